@@ -44,9 +44,10 @@ class Row(NamedTuple):
 class Field:
     """What the cases run on, made when first asked for.
 
-    files (Path): the folder of cases.
-    work (Path): a folder for outputs.
-    default (Path): the default pipeline.
+    Args:
+        files: the folder of cases.
+        work: a folder for outputs.
+        default: the default pipeline.
     """
 
     def __init__(self, files: Path, work: Path, default: Path) -> None:
@@ -54,18 +55,18 @@ class Field:
 
     @functools.cached_property
     def table(self) -> Any:
-        """RETURNS (Language): `quickstart` of the folder's table."""
+        """`quickstart` of the folder's table."""
         return self._quickstart(self.files / "codes.csv", "table")
 
     @functools.cached_property
     def more(self) -> Any:
-        """RETURNS (Language): `quickstart` of a table with a typographic and an inverted name."""
+        """`quickstart` of a table with a typographic and an inverted name."""
         (self.work / "more.csv").write_text(MORE_CODES, encoding="utf8")
         return self._quickstart(self.work / "more.csv", "more")
 
     @functools.cached_property
     def nlp(self) -> Any:
-        """RETURNS (Language): the default pipeline."""
+        """The default pipeline."""
         import spacy
 
         return spacy.load(self.default)
@@ -79,13 +80,13 @@ class Field:
         return spacy.load(self.work / name)
 
     def run(self, *arguments: Any) -> tuple[int, str]:
-        """RETURNS (Tuple[int, str]): the exit code of a command, and what it printed."""
+        """The exit code of a command, and what it printed."""
         command = [sys.executable, "-m", "spacy_pel", *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60 * MINUTES)
         return done.returncode, done.stdout + done.stderr
 
     def answer(self, *arguments: Any) -> Any:
-        """RETURNS (Any): what a command prints as JSON; its last line if it fails."""
+        """What a command prints as JSON; its last line if it fails."""
         command = [sys.executable, "-m", "spacy_pel", *map(str, arguments), "--json"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60 * MINUTES)
         if done.returncode:
@@ -98,7 +99,7 @@ CASES: dict[int, tuple[str, bool, Case]] = {}  # title, whether it must be right
 
 
 def case(number: int, title: str, *, must: bool = True) -> Callable[[Case], Case]:
-    """RETURNS (Callable): registers a case; must = whether the command fails where it is not right."""
+    """Registers a case; must = whether the command fails where it is not right."""
 
     def register(function: Case) -> Case:
         CASES[number] = (title, must, function)
@@ -108,12 +109,12 @@ def case(number: int, title: str, *, must: bool = True) -> Callable[[Case], Case
 
 
 def links(nlp: Any, text: str) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): ids by mention."""
+    """Ids by mention."""
     return {ent.text: ent.kb_id_ for ent in nlp(text).ents}
 
 
 def mentions(nlp: Any, text: str) -> list[str]:
-    """RETURNS (List[str]): texts of the mentions."""
+    """Texts of the mentions."""
     return [ent.text for ent in nlp(text).ents]
 
 
@@ -122,10 +123,7 @@ def typographic(field: Field) -> Iterator[Row]:
     for text, right in (
         ("Parkinson\u2019s disease was diagnosed.", {"Parkinson\u2019s disease": "G20"}),
         ("Sjo\u0308gren\u2019s syndrome", {"Sjo\u0308gren\u2019s syndrome": "M35.0"}),
-        (
-            "COVID\u201119 and interferon\u2010gamma",
-            {"COVID\u201119": "U07", "interferon\u2010gamma": "GAMMA"},
-        ),
+        ("COVID\u201119 and interferon\u2010gamma", {"COVID\u201119": "U07", "interferon\u2010gamma": "GAMMA"}),
         ("IL-1\u03b2 rose; type-2 diabetes", {"IL-1\u03b2": "IL1B", "type-2 diabetes": "E11"}),
         ("knee-joint replacement", {"knee-joint replacement": "Z96"}),
         ("hyper\u00adtension, asth\u200bma", {"hyper\u00adtension": "I10", "asth\u200bma": "J45"}),
@@ -141,10 +139,7 @@ def glued(field: Field) -> Iterator[Row]:
         ("-HTN\n-COPD", {"HTN": "I10", "COPD": "J44"}),
         ("|HTN|I10|", {"HTN": "I10"}),
         ("MI+HTN", {"MI": "I21", "HTN": "I10"}),
-        (
-            "hypertension(HTN) and asthma(mild)",
-            {"hypertension": "I10", "HTN": "I10", "asthma": "J45"},
-        ),
+        ("hypertension(HTN) and asthma(mild)", {"hypertension": "I10", "HTN": "I10", "asthma": "J45"}),
         ("24-hydroxycholesterol and NASA", {"24-hydroxycholesterol": "CHOL"}),
     ):
         yield Row(text, right, links(field.table, text))
@@ -192,9 +187,7 @@ def lists(field: Field) -> Iterator[Row]:
 
 @case(6, "lists with bullets", must=False)
 def bullets(field: Field) -> Iterator[Row]:
-    yield from _default_mentions(
-        field, ("PMH:\n- asthma\n- hypertension\n- COPD", ["asthma", "hypertension", "COPD"])
-    )
+    yield from _default_mentions(field, ("PMH:\n- asthma\n- hypertension\n- COPD", ["asthma", "hypertension", "COPD"]))
 
 
 @case(7, "headings", must=False)
@@ -391,7 +384,7 @@ def _releases(field: Field) -> tuple[Path, Path]:
 
 
 def _updated(field: Field, name: str, edit: Callable[[Any], None] | None = None, *options: str) -> Any:
-    """RETURNS (Tuple): what `kb add` of the second release to a pipeline of the first prints, and the KB."""
+    """What `kb add` of the second release to a pipeline of the first prints, and the KB."""
     import spacy
 
     old, new = _releases(field)

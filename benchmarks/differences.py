@@ -10,10 +10,13 @@ def table_of_differences(
 ) -> Table:
     """Show how each of several systems does, and how far it is from the first.
 
-    found (Dict[str, Dict[str, Difference]]): for each system its shares, against those of the first.
-    counts (Dict[str, int]): for each share, of how many mentions.
-    what (str): what a system is, "encoder".
-    RETURNS (Table): a row for each system, a column for each share.
+    Args:
+        found: for each system its shares, against those of the first.
+        counts: for each share, of how many mentions.
+        what: what a system is, "encoder".
+
+    Returns:
+        A row for each system, a column for each share.
     """
     table = Table(title=title)
     table.add_column(what)

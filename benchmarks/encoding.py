@@ -31,22 +31,14 @@ TEMPLATES: dict[str, MentionTemplate] = {
     "DocumentWindows, 256": DocumentWindows(max_length=256),
     "DocumentWindows, 256, overlap 0.25": DocumentWindows(max_length=256, overlap=0.25),
 }
-_HEAD = (
-    "template",
-    "windows",
-    "word pieces",
-    "seconds",
-    "CPU seconds",
-    "mentions/s",
-    "mentions/CPU s",
-    "times",
-)
+_HEAD = ("template", "windows", "word pieces", "seconds", "CPU seconds", "mentions/s", "mentions/CPU s", "times")
 
 
 def read_mentions(corpus: Path, n_documents: int) -> list[MentionInText]:
-    """RETURNS (List[MentionInText]): all mentions of the first documents.
+    """All mentions of the first documents.
 
-    RAISES (PelError): if there are none.
+    Raises:
+        PelError: if there are none.
     """
     documents = islice(read_corpus(corpus), n_documents or None)
     mentions = [MentionInText(d.text, m.start, m.end) for d in documents for m in d.mentions]
@@ -65,9 +57,12 @@ def measure(
 ) -> dict[str, float]:
     """Encode the mentions, tokenising included.
 
-    encoder (str): initial weights, see ``BiEncoder``.
-    repeats (int): the fastest of them counts, after one that is not timed.
-    RETURNS (Dict[str, float]): "windows", "pieces", "seconds", "cpu_seconds", and both rates.
+    Args:
+        encoder: initial weights, see ``BiEncoder``.
+        repeats: the fastest of them counts, after one that is not timed.
+
+    Returns:
+        "windows", "pieces", "seconds", "cpu_seconds", and both rates.
     """
     made = BiEncoder(name=encoder, tied=True, pooling="mention", mention_template=template, backend=backend)
     made.initialize()
@@ -91,7 +86,7 @@ def measure(
 
 
 def table_of(found: dict[str, dict[str, float]], title: str) -> Table:
-    """RETURNS (Table): a row for each template; "times" compares CPU seconds with the first."""
+    """A row for each template; "times" compares CPU seconds with the first."""
     table = Table(title=title)
     for name in _HEAD:
         table.add_column(name, justify="left" if name == "template" else "right")

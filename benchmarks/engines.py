@@ -31,17 +31,7 @@ from spacy_pel.corpora.readers.parquet_rows import parquet_rows
 from spacy_pel.engines.documents import read_documents
 from spacy_pel.util import write_jsonl
 
-HEAD = (
-    "engine",
-    "documents/s",
-    "CPU s/document",
-    "MB per worker",
-    "private MB",
-    "killed",
-    "lost",
-    "twice",
-    "equal",
-)
+HEAD = ("engine", "documents/s", "CPU s/document", "MB per worker", "private MB", "killed", "lost", "twice", "equal")
 _EVERY = 0.5  # seconds between two looks at what runs
 _MEMORY_EVERY = 10.0  # seconds between two readings of memory, which cost CPU time themselves
 _SPARK = """
@@ -64,10 +54,11 @@ spark.stop()
 class Run:
     """What was seen of a run.
 
-    seconds (float): from start to end.
-    cpu (float): CPU seconds of its workers.
-    resident, private (float): most MB of a worker; private = shared with no other process.
-    killed (int): workers killed.
+    Attributes:
+        seconds: from start to end.
+        cpu: CPU seconds of its workers.
+        resident, private: most MB of a worker; private = shared with no other process.
+        killed: workers killed.
     """
 
     seconds: float = 0.0
@@ -93,7 +84,7 @@ class Run:
 
 
 def workers_of(pid: int) -> list[int]:
-    """RETURNS (List[int]): the descendants of a process that have a model: they have loaded torch."""
+    """The descendants of a process that have a model: they have loaded torch."""
     found = []
     for one in processes_of(pid)[1:]:
         try:
@@ -107,12 +98,15 @@ def workers_of(pid: int) -> list[int]:
 def run(command: list[str], folder: Path, log: Path, *, kill: bool, saved: str = "part-*") -> Run:
     """Run a command and look at its workers.
 
-    command (List[str]): arguments of Python.
-    folder (Path): where its parts appear.
-    log (Path): what it writes.
-    kill (bool): kill a worker once there is a part.
-    saved (str): pattern of parts that are whole.
-    RETURNS (Run): what was seen. RAISES (RuntimeError): if it fails without being killed.
+    Args:
+        command: arguments of Python.
+        folder: where its parts appear.
+        log: what it writes.
+        kill: kill a worker once there is a part.
+        saved: pattern of parts that are whole.
+
+    Returns:
+        What was seen. RAISES (RuntimeError): if it fails without being killed.
     """
     seen = Run()
     started = time.monotonic()
@@ -150,17 +144,15 @@ def _end_of(log: Path) -> str:
 
 
 def lines_of(path: Path) -> list[str]:
-    """RETURNS (List[str]): the linked documents of a file or folder of Parquet, as sorted JSON lines."""
+    """The linked documents of a file or folder of Parquet, as sorted JSON lines."""
     files = sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
-    return sorted(
-        json.dumps(record, ensure_ascii=False) for file in files for _, record in parquet_rows(file)
-    )
+    return sorted(json.dumps(record, ensure_ascii=False) for file in files for _, record in parquet_rows(file))
 
 
 def command_of(
     engine: str, pipeline: Path, source: Path, output: Path, *, documents: int, workers: int, part_size: int
 ) -> list[str]:
-    """RETURNS (List[str]): what runs an engine, as arguments of Python."""
+    """What runs an engine, as arguments of Python."""
     if engine == "spark":
         return ["-c", _SPARK, *map(str, (pipeline, source, output, workers, -(-documents // part_size)))]
     command = ["-m", "spacy_pel", "link", *map(str, (pipeline, source, output))]
@@ -169,7 +161,7 @@ def command_of(
 
 
 def installed() -> list[str]:
-    """RETURNS (List[str]): the engines that can run here."""
+    """The engines that can run here."""
     spark = find_spec("pyspark") is not None and shutil.which("java") is not None
     return ["local", *(["ray"] if find_spec("ray") else []), *(["spark"] if spark else [])]
 

@@ -54,7 +54,8 @@ def shuffled(table: CandidateTable, seed: int) -> CandidateTable:
     """Put the candidates of each mention into a random order. They come by their cosines, and where features
     are equal, the earlier candidate ranks first: what is left out would still have a say.
 
-    RETURNS (CandidateTable): with the same mentions.
+    Returns:
+        With the same mentions.
     """
     order = segment_order(-np.random.default_rng(seed).random(len(table.kb_rows)), table.offsets)
     features = {name: values[order] for name, values in table.features.items()}
@@ -62,7 +63,7 @@ def shuffled(table: CandidateTable, seed: int) -> CandidateTable:
 
 
 def without(table: CandidateTable, features: tuple[str, ...]) -> CandidateTable:
-    """RETURNS (CandidateTable): with these features 0 everywhere. Their ranks follow the table's order, so
+    """With these features 0 everywhere. Their ranks follow the table's order, so
     that it has to be ``shuffled``."""
     nothing = np.zeros(len(table.kb_rows), dtype=np.float32)
     return with_features(table, dict.fromkeys(features, nothing))
@@ -71,9 +72,12 @@ def without(table: CandidateTable, features: tuple[str, ...]) -> CandidateTable:
 def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
     """Fit weights on four fifths of the documents, and rank the mentions of the other one, for each.
 
-    examples (Examples): n mentions with an entity.
-    table (CandidateTable): their candidates.
-    RETURNS (NDArray[bool]): (n,), whether the first candidate is the entity; False without candidates.
+    Args:
+        examples: n mentions with an entity.
+        table: their candidates.
+
+    Returns:
+        (n,), whether the first candidate is the entity; False without candidates.
     """
     numbers = np.unique(np.array(examples.documents), return_inverse=True)[1]
     fold = numbers % N_FOLDS
@@ -90,10 +94,13 @@ def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
 def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> list[tuple[str, Difference, Difference]]:
     """Leave out each kind of evidence in turn.
 
-    examples (Examples): n mentions with an entity.
-    unseen (NDArray[bool]): (n,), whether it is an entity that no annotated text named.
-    seed (int): random seed of the order of candidates, and of the bootstrap over documents.
-    RETURNS (List[Tuple[str, Difference, Difference]]): for each kind recall@1 with and without it, of all
+    Args:
+        examples: n mentions with an entity.
+        unseen: (n,), whether it is an entity that no annotated text named.
+        seed: random seed of the order of candidates, and of the bootstrap over documents.
+
+    Returns:
+        For each kind recall@1 with and without it, of all
         mentions and of those with an unseen entity.
     """
     document = np.unique(np.array(examples.documents), return_inverse=True)[1]
@@ -103,9 +110,7 @@ def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> list[tuple[s
     for kind, features in progress(KINDS.items(), description="Fitting", total=len(KINDS)):
         hits = first_is_right(examples, without(table, features))
         of_all, of_unseen = (
-            share_difference(
-                every, hits, counted, document, n_samples=N_SAMPLES, rng=np.random.default_rng(seed)
-            )
+            share_difference(every, hits, counted, document, n_samples=N_SAMPLES, rng=np.random.default_rng(seed))
             for counted in (everyone, unseen)
         )
         rows.append((kind, of_all, of_unseen))
@@ -113,10 +118,11 @@ def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> list[tuple[s
 
 
 def read_examples(pipeline: Path, corpus: Path) -> tuple[Examples, Flags]:
-    """RETURNS (Tuple[Examples, NDArray[bool]]): the mentions whose entity is in the knowledge base, and which
+    """The mentions whose entity is in the knowledge base, and which
     of these entities the annotated text of the index does not name.
 
-    RAISES (PelError): if the pipeline or the corpus cannot be read.
+    Raises:
+        PelError: if the pipeline or the corpus cannot be read.
     """
     nlp, name, component = load_pipeline(pipeline)
     ask, documents = query_maker(nlp, name=name), list(read_corpus(corpus))
@@ -128,7 +134,7 @@ def read_examples(pipeline: Path, corpus: Path) -> tuple[Examples, Flags]:
 
 
 def table_of(rows: list[tuple[str, Difference, Difference]], title: str) -> Table:
-    """RETURNS (Table): a row for all evidence, and one for each kind left out."""
+    """A row for all evidence, and one for each kind left out."""
     table = Table(title=title)
     for column in ("without", "recall@1", "difference", "unseen", "difference, unseen"):
         table.add_column(column, justify="left" if column == "without" else "right", no_wrap=True)

@@ -37,7 +37,8 @@ UNNAMED, NAMED, REST = "bare, no name of its entity", "bare, a name of its entit
 def kinds_of(document: Document, kb: KnowledgeBase) -> list[str]:
     """Sort the mentions of a text. A bare one is a single word that a longer mention of the text ends with.
 
-    RETURNS (List[str]): ``UNNAMED`` where the word is no name of the entity, so that only the rest of the
+    Returns:
+        ``UNNAMED`` where the word is no name of the entity, so that only the rest of the
         text tells which is meant; ``NAMED`` where it is one; ``REST`` where the mention is not bare.
     """
     texts = [document.text[mention.start : mention.end].lower() for mention in document.mentions]
@@ -51,13 +52,13 @@ def kinds_of(document: Document, kb: KnowledgeBase) -> list[str]:
 
 
 def retrieve(kb: KnowledgeBase, encoder: BiEncoder, documents: list[Document]) -> Outcomes:
-    """RETURNS (Outcomes): of all mentions, the entities ranked by the cosines of the encoder alone."""
+    """Of all mentions, the entities ranked by the cosines of the encoder alone."""
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, show_progress=True)
     return Outcomes.of(Retrieval(kb, index, encoder).predict(documents))
 
 
 def measure(outcomes: Outcomes, base: Outcomes, mask: Flags) -> Difference:
-    """RETURNS (Difference): of recall@1 to the first encoder, on those of the mask that have an entity."""
+    """Of recall@1 to the first encoder, on those of the mask that have an entity."""
     return share_difference(
         base.rank == 1,
         outcomes.rank == 1,
@@ -72,8 +73,7 @@ def main(
     kb: Annotated[Path, typer.Argument(help="The knowledge base, made without the corpus.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     encoder: Annotated[
-        list[Path],
-        typer.Option(help="An encoder, or a pipeline with one (repeatable); first the base."),
+        list[Path], typer.Option(help="An encoder, or a pipeline with one (repeatable); first the base.")
     ],
     output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
@@ -90,9 +90,7 @@ def main(
     base = next(iter(runs.values()))
     masks: dict[str, Flags] = {kind: kinds == kind for kind in (UNNAMED, NAMED, REST)}
     counts = {kind: int((mask & ~base.is_nil).sum()) for kind, mask in masks.items()}
-    found = {
-        name: {kind: measure(run, base, mask) for kind, mask in masks.items()} for name, run in runs.items()
-    }
+    found = {name: {kind: measure(run, base, mask) for kind, mask in masks.items()} for name, run in runs.items()}
     title = "recall@1 by vectors alone, and the difference to the first encoder"
     Console(width=150).print(table_of_differences(found, counts, what="encoder", title=title))
     Console(width=150).print(machine_note(), soft_wrap=True)

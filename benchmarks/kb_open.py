@@ -31,9 +31,12 @@ _BATCH = 10_000
 def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Iterator[Entity]:
     """Entities with names of one to five made-up words; some names belong to several entities.
 
-    n_entities, n_aliases (int): number of each; the aliases are spread evenly.
-    seed (int): random seed.
-    YIELDS (Entity): one in five has a definition.
+    Args:
+        n_entities, n_aliases: number of each; the aliases are spread evenly.
+        seed: random seed.
+
+    Yields:
+        One in five has a definition.
     """
     rng = np.random.default_rng(seed)
     words = ["".join(rng.choice(_SYLLABLES, rng.integers(2, 5))) for _ in range(50_000)]
@@ -55,7 +58,7 @@ def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Itera
 
 
 def memory() -> dict[str, float]:
-    """RETURNS (Dict[str, float]): this process's memory in MB: "private" (pages that no other process
+    """This process's memory in MB: "private" (pages that no other process
     maps, even of files), "own" (not of files), "files" (of files, shared by all processes that map them)."""
     megabytes = {}
     for line in Path("/proc/self/smaps_rollup").read_text(encoding="utf8").splitlines()[1:]:
@@ -67,7 +70,7 @@ def memory() -> dict[str, float]:
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """RETURNS (Tuple[float, Any]): seconds and the result."""
+    """Seconds and the result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
@@ -76,14 +79,12 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
 def measure(folder: Path, *, n_queries: int = 10_000) -> dict[str, float]:
     """Open a knowledge base and look things up; run it in a new process.
 
-    RETURNS (Dict[str, float]): times in milliseconds or microseconds, memory in MB.
+    Returns:
+        Times in milliseconds or microseconds, memory in MB.
     """
     before = memory()
     seconds, kb = timed(lambda: KnowledgeBase.from_disk(folder))
-    found = {
-        "open, ms": 1e3 * seconds,
-        "private memory of opening, MB": memory()["private"] - before["private"],
-    }
+    found = {"open, ms": 1e3 * seconds, "private memory of opening, MB": memory()["private"] - before["private"]}
     rng = np.random.default_rng(1)
     rows = rng.integers(0, kb.n_rows, size=n_queries)
     seconds, ids = timed(lambda: kb.ids_at(rows))
@@ -113,7 +114,8 @@ def measure(folder: Path, *, n_queries: int = 10_000) -> dict[str, float]:
 def measure_apart(folder: Path, n_processes: int) -> list[dict[str, float]]:
     """Run ``measure`` in several new processes at the same time.
 
-    RETURNS (List[Dict[str, float]]): the result of each.
+    Returns:
+        The result of each.
     """
     command = [sys.executable, __file__, str(folder), "--only-measure"]  # from any folder
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)]
@@ -134,9 +136,7 @@ def main(
         typer.echo(json.dumps(measure(folder)))
         return
     cpu = time.process_time()
-    seconds, kb = timed(
-        lambda: KnowledgeBase.build(made_up_entities(entities, aliases), folder, show_progress=True)
-    )
+    seconds, kb = timed(lambda: KnowledgeBase.build(made_up_entities(entities, aliases), folder, show_progress=True))
     cpu = time.process_time() - cpu
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     title = f"{len(kb):,} entities, {kb.meta['counts']['aliases']:,} aliases, {size:,.0f} MB on disk"

@@ -51,12 +51,13 @@ State = dict[str, str]  # file -> hash
 class Case:
     """A command to be killed.
 
-    prepare (Callable): folder -> writes the old state; the inputs are in ``folder / "base"``.
-    run (Callable): folder, whether to resume -> does the work.
-    output (str): name of the file or folder that is written, in the folder.
-    opens (Callable): output -> opens it and uses it; raises an error if it is not whole.
-    partial (bool): whether it saves its work on the way.
-    again (bool): whether running it again on its own result gives the same.
+    Attributes:
+        prepare: folder -> writes the old state; the inputs are in ``folder / "base"``.
+        run: folder, whether to resume -> does the work.
+        output: name of the file or folder that is written, in the folder.
+        opens: output -> opens it and uses it; raises an error if it is not whole.
+        partial: whether it saves its work on the way.
+        again: whether running it again on its own result gives the same.
     """
 
     prepare: Callable[[Path], None]
@@ -113,21 +114,15 @@ def make_base(base: Path) -> None:
     kb = KnowledgeBase.from_disk(base / "kb")
     write_jsonl(base / "few.jsonl", [kb[one].to_json() for one in kb.ids_at(kb.live_rows)[:9]])
     right = {"kb_id": kb.id_at(int(kb.live_rows[0]))}
-    fixes = [
-        {"text": _TEXT, "start": _TEXT.index(one), "end": _TEXT.index(one) + 4, **right} for one in _FIXED
-    ]
+    fixes = [{"text": _TEXT, "start": _TEXT.index(one), "end": _TEXT.index(one) + 4, **right} for one in _FIXED]
     write_jsonl(base / "fixes.jsonl", fixes)
     write_jsonl(base / "texts.jsonl", [{"id": str(n), "text": f"{_TEXT} {n}"} for n in range(200)])
     train(base, base / "encoder", False)
-    command(
-        "index", base / "kb", base / "encoder" / "model-best", base / "index", "--index-type", "faissflat"
-    )
+    command("index", base / "kb", base / "encoder" / "model-best", base / "index", "--index-type", "faissflat")
     encoder = load_encoder(base / "encoder" / "model-best")
     nlp = spacy.blank("en")
     names = [name for row in kb.live_rows for name in names_of(kb.entity_at(int(row)))]
-    patterns: list[Any] = [
-        {"label": "FINDING", "pattern": [{"LOWER": w} for w in n.lower().split()]} for n in names
-    ]
+    patterns: list[Any] = [{"label": "FINDING", "pattern": [{"LOWER": w} for w in n.lower().split()]} for n in names]
     nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
     linker: Any = nlp.add_pipe("proxy_entity_linker")
     linker.initialize(
@@ -142,7 +137,7 @@ def make_base(base: Path) -> None:
 
 
 def names_of(entity: Any) -> list[str]:
-    """RETURNS (List[str]): the canonical name and the aliases."""
+    """The canonical name and the aliases."""
     return [entity.canonical_name, *entity.aliases]
 
 
@@ -285,9 +280,7 @@ def _nothing(folder: Path) -> None:
 
 CASES: dict[str, Case] = {
     "kb build": Case(
-        lambda folder: command(
-            "kb", "build", folder / "kb", "--reader", "jsonl", folder / "base" / "few.jsonl"
-        ),
+        lambda folder: command("kb", "build", folder / "kb", "--reader", "jsonl", folder / "base" / "few.jsonl"),
         lambda folder, _: command("kb", "build", folder / "kb", *_OBO),
         "kb",
         open_kb,
@@ -369,10 +362,15 @@ _TFIDF_OLD = (*_TFIDF, "--set", "word_ngrams=null")
 def in_child(work: Callable[[], Any], *, kill_after: float | None = None) -> tuple[Any, float]:
     """Do something in a forked process, so that this one stays as it is.
 
-    work (Callable): what to do.
-    kill_after (Optional[float]): seconds until the child gets SIGKILL; None = never.
-    RETURNS (Tuple[Any, float]): what ``work`` returned, or None if it was killed; and the seconds it took.
-    RAISES (RuntimeError): if ``work`` fails, or hangs.
+    Args:
+        work: what to do.
+        kill_after: seconds until the child gets SIGKILL; None = never.
+
+    Returns:
+        What ``work`` returned, or None if it was killed; and the seconds it took.
+
+    Raises:
+        RuntimeError: if ``work`` fails, or hangs.
     """
     reading, writing = os.pipe()
     started = time.perf_counter()
@@ -413,7 +411,7 @@ def in_child(work: Callable[[], Any], *, kill_after: float | None = None) -> tup
 
 
 def state_of(path: Path) -> State:
-    """RETURNS (State): the hash of each file; measured times in JSON lines and hidden files do not count."""
+    """The hash of each file; measured times in JSON lines and hidden files do not count."""
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
     state = {}
     for file in files:
@@ -448,7 +446,7 @@ def _without_times(value: Any) -> Any:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """RETURNS (List[Path]): hidden folders that a killed process left, and saved parts of its work."""
+    """Hidden folders that a killed process left, and saved parts of its work."""
     from spacy_pel.util.replacing import is_holder
 
     found = [path for path in folder.rglob("*") if is_holder(path.name) or path.name.endswith(".parts")]
@@ -456,7 +454,9 @@ def leftovers(folder: Path) -> list[Path]:
 
 
 def check(case: Case, output: Path) -> None:
-    """RAISES (PelError, Exception): if what is there is not whole."""
+    """Raises:
+    PelError, Exception: if what is there is not whole.
+    """
     from spacy_pel.util.saved_folder import MANIFEST, verify_folders
 
     if output.is_dir() and any(output.rglob(MANIFEST)):
@@ -470,10 +470,13 @@ def check(case: Case, output: Path) -> None:
 def try_case(name: str, base: Path, *, kills: int, rng: random.Random, console: Console) -> Outcome:
     """Kill a command many times.
 
-    name (str): of the case.
-    base (Path): the inputs.
-    kills (int): number of kills.
-    RETURNS (Outcome): what was found.
+    Args:
+        name: of the case.
+        base: the inputs.
+        kills: number of kills.
+
+    Returns:
+        What was found.
     """
     case, outcome = CASES[name], Outcome()
     with tempfile.TemporaryDirectory(prefix="kills_") as holder:

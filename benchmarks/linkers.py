@@ -24,15 +24,7 @@ from spacy_pel.types import Document
 from spacy_pel.util import fingerprint, write_json
 
 OURS = "spacy_pel"
-COLUMNS = (
-    "recall@1",
-    "recall@5",
-    "recall@64",
-    "accuracy_seen",
-    "accuracy_unseen",
-    "nil_aupr",
-    "answer_ece",
-)
+COLUMNS = ("recall@1", "recall@5", "recall@64", "accuracy_seen", "accuracy_unseen", "nil_aupr", "answer_ece")
 TITLES = {"accuracy_seen": "recall@1 seen", "accuracy_unseen": "unseen", "answer_ece": "P(right) ECE"}
 DIFFERENCES = ("recall@1", "recall@64", "recall@1 unseen")
 DRAWS, SEED = 1000, 0  # of the paired bootstrap
@@ -41,15 +33,12 @@ Result = tuple[dict[str, Any], Any]  # metrics and outcomes
 
 def main(
     corpus: Annotated[Path, typer.Option(help="The annotated test corpus (JSON lines).")],
-    train: Annotated[
-        Path, typer.Option(help="The training corpus: for the prior, and for seen and unseen entities.")
-    ],
+    train: Annotated[Path, typer.Option(help="The training corpus: for the prior, and for seen and unseen entities.")],
     output: Annotated[Path, typer.Option(help="Folder for linkers.json and the figures.")],
     pipeline: Annotated[
         list[str] | None,
         typer.Option(
-            help="A pipeline of ours as FOLDER or NAME=FOLDER (repeatable; all on one KB); without it the "
-            "peers only."
+            help="A pipeline of ours as FOLDER or NAME=FOLDER (repeatable; all on one KB); without it the peers only."
         ),
     ] = None,
     kb: Annotated[Path | None, typer.Option(help="The KB folder, if there is no pipeline.")] = None,
@@ -89,10 +78,15 @@ def compare(
 ) -> dict[str, Result]:
     """Evaluate all linkers.
 
-    pipelines (Mapping[str, Path]): ours, by name; may be empty.
-    more_peers (Optional[Mapping[str, Peer]]): besides scispaCy and the frequency prior.
-    RETURNS (Dict[str, Result]): name -> metrics and outcomes; ours first.
-    RAISES (PelError): if an input is missing or damaged, or the pipelines have different KBs.
+    Args:
+        pipelines: ours, by name; may be empty.
+        more_peers: besides scispaCy and the frequency prior.
+
+    Returns:
+        Name -> metrics and outcomes; ours first.
+
+    Raises:
+        PelError: if an input is missing or damaged, or the pipelines have different KBs.
     """
     from spacy_pel.corpora import read_corpus
     from spacy_pel.evaluation import Outcomes, compute_metrics, seen_in_corpus
@@ -134,7 +128,8 @@ def compare(
 def differences(results: Mapping[str, Result]) -> dict[str, dict[str, dict[str, float]]]:
     """Paired differences between the first linker and each other one.
 
-    RETURNS (Dict): name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95% interval from
+    Returns:
+        Name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95% interval from
         a bootstrap over documents.
     """
     from spacy_pel.evaluation.metrics.paired_bootstrap import share_difference
@@ -145,9 +140,7 @@ def differences(results: Mapping[str, Result]) -> dict[str, dict[str, dict[str, 
     table: dict[str, dict[str, dict[str, float]]] = {}
     for name, (_, other) in others:
         table[name] = {}
-        for key, k, counted in zip(
-            DIFFERENCES, (1, 64, 1), (linkable, linkable, linkable & ~first.seen), strict=True
-        ):
+        for key, k, counted in zip(DIFFERENCES, (1, 64, 1), (linkable, linkable, linkable & ~first.seen), strict=True):
             hits = (found_within(one.rank, k) for one in (other, first))
             rng = np.random.default_rng(SEED)
             found = share_difference(*hits, counted, first.document, n_samples=DRAWS, rng=rng)
@@ -163,8 +156,7 @@ def _named(given: Sequence[str]) -> dict[str, Path]:
             name, folder = OURS, each
         if name in (*pipelines, *PEERS):
             raise PelError(
-                f"Expected a name of its own for each pipeline, got '{name}' again. Name them: "
-                "--pipeline NAME=FOLDER."
+                f"Expected a name of its own for each pipeline, got '{name}' again. Name them: --pipeline NAME=FOLDER."
             )
         pipelines[name] = Path(folder)
     return pipelines

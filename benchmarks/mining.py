@@ -40,9 +40,12 @@ def part_of(
 ) -> "tuple[KnowledgeBase, list[LinkedMention]]":
     """Draw mentions, and a part of the knowledge base with their entities and others.
 
-    n_entities, n_mentions (int): sizes; there are more entities if the mentions need more.
-    seed (int): random seed of both draws.
-    RETURNS (tuple): the part, and the mentions with the positions of their entities in it.
+    Args:
+        n_entities, n_mentions: sizes; there are more entities if the mentions need more.
+        seed: random seed of both draws.
+
+    Returns:
+        The part, and the mentions with the positions of their entities in it.
     """
     rng = np.random.default_rng(seed)
     drawn = sorted(rng.choice(len(mentions), min(n_mentions, len(mentions)), replace=False).tolist())
@@ -62,12 +65,8 @@ def main(
     kb: Annotated[Path, typer.Argument(help="The KB folder.")],
     model: Annotated[Path, typer.Argument(help="The model folder.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    entities: Annotated[
-        list[int] | None, typer.Option(help="Sizes of the KB; may be given several times.")
-    ] = None,
-    mentions: Annotated[
-        list[int] | None, typer.Option(help="Numbers of mentions; may be given several times.")
-    ] = None,
+    entities: Annotated[list[int] | None, typer.Option(help="Sizes of the KB; may be given several times.")] = None,
+    mentions: Annotated[list[int] | None, typer.Option(help="Numbers of mentions; may be given several times.")] = None,
     depth: Annotated[int, typer.Option(help="Entities for each mention.")] = 64,
     index: Annotated[list[str] | None, typer.Option(help="flat, ivf; may be given several times.")] = None,
     backend: Annotated[str | None, typer.Option(help="Backend that computes the vectors.")] = None,
@@ -77,9 +76,7 @@ def main(
     """Mine and print a table. Without sizes: all entities and all mentions."""
     whole = KnowledgeBase.from_disk(kb)
     everything = linked_mentions(whole, read_corpus(corpus))
-    encoder: Any = load_encoder(
-        model, backend=registry.resolve_short("pel_backends", backend)() if backend else None
-    )
+    encoder: Any = load_encoder(model, backend=registry.resolve_short("pel_backends", backend)() if backend else None)
     if gpu_id >= 0:
         encoder.towers.to(f"cuda:{gpu_id}")
     rows: list[dict[str, Any]] = []

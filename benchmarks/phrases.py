@@ -37,10 +37,11 @@ _N_BINS = 10
 class Finds(NamedTuple):
     """Names found in the text of a world.
 
-    lengths (NDArray[float64]): see ``relative_length``.
-    characters (NDArray[int64]): theirs.
-    right (NDArray[bool]): whether the text is annotated so.
-    weights (NDArray[float64]): 1 in all, divided equally among the distinct names.
+    Attributes:
+        lengths: see ``relative_length``.
+        characters: theirs.
+        right: whether the text is annotated so.
+        weights: 1 in all, divided equally among the distinct names.
     """
 
     lengths: NDArray[np.float64]
@@ -54,9 +55,7 @@ def main(worlds: Annotated[Path, typer.Argument(help="A folder with a folder for
     probabilities fitted on the other worlds are off on each."""
     found = {path.parent.name: finds(path.parent) for path in sorted(worlds.glob("*/kb"))}
     if len(found) < 2:
-        typer.echo(
-            f"Error: Expected two or more folders with a KB (kb) in {worlds}, got {len(found)}.", err=True
-        )
+        typer.echo(f"Error: Expected two or more folders with a KB (kb) in {worlds}, got {len(found)}.", err=True)
         raise typer.Exit(2)
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 150)
     console.print(table_of(found))
@@ -65,7 +64,7 @@ def main(worlds: Annotated[Path, typer.Argument(help="A folder with a folder for
 
 
 def finds(world: Path) -> Finds:
-    """RETURNS (Finds): the names of a world's knowledge base in its text."""
+    """The names of a world's knowledge base in its text."""
     kb = KnowledgeBase.from_disk(world / "kb")
     table = NameTable(name for names in kb.names_at(kb.live_rows) for name in names)
     surfaces: list[str] = []
@@ -90,7 +89,7 @@ def finds(world: Path) -> Finds:
 
 
 def fit(worlds: Sequence[Finds]) -> tuple[float, float]:
-    """RETURNS (Tuple[float, float]): bias and weight of a logistic regression on the length."""
+    """Bias and weight of a logistic regression on the length."""
     from sklearn.linear_model import LogisticRegression
 
     lengths, right, weights = (
@@ -101,7 +100,7 @@ def fit(worlds: Sequence[Finds]) -> tuple[float, float]:
 
 
 def table_of(found: dict[str, Finds]) -> Table:
-    """RETURNS (Table): a row for each world."""
+    """A row for each world."""
     table = Table(title="Share of finds that are annotated so, by characters; errors of P(right) in points")
     starts = (1, *(end + 1 for end in _ENDS[:-1]))
     columns = [f"{start}-{end}" for start, end in zip(starts, _ENDS[:-1], strict=False)]
@@ -124,7 +123,7 @@ def _mean(values: NDArray[np.generic], weights: NDArray[np.float64]) -> float:
 
 
 def _error(probability: NDArray[np.float64], own: Finds) -> float:
-    """RETURNS (float): the expected calibration error."""
+    """The expected calibration error."""
     bins = np.minimum((probability * _N_BINS).astype(np.int64), _N_BINS - 1)
     return float(np.abs(np.bincount(bins, weights=own.weights * (probability - own.right))).sum())
 

@@ -32,11 +32,12 @@ MEASURES = ("recall@1", "recall@1, seen", "recall@1, unseen", "candidates")
 class Run(NamedTuple):
     """What one pipeline makes of the mentions that have an entity.
 
-    first (Flags): (n,), whether the first candidate is the entity.
-    found (Flags): (n,), whether any candidate is.
-    unseen (Flags): (n,), whether annotated text of the index never named the entity.
-    documents (NDArray[int64]): (n,), the document of each mention.
-    surfaces (List[str]): (n,), the mentions.
+    Attributes:
+        first: (n,), whether the first candidate is the entity.
+        found: (n,), whether any candidate is.
+        unseen: (n,), whether annotated text of the index never named the entity.
+        documents: (n,), the document of each mention.
+        surfaces: (n,), the mentions.
     """
 
     first: Flags
@@ -47,7 +48,7 @@ class Run(NamedTuple):
 
 
 def run_of(examples: Examples, unseen: Flags) -> Run:
-    """RETURNS (Run): of the mentions of a pipeline, with weights cross-fitted."""
+    """Of the mentions of a pipeline, with weights cross-fitted."""
     table = examples.table
     found = segment_sum(is_gold(table, examples.gold), table.offsets) > 0
     first = first_is_right(examples, table)
@@ -57,9 +58,14 @@ def run_of(examples: Examples, unseen: Flags) -> Run:
 def compare(base: Run, other: Run, *, seed: int = 0) -> dict[str, Difference]:
     """Compare two runs on the same mentions.
 
-    seed (int): random seed of the bootstrap over documents.
-    RETURNS (Dict[str, Difference]): for each of ``MEASURES``, seen and unseen as the first run has it.
-    RAISES (PelError): if the mentions are not the same.
+    Args:
+        seed: random seed of the bootstrap over documents.
+
+    Returns:
+        For each of ``MEASURES``, seen and unseen as the first run has it.
+
+    Raises:
+        PelError: if the mentions are not the same.
     """
     if other.surfaces != base.surfaces:
         raise PelError(
@@ -75,18 +81,14 @@ def compare(base: Run, other: Run, *, seed: int = 0) -> dict[str, Difference]:
         (base.found, other.found, everyone),
     )
     return {
-        name: share_difference(
-            a, b, counted, base.documents, n_samples=N_SAMPLES, rng=np.random.default_rng(seed)
-        )
+        name: share_difference(a, b, counted, base.documents, n_samples=N_SAMPLES, rng=np.random.default_rng(seed))
         for name, (a, b, counted) in zip(MEASURES, pairs, strict=True)
     }
 
 
 def main(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    pipeline: Annotated[
-        list[Path], typer.Option(help="A pipeline with the linker (repeatable); first the base.")
-    ],
+    pipeline: Annotated[list[Path], typer.Option(help="A pipeline with the linker (repeatable); first the base.")],
     output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
     """Print recall@1 of each pipeline, whether the entity is among its candidates, and the differences."""

@@ -42,7 +42,7 @@ _TOP = (1, 10, 64)
 
 
 def made_up(vectors: Vectors, n_rows: int, *, seed: int = 0) -> Iterator[Vectors]:
-    """YIELDS (Vectors): in all n_rows unit vectors; the first are those given, in random order."""
+    """In all n_rows unit vectors; the first are those given, in random order."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(vectors))
     anchors = vectors[order[:1024]]
@@ -73,7 +73,8 @@ def save(index: Any, folder: Path, groups: list[list[int]]) -> None:
 def measure(folder: Path, queries: Path, k: int, batch: int) -> dict[str, Any]:
     """Open an index and search; run it in a new process. Rows found are written to the folder.
 
-    RETURNS (Dict[str, Any]): wall and CPU time in ms per query, memory in MB, seconds to open.
+    Returns:
+        Wall and CPU time in ms per query, memory in MB, seconds to open.
     """
     about, asked = read_json(folder / _ABOUT), np.load(queries)
     make = registry.pel_indexes.get(about["name"])
@@ -90,10 +91,7 @@ def measure(folder: Path, queries: Path, k: int, batch: int) -> dict[str, Any]:
     index.search_groups(asked[:batch], k, masks)  # reads the pages once
     for what, size, n_queries in (("batch", batch, len(asked)), ("single", 1, _SINGLE)):
         wall, cpu = time.perf_counter(), time.process_time()
-        pieces = [
-            index.search_groups(asked[i : min(i + size, n_queries)], k, masks)
-            for i in range(0, n_queries, size)
-        ]
+        pieces = [index.search_groups(asked[i : min(i + size, n_queries)], k, masks) for i in range(0, n_queries, size)]
         found[f"{what}, ms"] = 1e3 * (time.perf_counter() - wall) / n_queries
         found[f"{what}, CPU ms"] = 1e3 * (time.process_time() - cpu) / n_queries
         if what == "batch":
@@ -103,7 +101,7 @@ def measure(folder: Path, queries: Path, k: int, batch: int) -> dict[str, Any]:
 
 
 def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): ``measure`` in a new process, and the size of the files."""
+    """``measure`` in a new process, and the size of the files."""
     size = sum(file.stat().st_size for file in folder.iterdir() if file.name not in (_ABOUT, _FOUND)) / 1e6
     command = [sys.executable, "-m", "benchmarks.search", str(folder), "--only-measure"]
     command += ["--queries", str(queries), "--k", str(k), "--batch", str(batch)]
@@ -112,7 +110,7 @@ def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> dict[str, 
 
 
 def recall(found: Path, exact: Path) -> dict[str, float]:
-    """RETURNS (Dict[str, float]): share of the best rows found, the lowest of all groups; a row with the
+    """Share of the best rows found, the lowest of all groups; a row with the
     same score is as good."""
     shares: dict[str, float] = {}
     with np.load(found) as mine, np.load(exact) as best:
@@ -128,8 +126,11 @@ def recall(found: Path, exact: Path) -> dict[str, float]:
 def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path, Path]:
     """Write an exact index and its FaissIVF form.
 
-    index (EntityIndex): the source. n_rows (int): number of rows; 0 = the index itself.
-    RETURNS (Tuple[Path, Path]): their folders.
+    Args:
+        index: the source. n_rows (int): number of rows; 0 = the index itself.
+
+    Returns:
+        Their folders.
     """
     exact, fast = folder / "exact", folder / "fast"
     if n_rows:

@@ -42,11 +42,12 @@ _REQUEST = 16  # texts
 class Reading:
     """Memory at one moment.
 
-    documents (int): that were linked by then, in whole parts.
-    seconds (float): since the start.
-    resident, own (float): MB of all processes; own = without the pages of files.
-    largest (float): resident MB of the largest process.
-    processes (int): number of processes.
+    Attributes:
+        documents: that were linked by then, in whole parts.
+        seconds: since the start.
+        resident, own: MB of all processes; own = without the pages of files.
+        largest: resident MB of the largest process.
+        processes: number of processes.
     """
 
     documents: int
@@ -60,10 +61,13 @@ class Reading:
 def varied(texts: Sequence[str], n: int, seed: int) -> Iterator[str]:
     """Repeat texts; from the second time on with other words and numbers in them.
 
-    texts (Sequence[str]): at least one.
-    n (int): how many to make.
-    seed (int): random seed.
-    YIELDS (str): a text.
+    Args:
+        texts: at least one.
+        n: how many to make.
+        seed: random seed.
+
+    Yields:
+        A text.
     """
     rng = random.Random(seed)
     for number in range(n):
@@ -83,7 +87,7 @@ def _edited(text: str, rng: random.Random) -> str:
 
 
 def processes_of(pid: int) -> list[int]:
-    """RETURNS (List[int]): a process and its descendants."""
+    """A process and its descendants."""
     found = [pid]
     for one in found:
         for thread in Path(f"/proc/{one}/task").glob("*/children"):
@@ -95,7 +99,7 @@ def processes_of(pid: int) -> list[int]:
 
 
 def memory_of(pid: int) -> dict[str, float]:
-    """RETURNS (Dict[str, float]): "resident" and "own" MB of a process; zeros if it has ended."""
+    """ "resident" and "own" MB of a process; zeros if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf8").splitlines()
     except OSError:
@@ -105,7 +109,7 @@ def memory_of(pid: int) -> dict[str, float]:
 
 
 def reading_of(pid: int, documents: int, seconds: float) -> list[Reading]:
-    """RETURNS (List[Reading]): one, of a process and its descendants; none if it has ended."""
+    """One, of a process and its descendants; none if it has ended."""
     found = [one for one in map(memory_of, processes_of(pid)) if one["resident"]]
     if not found:
         return []
@@ -117,11 +121,14 @@ def reading_of(pid: int, documents: int, seconds: float) -> list[Reading]:
 def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> list[Reading]:
     """Run ``link`` and read its memory until it ends.
 
-    command (Sequence[str]): its arguments.
-    parts (Path): the folder where it saves its work on the way.
-    part_size (int): documents in each part.
-    log (Path): what it writes.
-    RETURNS (List[Reading]): in order. RAISES (RuntimeError): if it fails.
+    Args:
+        command: its arguments.
+        parts: the folder where it saves its work on the way.
+        part_size: documents in each part.
+        log: what it writes.
+
+    Returns:
+        In order. RAISES (RuntimeError): if it fails.
     """
     readings: list[Reading] = []
     done = 0
@@ -147,10 +154,13 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> lis
 def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> list[Reading]:
     """Run ``serve``, have it link texts, and read its memory between requests.
 
-    pipeline (Path): the pipeline folder.
-    texts (Iterable[str]): any number.
-    log (Path): what the server writes.
-    RETURNS (List[Reading]): in order. RAISES (RuntimeError): if it fails.
+    Args:
+        pipeline: the pipeline folder.
+        texts: any number.
+        log: what the server writes.
+
+    Returns:
+        In order. RAISES (RuntimeError): if it fails.
     """
     readings: list[Reading] = []
     done, started = 0, time.monotonic()
@@ -179,7 +189,7 @@ def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> list[Readin
 
 
 def batched(texts: Iterable[str], n: int) -> Iterator[list[str]]:
-    """YIELDS (List[str]): the next n texts, or what is left."""
+    """The next n texts, or what is left."""
     rest = iter(texts)
     while some := list(islice(rest, n)):
         yield some
@@ -188,7 +198,8 @@ def batched(texts: Iterable[str], n: int) -> Iterator[list[str]]:
 def in_steps(readings: Sequence[Reading], step: int) -> list[Reading]:
     """Take from each step of documents the reading with the most resident memory.
 
-    step (int): number of documents. RETURNS (List[Reading]): in order of documents.
+    Args:
+        step: number of documents. RETURNS (List[Reading]): in order of documents.
     """
     best: dict[int, Reading] = {}
     for reading in readings:
@@ -199,14 +210,14 @@ def in_steps(readings: Sequence[Reading], step: int) -> list[Reading]:
 
 
 def growth(steps: Sequence[Reading], after: int) -> float:
-    """RETURNS (float): the most resident memory after the first documents, divided by that of the first step
+    """The most resident memory after the first documents, divided by that of the first step
     after them, less 1; nan = there are no two steps."""
     late = [step.resident for step in steps if step.documents >= after]
     return max(late) / late[0] - 1 if len(late) > 1 else float("nan")
 
 
 def table_of(steps: Sequence[Reading], command: str) -> Table:
-    """RETURNS (Table): a row for each step."""
+    """A row for each step."""
     table = Table(title=f"Memory of {command}, MB")
     for title in ("documents", "documents/s", "processes", "resident", "own", "largest process"):
         table.add_column(title, justify="right")
@@ -237,9 +248,7 @@ def main(
         if serve:
             readings = watch_server(pipeline, varied(texts, documents, seed), folder / "serve.log")
         else:
-            records = (
-                {"id": str(at), "text": text} for at, text in enumerate(varied(texts, documents, seed))
-            )
+            records = ({"id": str(at), "text": text} for at, text in enumerate(varied(texts, documents, seed)))
             write_jsonl(folder / "texts.jsonl", records)
             part_size = max(1, min(100, step))
             command = ["link", str(pipeline), str(folder / "texts.jsonl"), str(folder / "linked.jsonl")]

@@ -50,7 +50,8 @@ NOTE = (
 def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 1) -> Figures:
     """Load a linker and link the documents; run it in a new process.
 
-    RETURNS (Figures): the columns of the table; None = does not apply.
+    Returns:
+        The columns of the table; None = does not apply.
     """
     clock, cpu = time.perf_counter(), time.process_time()
     import spacy
@@ -101,9 +102,7 @@ def _use_exact_index(component: Any) -> None:
     from spacy_pel.index.faiss_flat import FaissFlat
 
     exact = recode(component.index, FaissFlat(codes="fp32"))
-    component.initialize(
-        list, encoder_loader=lambda _: component.encoder, index_loader=lambda kb, encoder: exact
-    )
+    component.initialize(list, encoder_loader=lambda _: component.encoder, index_loader=lambda kb, encoder: exact)
 
 
 def _scispacy(kb: Any) -> Callable[[list[Any]], Any]:
@@ -137,7 +136,8 @@ def _timed(function: Callable[[], Any]) -> Any:
 def measure_apart(linker: str, pipeline: Path, texts: Path, n_process: int = 1) -> Figures:
     """Run ``measure`` in a new process.
 
-    texts (Path): a file of JSON with the documents' texts.
+    Args:
+        texts: a file of JSON with the documents' texts.
     """
     command = [sys.executable, "-m", "benchmarks.speed", str(pipeline), str(texts), "--only", linker]
     command += ["--processes", str(n_process)]
@@ -149,7 +149,8 @@ def measure_apart(linker: str, pipeline: Path, texts: Path, n_process: int = 1) 
 def made_up_pipeline(folder: Path, n_entities: int) -> list[str]:
     """Save a pipeline whose KB has this many made-up entities with two aliases each.
 
-    RETURNS (List[str]): 100 documents, each with one of their names, which its ruler marks.
+    Returns:
+        100 documents, each with one of their names, which its ruler marks.
     """
     import spacy
 

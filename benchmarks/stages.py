@@ -39,7 +39,8 @@ UPSTREAM, ENCODE, REST = "shared transformer", "encode", "other"
 class Stopwatch:
     """CPU seconds by stage, where a stage inside another one counts for itself only.
 
-    clock (Callable): the time in seconds.
+    Args:
+        clock: the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.process_time):
@@ -67,7 +68,7 @@ class Stopwatch:
         self._since = now
 
     def around(self, name: str, function: Callable) -> Callable:
-        """RETURNS (Callable): the function, measured."""
+        """The function, measured."""
 
         def measured(*args: Any, **kwargs: Any) -> Any:
             with self.stage(name):
@@ -77,7 +78,7 @@ class Stopwatch:
 
 
 def stages_of(component: Any) -> list[tuple[str, Any, str]]:
-    """RETURNS (List[Tuple[str, Any, str]]): each stage, and the class or module and name of a function of it;
+    """Each stage, and the class or module and name of a function of it;
     outer ones first."""
     linker = component.linker
     found = [
@@ -102,7 +103,7 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
 
 
 def gold_docs(nlp: Language, documents: Sequence[Document]) -> list[Doc]:
-    """RETURNS (List[Doc]): with the gold mentions that ``doc.ents`` can hold, where the component looks."""
+    """With the gold mentions that ``doc.ents`` can hold, where the component looks."""
     docs = [with_gold(nlp.make_doc(document.text), document, {}) for document in documents]
     spans_key = nlp.get_pipe(NAME).spans_key  # type: ignore[attr-defined]
     for doc in docs if spans_key is not None else ():
@@ -111,7 +112,7 @@ def gold_docs(nlp: Language, documents: Sequence[Document]) -> list[Doc]:
 
 
 def read_upstream(nlp: Language, docs: list[Doc]) -> list[Doc]:
-    """RETURNS (List[Doc]): as the component gets them, where it reads the states of another one."""
+    """As the component gets them, where it reads the states of another one."""
     states = nlp.get_pipe(NAME).states  # type: ignore[attr-defined]
     for pipe in () if states is None else states.upstream(nlp):
         docs = [pipe(doc) for doc in docs]
@@ -123,12 +124,17 @@ def measure(
 ) -> tuple[int, dict[str, float]]:
     """Link the gold mentions of documents.
 
-    nlp (Language): a pipeline with the component.
-    documents (Sequence[Document]): annotated documents.
-    warm_up (Sequence[Document]): linked before, not measured.
-    RETURNS (Tuple[int, Dict[str, float]]): number of mentions, and CPU seconds by stage, of all stages in the
+    Args:
+        nlp: a pipeline with the component.
+        documents: annotated documents.
+        warm_up: linked before, not measured.
+
+    Returns:
+        Number of mentions, and CPU seconds by stage, of all stages in the
         order in which they run.
-    RAISES (PelError): if there is no mention.
+
+    Raises:
+        PelError: if there is no mention.
     """
     component: Any = nlp.get_pipe(NAME)
     component.overwrite = True  # the gold mentions have ids
@@ -152,7 +158,7 @@ def measure(
 
 
 def table_of(n_mentions: int, seconds: dict[str, float], title: str) -> Table:
-    """RETURNS (Table): a row for each stage, one for all, and one for all but the encoder."""
+    """A row for each stage, one for all, and one for all but the encoder."""
     total = sum(seconds.values())
     encoding = seconds.get(UPSTREAM, 0.0) + seconds.get(ENCODE, 0.0)
     rows = {**seconds, "all": total, "all but the encoder": total - encoding}

@@ -31,10 +31,11 @@ _SAMPLES = 1000  # of the bootstrap
 class Mentions(NamedTuple):
     """Gold mentions of documents.
 
-    queries (List[EncodedQuery]): with their vectors.
-    documents (NDArray[int64]): (n,), the number of the document of each.
-    doc_ids (List[str]): (n,), its id.
-    gold (List[Tuple[str, ...]]): ids in the knowledge base; empty = NIL.
+    Attributes:
+        queries: with their vectors.
+        documents: (n,), the number of the document of each.
+        doc_ids: (n,), its id.
+        gold: ids in the knowledge base; empty = NIL.
     """
 
     queries: list[Any]
@@ -46,10 +47,13 @@ class Mentions(NamedTuple):
 def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> Mentions:
     """Encode the gold mentions of documents; those with several ids that are all meant are left out.
 
-    linker (Linker): its encoder reads them.
-    documents (Sequence[Document]): annotated.
-    cache (Optional[Path]): a folder that keeps the vectors, under a name made of encoder and mentions.
-    RETURNS (Mentions): in the order of the documents.
+    Args:
+        linker: its encoder reads them.
+        documents: annotated.
+        cache: a folder that keeps the vectors, under a name made of encoder and mentions.
+
+    Returns:
+        In the order of the documents.
     """
     from spacy_pel.linking import EncodedQuery, MentionQuery
     from spacy_pel.util import fingerprint
@@ -75,9 +79,10 @@ def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> 
 class Result(NamedTuple):
     """Of linking mentions once.
 
-    hits (NDArray[bool]): (n,), right, NIL included.
-    first (NDArray[bool]): (n,), the first candidate is right.
-    links (List[Link]): the answers.
+    Attributes:
+        hits: (n,), right, NIL included.
+        first: (n,), the first candidate is right.
+        links: the answers.
     """
 
     hits: Any
@@ -86,7 +91,7 @@ class Result(NamedTuple):
 
 
 def link(linker: Any, mentions: Mentions) -> Result:
-    """RETURNS (Result): of the linker as it is."""
+    """Of the linker as it is."""
     from spacy_pel.types import NIL
 
     links = linker.link(mentions.queries)
@@ -97,15 +102,13 @@ def link(linker: Any, mentions: Mentions) -> Result:
 
 
 def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): metrics, and the paired difference to ``before``."""
+    """Metrics, and the paired difference to ``before``."""
     from spacy_pel.evaluation.metrics.paired_bootstrap import share_difference
     from spacy_pel.evaluation.metrics.reliability import reliability_metrics
 
     rng = np.random.default_rng(seed)
     everything = np.ones(len(result.hits), dtype=np.bool_)
-    difference = share_difference(
-        before.hits, result.hits, everything, mentions.documents, n_samples=_SAMPLES, rng=rng
-    )
+    difference = share_difference(before.hits, result.hits, everything, mentions.documents, n_samples=_SAMPLES, rng=rng)
     is_nil = np.array([not gold for gold in mentions.gold])
     says_nil = np.array([one.kb_id == "NIL" for one in result.links])
     decided = np.array([one.learned is not None for one in result.links])
@@ -135,7 +138,7 @@ def _share(hits: Any, chosen: Any) -> float | None:
 
 
 def corrections_of(result: Result, mentions: Mentions) -> tuple[list[int], list[Any]]:
-    """RETURNS (Tuple[List[int], List[Correction]]): wrong mentions, in order, and their right answers."""
+    """Wrong mentions, in order, and their right answers."""
     from spacy_pel.linking import Correction
     from spacy_pel.types import NIL
 
@@ -153,11 +156,14 @@ def run(
 ) -> list[dict[str, Any]]:
     """Teach n corrections, link all tests, undo; for each n.
 
-    linker (Linker): is as before afterwards.
-    taught (Mentions): where mistakes are corrected.
-    tests (Dict[str, Mentions]): name -> mentions to link.
-    counts (Sequence[int]): the n; the first is 0.
-    RETURNS (List[Dict[str, Any]]): a row for each n that there are enough mistakes for.
+    Args:
+        linker: is as before afterwards.
+        taught: where mistakes are corrected.
+        tests: name -> mentions to link.
+        counts: the n; the first is 0.
+
+    Returns:
+        A row for each n that there are enough mistakes for.
     """
     wrong, made = corrections_of(link(linker, taught), taught)
     before = {name: link(linker, mentions) for name, mentions in tests.items()}
@@ -185,13 +191,9 @@ def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
             continue
         found = [row[name] for row in rows]
         values = np.array([100 * one["accuracy"] for one in found])
-        errors = 100 * np.array(
-            [[one["gain"] - one["gain_low"], one["gain_high"] - one["gain"]] for one in found]
-        )
+        errors = 100 * np.array([[one["gain"] - one["gain_low"], one["gain_high"] - one["gain"]] for one in found])
         errors = np.maximum(errors, 0.0)  # where no draw differs, rounding may put the gain outside
-        axes.errorbar(
-            [row["corrections"] for row in rows], values, yerr=errors.T, marker="o", capsize=3, label=title
-        )
+        axes.errorbar([row["corrections"] for row in rows], values, yerr=errors.T, marker="o", capsize=3, label=title)
     axes.set_xscale("symlog", linthresh=50)
     axes.set_xticks([row["corrections"] for row in rows], [f"{row['corrections']:,}" for row in rows])
     axes.minorticks_off()
@@ -208,12 +210,7 @@ def show(rows: Sequence[dict[str, Any]], console: Console) -> None:
     table = Table(*HEAD)
     for row in rows:
         test, old = row["test"], row.get("old")
-        cells = [
-            f"{row['corrections']:,}",
-            _percent(test["accuracy"]),
-            _gain(test),
-            _percent(test["recall@1"]),
-        ]
+        cells = [f"{row['corrections']:,}", _percent(test["accuracy"]), _gain(test), _percent(test["recall@1"])]
         cells += [_percent(test[key]) for key in ("nil_f1", "nil_ece", "decided", "decided_right")]
         cells += [f"{row['seconds']:.1f}"]
         cells += [_percent(old["accuracy"]), _gain(old)] if old else ["–", "–"]
@@ -234,13 +231,10 @@ def main(
     corpus: Annotated[Path, typer.Argument(help="Annotated corpus (JSON lines), cut into halves.")],
     old: Annotated[Path | None, typer.Option(help="Another annotated corpus, which is only linked.")] = None,
     test: Annotated[
-        Path | None,
-        typer.Option(help="Link this corpus instead of the second half, and correct all of CORPUS."),
+        Path | None, typer.Option(help="Link this corpus instead of the second half, and correct all of CORPUS.")
     ] = None,
     documents: Annotated[int, typer.Option(min=0, help="Number of documents of each corpus; 0 = all.")] = 0,
-    counts: Annotated[
-        str, typer.Option(help="Numbers of corrections, separated by commas.")
-    ] = "0,50,200,1000",
+    counts: Annotated[str, typer.Option(help="Numbers of corrections, separated by commas.")] = "0,50,200,1000",
     seed: Annotated[int, typer.Option(help="Random seed of the halves and of the bootstrap.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Folder for teach.json and teach.png.")] = None,
     cache: Annotated[Path | None, typer.Option(help="Folder that keeps the vectors of mentions.")] = None,
@@ -265,12 +259,7 @@ def main(
         tests["old"] = read_mentions(linker, chosen(old), cache)
     rows = run(linker, taught, tests, [int(n) for n in counts.split(",")], seed)
     show(rows, Console(width=200))
-    facts = {
-        "entities": len(linker.kb),
-        "taught": len(taught.queries),
-        "machine": machine_note(),
-        "seed": seed,
-    }
+    facts = {"entities": len(linker.kb), "taught": len(taught.queries), "machine": machine_note(), "seed": seed}
     typer.echo(json.dumps(facts))
     if output is not None:
         write_json(output / "teach.json", {**facts, "rows": rows})

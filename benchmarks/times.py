@@ -15,27 +15,20 @@ import typer
 from spacy_pel.errors import PelError
 from spacy_pel.util import read_json, read_jsonl
 
-HEAD = [
-    "run",
-    "training or building, min",
-    "updates",
-    "mentions/s",
-    "linking, mentions/s",
-    "model, MB",
-    "linked on",
-]
+HEAD = ["run", "training or building, min", "updates", "mentions/s", "linking, mentions/s", "model, MB", "linked on"]
 _MODELS = ("encoder.json", "ranker.json", "config.cfg")  # their folders
 
 
 class Times(NamedTuple):
     """Measurements in the files of a run; None = missing.
 
-    seconds (Optional[float]): of training, evaluations included, or of building a generator.
-    updates (Optional[int]): of the weights.
-    trained_per_second (Optional[float]): mentions trained on.
-    linked_per_second (Optional[float]): mentions linked, or candidates found for them.
-    model_bytes (Optional[int]): files of the best model, or of the pipeline.
-    machine (Optional[str]): on which linking was measured.
+    Attributes:
+        seconds: of training, evaluations included, or of building a generator.
+        updates: of the weights.
+        trained_per_second: mentions trained on.
+        linked_per_second: mentions linked, or candidates found for them.
+        model_bytes: files of the best model, or of the pipeline.
+        machine: on which linking was measured.
     """
 
     seconds: float | None = None
@@ -47,8 +40,11 @@ class Times(NamedTuple):
 
 
 def read_times(folder: Path) -> Times:
-    """RETURNS (Times): what the files of a folder say.
-    RAISES (PelError): if there is no such folder, or a file is damaged."""
+    """What the files of a folder say.
+
+    Raises:
+        PelError: if there is no such folder, or a file is damaged.
+    """
     if not folder.is_dir():
         raise PelError(f"Expected the folder of a run at {folder}, but there is none. Check the path.")
     known: dict[str, Any] = {}
@@ -73,7 +69,7 @@ def read_times(folder: Path) -> Times:
 
 
 def joined(parts: list[Times]) -> Times:
-    """RETURNS (Times): the first known value of each; for model sizes the last."""
+    """The first known value of each; for model sizes the last."""
 
     def first(values: tuple[Any, ...]) -> Any:
         return next((value for value in values if value is not None), None)
@@ -84,10 +80,15 @@ def joined(parts: list[Times]) -> Times:
 
 
 def table_rows(run: str) -> list[list[str]]:
-    """run (str): "FOLDER", or "NAME=FOLDER,FOLDER".
+    """Args:
+        run: "FOLDER", or "NAME=FOLDER,FOLDER".
 
-    RETURNS (List[List[str]]): its row, or one per generator in candidates.json.
-    RAISES (PelError): if there is no such folder, or a file is damaged."""
+    Returns:
+        Its row, or one per generator in candidates.json.
+
+    Raises:
+        PelError: if there is no such folder, or a file is damaged.
+    """
     name, equals, folders = run.partition("=")
     paths = [Path(part) for part in (folders if equals else name).split(",")]
     rows = []
@@ -100,7 +101,7 @@ def table_rows(run: str) -> list[list[str]]:
 
 
 def cells(name: str, times: Times) -> list[str]:
-    """RETURNS (List[str]): a row under HEAD."""
+    """A row under HEAD."""
     minutes = None if times.seconds is None else times.seconds / 60
     megabytes = None if times.model_bytes is None else times.model_bytes / 1e6
     shown = [

@@ -55,8 +55,11 @@ CASES = [Case(loss, fgsm, shared) for shared, loss, fgsm in product((True, False
 def made_up_batch(sizes: Sizes, *, shared: bool, vocabulary: int, seed: int = 0) -> PairBatch:
     """Sequences of random tokens of full length.
 
-    shared (bool): one draw of negatives for the batch, not one for each mention.
-    RETURNS (PairBatch): of ``sizes.batch_size`` mentions.
+    Args:
+        shared: one draw of negatives for the batch, not one for each mention.
+
+    Returns:
+        Of ``sizes.batch_size`` mentions.
     """
     rng = np.random.default_rng(seed)
     n = sizes.batch_size
@@ -80,16 +83,15 @@ def measure(
 ) -> dict[str, float]:
     """Train some steps; run it in a new process, as freed memory is not returned to the system.
 
-    RETURNS (Dict[str, float]): "ms" and "CPU ms" (medians of the steps after the first; the latter does
+    Returns:
+        "ms" and "CPU ms" (medians of the steps after the first; the latter does
         not count time that other processes used) and "MB".
     """
     device = torch.device("cpu" if gpu_id < 0 else f"cuda:{gpu_id}")
     bi_encoder = BiEncoder(name=encoder)
     bi_encoder.initialize()
     loss, similarity = _LOSSES[case.loss]
-    objective = Objective(
-        bi_encoder.towers, loss, similarity=similarity, regularizer=FGSM() if case.fgsm else None
-    )
+    objective = Objective(bi_encoder.towers, loss, similarity=similarity, regularizer=FGSM() if case.fgsm else None)
     objective.to(device).train()
     optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5)
     batch = made_up_batch(sizes, shared=case.shared, vocabulary=len(bi_encoder.tokenizer))
@@ -110,7 +112,7 @@ def measure(
 
 
 def _memory(device: torch.device) -> dict[str, float]:
-    """RETURNS (Dict[str, float]): this process's MB on the device: "now" and "peak"."""
+    """This process's MB on the device: "now" and "peak"."""
     if device.type == "cuda":
         now, peak = torch.cuda.memory_allocated(device), torch.cuda.max_memory_allocated(device)
         return {"now": now / 2**20, "peak": peak / 2**20}
@@ -120,7 +122,7 @@ def _memory(device: torch.device) -> dict[str, float]:
 
 
 def table_of(found: list[dict[str, float]], title: str) -> Table:
-    """RETURNS (Table): a row for each of CASES; with FGSM, "times" is relative to the step without it."""
+    """A row for each of CASES; with FGSM, "times" is relative to the step without it."""
     table = Table(title=title)
     for name in ("negatives", "loss", "FGSM"):
         table.add_column(name)

@@ -54,10 +54,13 @@ _MERGED = 0.1  # retired CUIs per concept
 def write_tables(folder: Path, n_concepts: int, *, seed: int = 0) -> dict[str, int]:
     """Write made-up tables, block by block.
 
-    folder (Path): the META folder to write.
-    n_concepts (int): number of concepts that the filters keep.
-    seed (int): random seed.
-    RETURNS (Dict[str, int]): number of rows of each table.
+    Args:
+        folder: the META folder to write.
+        n_concepts: number of concepts that the filters keep.
+        seed: random seed.
+
+    Returns:
+        Number of rows of each table.
     """
     folder.mkdir(parents=True)
     counts = dict.fromkeys(TABLES, 0)
@@ -74,7 +77,7 @@ def write_tables(folder: Path, n_concepts: int, *, seed: int = 0) -> dict[str, i
 
 
 def _blocks(n_concepts: int, rng: np.random.Generator) -> Iterator[dict[str, list[str]]]:
-    """YIELDS (Dict[str, List[str]]): lines by table."""
+    """Lines by table."""
     yield {"MRRANK": [f"{rank:04}|{source}|N|\n" for rank, source in enumerate(reversed(_SOURCES))]}
     words = np.array(["".join(rng.choice(_SYLLABLES, rng.integers(2, 5))) for _ in range(60_000)])
     atoms = count(1)
@@ -100,7 +103,7 @@ def _blocks(n_concepts: int, rng: np.random.Generator) -> Iterator[dict[str, lis
 
 
 def _texts(n_texts: int, low: int, high: int, words: NDArray[np.str_], rng: np.random.Generator) -> list[str]:
-    """RETURNS (List[str]): texts of low to high words; few words are frequent."""
+    """Texts of low to high words; few words are frequent."""
     lengths = rng.integers(low, high + 1, size=n_texts)
     picked = words[(rng.random(lengths.sum()) ** 3 * len(words)).astype(np.int64)].tolist()
     ends = np.cumsum(lengths).tolist()
@@ -108,7 +111,7 @@ def _texts(n_texts: int, low: int, high: int, words: NDArray[np.str_], rng: np.r
 
 
 def _names(n_concepts: int, words: NDArray[np.str_], rng: np.random.Generator) -> Iterator[list[str]]:
-    """YIELDS (List[str]): the names of a concept; half of them are forms of the first one."""
+    """The names of a concept; half of them are forms of the first one."""
     spread = 0.6  # most concepts have one or two names, a few have dozens
     n_names = 1 + rng.negative_binomial(spread, spread / (spread + _NAMES - 1), size=n_concepts)
     texts = _texts(n_names.sum(), 1, 6, words, rng)
@@ -154,9 +157,7 @@ def _type_lines(cuis: list[str], kept: NDArray[np.bool_], rng: np.random.Generat
     return lines
 
 
-def _definition_lines(
-    rows: list[tuple[str, int, str]], words: NDArray[np.str_], rng: np.random.Generator
-) -> list[str]:
+def _definition_lines(rows: list[tuple[str, int, str]], words: NDArray[np.str_], rng: np.random.Generator) -> list[str]:
     defined = np.flatnonzero(rng.random(len(rows)) < _DEFINED / _NAMES).tolist()
     texts = _texts(len(defined), 8, 45, words, rng)
     sources = rng.choice(["MSH", "NCI", "HPO", "CSP"], size=len(defined)).tolist()
@@ -170,9 +171,12 @@ def _definition_lines(
 def build(meta: Path, out: Path) -> dict[str, float]:
     """Run ``kb build`` in a new process.
 
-    meta (Path): the META folder.
-    out (Path): the folder of the knowledge base.
-    RETURNS (Dict[str, float]): wall and CPU seconds, and the peak of its resident memory in GB, in which the
+    Args:
+        meta: the META folder.
+        out: the folder of the knowledge base.
+
+    Returns:
+        Wall and CPU seconds, and the peak of its resident memory in GB, in which the
         pages of files that it has mapped count too.
     """
     command = [sys.executable, "-m", "spacy", "pel", "kb", "build", str(out), "--reader", "umls", str(meta)]
@@ -188,7 +192,7 @@ def build(meta: Path, out: Path) -> dict[str, float]:
 
 
 def measure(meta: Path, out: Path) -> dict[str, float]:
-    """RETURNS (Dict[str, float]): the columns of the table, of building and opening a knowledge base."""
+    """The columns of the table, of building and opening a knowledge base."""
     built = build(meta, out)
     counts = read_json(out / "meta.json")["counts"]
     opened = measure_apart(out, 1)[0]
@@ -221,9 +225,7 @@ def main(
         if not table.columns:
             for title in found:
                 table.add_column(title, justify="right")
-        table.add_row(
-            *(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" for value in found.values())
-        )
+        table.add_row(*(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" for value in found.values()))
     Console(width=160).print(table)
 
 

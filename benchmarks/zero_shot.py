@@ -34,9 +34,7 @@ METRICS = {"recall@1": "recall@1", "recall@64": "recall@64", "accuracy_unseen": 
 
 def main(
     worlds: Annotated[Path, typer.Argument(help="A folder with a folder for each ontology.")],
-    output: Annotated[
-        Path, typer.Argument(help="Gets indexes, pipelines and results; what is there is used.")
-    ],
+    output: Annotated[Path, typer.Argument(help="Gets indexes, pipelines and results; what is there is used.")],
     world: Annotated[
         list[str] | None, typer.Option(help="Only these (repeatable); default: all in the folder.")
     ] = None,
@@ -52,15 +50,10 @@ def main(
     try:
         names = world or sorted(path.parent.name for path in worlds.glob("*/kb") if path.is_dir())
         if not names:
-            raise PelError(
-                f"Expected folders with a KB (kb) in {worlds}, got none. Run: spacy project run kb-worlds"
-            )
+            raise PelError(f"Expected folders with a KB (kb) in {worlds}, got none. Run: spacy project run kb-worlds")
         from spacy_pel.cli._encoder import encoder_folder
 
-        encoders = {
-            OURS: encoder_folder(pipeline),
-            "untrained": untrained_encoder(pipeline, untrained, output),
-        }
+        encoders = {OURS: encoder_folder(pipeline), "untrained": untrained_encoder(pipeline, untrained, output)}
         check_origin(output, [worlds / name / "kb" for name in names], pipeline, untrained)
         report: dict[str, Any] = {"machine": machine_note(), "part": part, "worlds": {}}
         for name in names:
@@ -91,7 +84,8 @@ def main(
 def check_origin(output: Path, kbs: Sequence[Path], pipeline: Path, untrained: str) -> None:
     """Note what the indexes in a folder are made from, or compare it with what was noted.
 
-    RAISES (PelError): if they were made from something else.
+    Raises:
+        PelError: if they were made from something else.
     """
     from spacy_pel.kb import KnowledgeBase
     from spacy_pel.util import read_json
@@ -115,9 +109,14 @@ def check_origin(output: Path, kbs: Sequence[Path], pipeline: Path, untrained: s
 def untrained_encoder(pipeline: Path, weights: str, output: Path) -> Path:
     """Save an encoder with the templates of a pipeline's, but with other weights, unless it is there.
 
-    weights (str): "package:NAME" or the name of a model on the Hugging Face Hub.
-    RETURNS (Path): its folder, in ``output``.
-    RAISES (PelError): if the weights cannot be loaded.
+    Args:
+        weights: "package:NAME" or the name of a model on the Hugging Face Hub.
+
+    Returns:
+        Its folder, in ``output``.
+
+    Raises:
+        PelError: if the weights cannot be loaded.
     """
     from spacy_pel.cli._encoder import open_bi_encoder
 
@@ -130,8 +129,11 @@ def untrained_encoder(pipeline: Path, weights: str, output: Path) -> Path:
 def build(kb: Path, encoder: Path, pipeline: Path, folder: Path) -> Path:
     """Build an index of names and a pipeline with the commands that users have, unless they are there.
 
-    RETURNS (Path): the pipeline's folder.
-    RAISES (PelError): if a command fails.
+    Returns:
+        The pipeline's folder.
+
+    Raises:
+        PelError: if a command fails.
     """
     index, made = folder / "index", folder / "pipeline"
     if not index.is_dir():
@@ -144,15 +146,12 @@ def build(kb: Path, encoder: Path, pipeline: Path, folder: Path) -> Path:
 
 
 def summary(results: Mapping[str, Result]) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): metrics of each linker, and paired differences from ours, as JSON data."""
-    return {
-        "linkers": {name: metrics for name, (metrics, _) in results.items()},
-        "differences": differences(results),
-    }
+    """Metrics of each linker, and paired differences from ours, as JSON data."""
+    return {"linkers": {name: metrics for name, (metrics, _) in results.items()}, "differences": differences(results)}
 
 
 def table_of(worlds: Mapping[str, Mapping[str, Any]], metric: str, title: str) -> Table:
-    """RETURNS (Table): a row for each world and their mean: ours, and the others with their differences."""
+    """A row for each world and their mean: ours, and the others with their differences."""
     others = [name for name in next(iter(worlds.values()))["linkers"] if name != OURS]
     table = Table(title=f"{title}, in percent; in brackets: {OURS} minus this linker, 95% interval")
     for column in ("world", "mentions", OURS, *others):
@@ -160,8 +159,7 @@ def table_of(worlds: Mapping[str, Mapping[str, Any]], metric: str, title: str) -
     for name, found in worlds.items():
         linkers = found["linkers"]
         cells = [
-            f"{_percent(linkers[other], metric):.1f} {_points(found['differences'][other][title])}"
-            for other in others
+            f"{_percent(linkers[other], metric):.1f} {_points(found['differences'][other][title])}" for other in others
         ]
         ours = linkers[OURS]
         n = ours["n"] - ours["n_nil"] - (ours["n_seen"] if metric == "accuracy_unseen" else 0)

@@ -1,7 +1,7 @@
 """Biomedical entity linking for spaCy. The names below are loaded when they are first used."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any
 
 from .about import __version__
 from .errors import PelError

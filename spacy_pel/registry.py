@@ -38,7 +38,7 @@ class registry:
 
     @classmethod
     def names(cls) -> list[str]:
-        """RETURNS (List[str]): the names of all registries, e.g. "pel_losses"."""
+        """The names of all registries, e.g. "pel_losses"."""
         return sorted(name for name in vars(cls) if name.startswith("pel_"))
 
     @classmethod
@@ -48,8 +48,11 @@ class registry:
         The short name of "spacy-pel.MeshKB.v1" in "pel_kb_readers" is "mesh": the
         class name in lower case without the registry's suffix.
 
-        registry_name (str): e.g. "pel_kb_readers".
-        RETURNS (Dict[str, str]): short name -> newest registered name.
+        Args:
+            registry_name: e.g. "pel_kb_readers".
+
+        Returns:
+            Short name -> newest registered name.
         """
         suffixes = {
             "pel_kb_readers": "KB",
@@ -72,8 +75,11 @@ class registry:
     def meant(cls, message: str) -> str:
         """Find what an unknown registry or part may have been meant to be.
 
-        message (str): an error's text, with the unknown name in quotation marks.
-        RETURNS (str): words to append, e.g. " Perhaps 'pel_losses' was meant."; empty if nothing is near.
+        Args:
+            message: an error's text, with the unknown name in quotation marks.
+
+        Returns:
+            Words to append, e.g. " Perhaps 'pel_losses' was meant."; empty if nothing is near.
         """
         known = [*cls.names(), *(full for name in cls.names() for full in cls.parts(name).values())]
         for word in re.findall(r"'([\w.-]+)'", message):
@@ -85,10 +91,15 @@ class registry:
     def resolve_short(cls, registry_name: str, name: str) -> Any:
         """Get the function of a part by its short or its full name.
 
-        registry_name (str): e.g. "pel_kb_readers".
-        name (str): e.g. "mesh" or "spacy-pel.MeshKB.v1".
-        RETURNS (Callable): the registered function.
-        RAISES (PelError): if no such part is registered; names the known ones.
+        Args:
+            registry_name: e.g. "pel_kb_readers".
+            name: e.g. "mesh" or "spacy-pel.MeshKB.v1".
+
+        Returns:
+            The registered function.
+
+        Raises:
+            PelError: if no such part is registered; names the known ones.
         """
         known = cls.parts(registry_name)
         full = known.get(name, name)

@@ -21,34 +21,32 @@ class Block(NamedTuple):
 
 
 def name(path: Path) -> str:
-    """RETURNS (str): the path in the repository, for test ids."""
+    """The path in the repository, for test ids."""
     return path.relative_to(ROOT).as_posix()
 
 
 def blocks(path: Path) -> list[Block]:
-    """RETURNS (List[Block]): the fenced blocks of a page, in order."""
+    """The fenced blocks of a page, in order."""
     found = re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf8"), re.DOTALL | re.MULTILINE)
     return [Block(*one) for one in found]
 
 
 def section(path: Path, title: str) -> str:
-    """RETURNS (str): the text between the comments of this title; of several, joined."""
-    found = re.findall(
-        f"<!-- {title} -->\n(.*?)<!-- /{title} -->", path.read_text(encoding="utf8"), re.DOTALL
-    )
+    """The text between the comments of this title; of several, joined."""
+    found = re.findall(f"<!-- {title} -->\n(.*?)<!-- /{title} -->", path.read_text(encoding="utf8"), re.DOTALL)
     assert found, (path, title)
     return "\n".join(found)
 
 
 def section_of(path: Path, heading: str) -> str:
-    """RETURNS (str): the text below a heading of the second level."""
+    """The text below a heading of the second level."""
     text = path.read_text(encoding="utf8").partition(f"\n## {heading}\n")[2]
     assert text, (path, heading)
     return text.partition("\n## ")[0]
 
 
 def rows(text: str) -> Iterator[list[str]]:
-    """YIELDS (List[str]): the cells of each row of the tables in a text, without heads."""
+    """The cells of each row of the tables in a text, without heads."""
     lines = text.splitlines()
     for i, line in enumerate(lines):
         is_head = i + 1 < len(lines) and re.fullmatch(r"\|[-|]+\|", lines[i + 1])
@@ -57,7 +55,7 @@ def rows(text: str) -> Iterator[list[str]]:
 
 
 def shell_commands(path: Path) -> Iterator[list[str]]:
-    """YIELDS (List[str]): the words of each command in the shell blocks and inline code of a page, or in
+    """The words of each command in the shell blocks and inline code of a page, or in
     the comments of a config."""
     text = path.read_text(encoding="utf8")
     if path.suffix == ".cfg":
@@ -73,7 +71,7 @@ def shell_commands(path: Path) -> Iterator[list[str]]:
 
 
 def options_after(path: Path, words: str) -> list[str]:
-    """RETURNS (List[str]): the options that a comment of a config lists behind these words, without
+    """The options that a comment of a config lists behind these words, without
     ``--gpu-id``."""
     comments = " ".join(re.findall(r"^#\s*(.*)$", path.read_text(encoding="utf8"), re.MULTILINE))
     found = re.match(r"(?:\s+--[\w.-]+\s+[^\s-]\S*)+", comments.partition(words)[2])
@@ -91,7 +89,7 @@ def _split(line: str) -> Iterator[list[str]]:
 
 
 def product_commands(path: Path) -> Iterator[tuple[str, ...]]:
-    """YIELDS (Tuple[str, ...]): the words after ``spacy-pel`` or ``python -m spacy pel``."""
+    """The words after ``spacy-pel`` or ``python -m spacy pel``."""
     for words in shell_commands(path):
         if words[:4] == ["python", "-m", "spacy", "pel"]:
             words = words[3:]

@@ -226,9 +226,7 @@ PAPERS = {
     "pel_sapbert_fgsm": {"": {**MEDMENTIONS, **PB_0, **MIXED, **N_32, **FGSM, **FOR_RANKER}},
     "pel_sapbert_ce": {"": {**MEDMENTIONS, **CE, **MIXED, **N_32, **FGSM}},
     # Table 3
-    "zeshel": {
-        "": {**WIATRAK, **PB_0, **RANDOM, **N_32, **FOR_RANKER, "pel.encoder.name": "bert-base-uncased"}
-    },
+    "zeshel": {"": {**WIATRAK, **PB_0, **RANDOM, **N_32, **FOR_RANKER, "pel.encoder.name": "bert-base-uncased"}},
     "study_worlds": {
         "": {**WIATRAK, **N_32, "pel.encoder.name": "bert-base-uncased"}
         | {"pel.encoder.entity_template": "GeneralCard", "study.n_test": 0, "study.kinds": ["card"]},

@@ -48,15 +48,11 @@ PIPELINE = Path("assets") / "pel_medmentions"
 DOCS = ROOT / "docs"
 TOP = typer.main.get_command(pel_cli)
 CONTEXT = TOP.context_class(TOP, info_name="spacy-pel")
-PARTS_OF_OPTIONS = {
-    "--generator": "pel_candidates",
-    "--index-type": "pel_indexes",
-    "--preprocess": "pel_preprocessors",
-}
+PARTS_OF_OPTIONS = {"--generator": "pel_candidates", "--index-type": "pel_indexes", "--preprocess": "pel_preprocessors"}
 
 
 def small_pipeline():
-    """RETURNS (Language): finds and links two names."""
+    """Finds and links two names."""
     nlp = spacy.blank("en")
     names = ["rheumatoid arthritis", "methotrexate"]
     patterns = [{"label": "ENTITY", "pattern": [{"LOWER": word} for word in one.split()]} for one in names]
@@ -72,7 +68,8 @@ def small_pipeline():
 def pipeline(tmp_path, monkeypatch):
     """Runs the test where the pipeline is: the shipped one, or a small one in its place.
 
-    RETURNS (bool): is it the shipped one?
+    Returns:
+        Is it the shipped one?
     """
     if (ROOT / PIPELINE / "config.cfg").is_file():
         monkeypatch.chdir(ROOT)
@@ -94,7 +91,8 @@ def own_parts(monkeypatch):
 def run_python(path, capsys):
     """Run the Python of a page, block by block, in one namespace.
 
-    YIELDS (Tuple[str, Optional[str]]): what a block printed, and what the page says that it prints.
+    Yields:
+        What a block printed, and what the page says that it prints.
     """
     names = {}
     page = [*blocks(path), SimpleNamespace(language="", code="")]
@@ -121,9 +119,7 @@ def test_python_runs_and_prints_what_the_page_says(path, pipeline, own_parts, ca
 
 def test_features_of_an_explanation():
     [listed] = re.findall(
-        r"<!-- features -->.*<!-- /features -->",
-        (DOCS / "corrections.md").read_text(encoding="utf8"),
-        re.DOTALL,
+        r"<!-- features -->.*<!-- /features -->", (DOCS / "corrections.md").read_text(encoding="utf8"), re.DOTALL
     )
     named = [one for row in rows(listed) for one in re.findall(r"`(\w+)`", row[0])]
     assert sorted(named) == sorted(DEFAULT_WEIGHTS)
@@ -151,9 +147,7 @@ def test_sections_of_configs_build_their_parts(path, own_parts, capsys):
         config.optionxform = str
         config.read_string(code)
         for title in config.sections():
-            values = {
-                key: value if "${" in value else json.loads(value) for key, value in config[title].items()
-            }
+            values = {key: value if "${" in value else json.loads(value) for key, value in config[title].items()}
             kind = next(key for key in values if key.startswith("@"))
             registered = values.pop(kind)
             owner = registry if kind.startswith("@pel_") else spacy.registry
@@ -165,7 +159,7 @@ def test_sections_of_configs_build_their_parts(path, own_parts, capsys):
 
 
 def commands(group, *, prefix=""):
-    """RETURNS (Dict[str, Command]): all commands below a group, by their full names."""
+    """All commands below a group, by their full names."""
     found = {}
     for word in group.list_commands(CONTEXT):
         command = group.get_command(CONTEXT, word)
@@ -182,7 +176,8 @@ COMMANDS = commands(TOP)
 def parsed(words):
     """Parse a command line as the app does, without running it.
 
-    RETURNS (Tuple[str, Context]): the command's full name and its arguments.
+    Returns:
+        The command's full name and its arguments.
     """
     n_words = 2 if " ".join(words[:2]) in COMMANDS else 1
     full_name = " ".join(words[:n_words])
@@ -211,11 +206,7 @@ def test_commands_parse(path):
 def test_the_parser_of_this_test_refuses_what_is_wrong():
     usage_error = typer.BadParameter.__mro__[1]
     assert parsed(["kb", "info", "corpus/kb"])[0] == "kb info"
-    for wrong in (
-        ["kb", "info"],
-        ["kb", "info", "corpus/kb", "--chekc"],
-        ["kb", "sample", "a", "b", "--share", "x"],
-    ):
+    for wrong in (["kb", "info"], ["kb", "info", "corpus/kb", "--chekc"], ["kb", "sample", "a", "b", "--share", "x"]):
         with pytest.raises(usage_error):
             parsed(wrong)
     with pytest.raises(AssertionError):
@@ -257,7 +248,7 @@ PUBLISHED = {
 
 
 def written_parts():
-    """RETURNS (Dict[Tuple[str, str], List[str]]): group and name -> the settings in the table."""
+    """Group and name -> the settings in the table."""
     found = {}
     for part in section(DOCS / "parts.md", "names").split("\n### "):
         group = re.search(r"`(spacy_\w+)`$", part.splitlines()[0])
@@ -329,8 +320,7 @@ def test_registered_names_exist(path):
 
 def test_settings_of_the_component():
     written = {
-        cells[0].strip("`"): cells[1].strip("`")
-        for cells in rows(section(DOCS / "configuration.md", "component"))
+        cells[0].strip("`"): cells[1].strip("`") for cells in rows(section(DOCS / "configuration.md", "component"))
     }
     real = {}
     for setting, default in DEFAULT_CONFIG.items():
@@ -382,9 +372,7 @@ def test_kinds_of_saved_folders(tmp_path):
     made = [json.loads(path.read_text()) for path in sorted(tmp_path.rglob("manifest.json"))]
     saved_folders = section_of(DOCS / "file-formats.md", "Saved folders")
     assert {one["kind"] for one in made} <= {cells[0] for cells in rows(saved_folders)}
-    (example,) = [
-        json.loads(code) for language, code in blocks(DOCS / "file-formats.md") if '"sha256"' in code
-    ]
+    (example,) = [json.loads(code) for language, code in blocks(DOCS / "file-formats.md") if '"sha256"' in code]
     (kb,) = [one for one in made if one["kind"] == example["kind"]]
     assert kb.keys() == example.keys() and kb["format"] == example["format"]
     assert example["files"].keys() < kb["files"].keys() and len(made) >= 3
@@ -431,7 +419,7 @@ def test_keys_of_metrics_json_are_described():
 
 
 def anchors(path):
-    """RETURNS (Set[str]): the anchors that GitHub makes from the headings of a page."""
+    """The anchors that GitHub makes from the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

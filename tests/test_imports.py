@@ -32,22 +32,20 @@ HEAVY = ("faiss", "transformers", "scispacy", "sklearn", "matplotlib", "pyarrow"
 
 
 def room_of(module: str) -> str:
-    """RETURNS (str): "kb" for "spacy_pel.kb.knowledge_base"; "" for others."""
+    """ "kb" for "spacy_pel.kb.knowledge_base"; "" for others."""
     parts = module.split(".")
     return parts[1] if parts[0] == "spacy_pel" and len(parts) > 1 else ""
 
 
 def imported_by(path: Path) -> Iterator[tuple[str, int]]:
-    """YIELDS (Tuple[str, int]): full names of what a file imports, anywhere in it, and the line."""
+    """Full names of what a file imports, anywhere in it, and the line."""
     package = ".".join(["spacy_pel", *path.relative_to(ROOT).parent.parts])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield name.name, node.lineno
         elif isinstance(node, ast.ImportFrom):
-            module = (
-                resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module
-            )
+            module = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module
             for name in node.names:  # "from .. import kb" names a module, too
                 yield f"{module}.{name.name}", node.lineno
 
@@ -69,9 +67,7 @@ def test_imports_point_one_way(path):
 
 
 def test_the_product_does_not_import_its_studies():
-    assert not [
-        path for path in MODULES for name, _ in imported_by(path) if name.startswith("spacy_pel_studies")
-    ]
+    assert not [path for path in MODULES for name, _ in imported_by(path) if name.startswith("spacy_pel_studies")]
 
 
 def test_base_modules_import_nothing_above_them():

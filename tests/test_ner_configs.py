@@ -56,9 +56,7 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "scispacy", None)
     nlp = spacy.load(tmp_path / "ner" / "model-last")
     docs = [nlp(text) for text in TEXTS]
-    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [
-        [span] for span in FOUND
-    ]
+    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [[span] for span in FOUND]
     assert {ent.label_ for doc in docs for ent in doc.ents} == {"ENTITY"}
     assert all(ent.kb_id_ == "" for doc in docs for ent in doc.ents)
     assert [token.text for token in nlp("beta-blocker (B) [3H]thymidine")] == (
@@ -87,9 +85,7 @@ def test_ner_minilm(corpus, tiny_bert, tmp_path, monkeypatch):
     shutil.rmtree(source)
     nlp = spacy.load(tmp_path / "ner" / "model-last")
     docs = [nlp(text) for text in TEXTS]
-    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [
-        [span] for span in FOUND
-    ]
+    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [[span] for span in FOUND]
 
 
 def test_ner_size():
@@ -166,16 +162,7 @@ def test_ner_trf(corpus, tmp_path):
     pytest.importorskip("spacy_transformers")
     transformers = pytest.importorskip("transformers")
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
-    words = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        ".",
-        *letters,
-        *(f"##{letter}" for letter in letters),
-    ]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *letters, *(f"##{letter}" for letter in letters)]
     (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf8")
     folder = tmp_path / "bert"
     transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(folder)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def tiny_options():
-    """RETURNS (Dict[str, Any]): what ``make smoke`` sets."""
+    """What ``make smoke`` sets."""
     text = (ROOT / "Makefile").read_text(encoding="utf8").replace("\\\n", " ")
     words = shlex.split(re.search(r"^TINY := (.*)$", text, re.MULTILINE)[1])
     values = (json.loads(word) if word[0].isdigit() else word for word in words[1::2])

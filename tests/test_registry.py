@@ -26,13 +26,13 @@ COMMANDS = ("spacy_cli", "spacy_pel_commands")  # groups of entry points that ar
 
 
 def published():
-    """RETURNS (list): (group, name, "module:class or function") of the installed package."""
+    """(group, name, "module:class or function") of the installed package."""
     points = distribution("spacy-pel").entry_points
     return sorted((p.group, p.name, p.value) for p in points if p.group.startswith("spacy_"))
 
 
 def decorated():
-    """RETURNS (list): (group, name, "module:class or function") of all decorators in the source."""
+    """(group, name, "module:class or function") of all decorators in the source."""
     found = []
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(["spacy_pel", *path.relative_to(PACKAGE).with_suffix("").parts])
@@ -42,9 +42,7 @@ def decorated():
                     owner = ast.unparse(call.func.value)
                     if owner in ("registry", "spacy.registry", "spacy_registry", "Language"):
                         kind = "factories" if owner == "Language" else call.func.attr
-                        found.append(
-                            (f"spacy_{kind}", ast.literal_eval(call.args[0]), f"{module}:{node.name}")
-                        )
+                        found.append((f"spacy_{kind}", ast.literal_eval(call.args[0]), f"{module}:{node.name}"))
     return sorted(found)
 
 

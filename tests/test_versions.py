@@ -22,7 +22,7 @@ COLUMNS = ["numpy", "spacy", "torch", "transformers", "faiss-cpu"]  # of the tab
 
 
 def pinned(python):
-    """RETURNS (Dict[str, str]): the version of each package for a Python, as ``constraints.txt`` gives it."""
+    """The version of each package for a Python, as ``constraints.txt`` gives it."""
     pins = [pin for pin in PINS if pin.marker is None or pin.marker.evaluate({"python_version": python})]
     found = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
     assert len(found) == len(pins)  # one version each

@@ -21,24 +21,14 @@ from rich.table import Table
 
 from benchmarks.attack.folders import FolderAttack, folder_attacks
 from benchmarks.attack.readers import ReaderAttack, reader_attacks
-from benchmarks.attack.runner import (
-    ACCEPTED,
-    FAILURES,
-    NET,
-    REFUSED,
-    Attack,
-    Tally,
-    prepared,
-    run_attack,
-    verdict_of,
-)
+from benchmarks.attack.runner import ACCEPTED, FAILURES, NET, REFUSED, Attack, Tally, prepared, run_attack, verdict_of
 from benchmarks.attack.texts import TextAttack
 
 _SHOWN = 20  # failures of one attack
 
 
 def attacks(only: str | None = None) -> dict[str, Attack]:
-    """RETURNS (Dict[str, Attack]): by name; of one kind, or all."""
+    """By name; of one kind, or all."""
     made: list[Attack] = []
     if only in (None, "readers"):
         made += reader_attacks()
@@ -50,7 +40,7 @@ def attacks(only: str | None = None) -> dict[str, Attack]:
 
 
 def table_of(tallies: list[Tally]) -> Table:
-    """RETURNS (Table): a row for each attack."""
+    """A row for each attack."""
     table = Table(title="Attacks")
     for title in ("attack", "inputs", REFUSED, NET, ACCEPTED, *FAILURES, "worst, s", "of input"):
         table.add_column(title, justify="left" if title == "attack" else "right")
@@ -94,9 +84,7 @@ def main(
         for at, attack in enumerate(chosen):
             share = max(0.1, (end - time.monotonic()) / (len(chosen) - at))
             folder = Path(place) / attack.name
-            tallies.append(
-                run_attack(attack, seed=seed, seconds=share, most=inputs, hang=hang, folder=folder)
-            )
+            tallies.append(run_attack(attack, seed=seed, seconds=share, most=inputs, hang=hang, folder=folder))
             for failure in tallies[-1].failures[:_SHOWN]:
                 typer.echo(f"python -m benchmarks.attack --target {failure}")
     Console(width=160).print(table_of(tallies))

@@ -28,9 +28,10 @@ Answer = Callable[[Path], Any]
 class FolderAttack:
     """A saved folder, one of whose files is damaged.
 
-    name (str): of the attack.
-    part (str): the folder within that of the pipeline; "" = all of it.
-    answer (Callable): loads the folder and asks it something; equal folders give equal answers.
+    Args:
+        name: of the attack.
+        part: the folder within that of the pipeline; "" = all of it.
+        answer: loads the folder and asks it something; equal folders give equal answers.
     """
 
     def __init__(self, name: str, part: str, answer: Answer) -> None:
@@ -67,7 +68,8 @@ class FolderAttack:
 def made_up(place: Path) -> Path:
     """Save a pipeline of a few made-up entities, its texts, and a generator; once for all attacks.
 
-    RETURNS (Path): the folder.
+    Returns:
+        The folder.
     """
     folder = place / "made_up"
     if not (folder / "texts.json").exists():
@@ -127,7 +129,7 @@ def _endless(path: Path) -> None:
 
 
 def folder_attacks() -> list[FolderAttack]:
-    """RETURNS (List[FolderAttack]): for each kind of folder."""
+    """For each kind of folder."""
     linker = "pipeline/proxy_entity_linker"
     return [
         FolderAttack("folder-kb", f"{linker}/kb", _ask_kb),
@@ -166,11 +168,7 @@ def _ask_generator(path: Path) -> Any:
     generator = load_generator(path, kb=kb)
     names = [entity.canonical_name for entity in kb.entities()][:5]
     table = generator.generate(kb, [MentionInText(name, 0, len(name)) for name in names])
-    return (
-        table.kb_rows.tolist(),
-        table.offsets.tolist(),
-        [score.tolist() for score in table.features.values()],
-    )
+    return (table.kb_rows.tolist(), table.offsets.tolist(), [score.tolist() for score in table.features.values()])
 
 
 def _ask_pipeline(path: Path) -> Any:

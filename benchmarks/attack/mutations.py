@@ -9,37 +9,14 @@ from typing import Any
 _NUMBER = re.compile(rb"-?\d+")
 _QUOTED = re.compile(rb'"[^"\n]*"|>[^<\n]*<')
 _SEPARATORS = [b"\t", b"|", b"||", b",", b";", b":", b'"', b"'", b"\\", b"\n", b"\r\n", b"=", b"{", b"}"]
-NUMBERS = [
-    "-1",
-    "0",
-    "007",
-    "1e999",
-    "-1e999",
-    "NaN",
-    "3000000000",
-    "9" * 20,
-    "9" * 5000,
-    "1.5",
-    "²",
-    "٣",
-    "1_0",
-]
+NUMBERS = ["-1", "0", "007", "1e999", "-1e999", "NaN", "3000000000", "9" * 20, "9" * 5000, "1.5", "²", "٣", "1_0"]
 ODD = [
     "\x00", "\x07", "\x1b[2J", "\r", "\x85", "\xa0", "\u2028", "\u200b", "\u202e", "\ufeff", "\ufffe",
     "\ufffd", "e\u0301", "ﬁ", "İ", "ß", "中文", "𝒜", "\U0010ffff", "\\ud800", "\\udfff", "\\u0000",
     "&#9999999999;", "&#xD800;",
     "&#" + "9" * 5000 + ";", "&nbsp;", "&lol;", "]]>", "<!--", "'''", '"""', "\\", " !", " {", "#",
 ]  # fmt: skip
-BYTES = [
-    b"\xff",
-    b"\xed\xa0\x80",
-    b"\xc3",
-    b"\xe9",
-    b"\xf4\x90\x80\x80",
-    b"\x1f\x8b",
-    b"\xff\xfe",
-    b"\x00\x00",
-]
+BYTES = [b"\xff", b"\xed\xa0\x80", b"\xc3", b"\xe9", b"\xf4\x90\x80\x80", b"\x1f\x8b", b"\xff\xfe", b"\x00\x00"]
 VALUES: list[Any] = [
     None, True, 5, -1, 0, 1.5, float("inf"), float("nan"), 3_000_000_000, 10**19, 10**400, "", " ", "x",
     "NIL", "-1", "1e999", "\ud800", "a\x00b", "x" * 100_000, [], {}, [5], [None], ["x"], [[]], {"a": 1},
@@ -49,7 +26,7 @@ Change = Callable[[bytes, random.Random], bytes]
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:
-    """RETURNS (bytes): the content of a file with one to three kinds of damage; the same for the same state
+    """The content of a file with one to three kinds of damage; the same for the same state
     of the generator."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         data = rng.choice(CHANGES)(data, rng)
@@ -168,9 +145,7 @@ def encoding(data: bytes, rng: random.Random) -> bytes:
 
 
 def declared_encoding(data: bytes, rng: random.Random) -> bytes:
-    name = rng.choice(
-        (b"UF-8", b"latin-1", b"utf-16", b"euc-jp", b"", b"idna", b"rot13", b"utf-7", b"x" * 5000)
-    )
+    name = rng.choice((b"UF-8", b"latin-1", b"utf-16", b"euc-jp", b"", b"idna", b"rot13", b"utf-7", b"x" * 5000))
     return re.sub(rb'encoding="[^"]*"', b'encoding="%b"' % name, data)
 
 
@@ -196,7 +171,7 @@ def json_tree(data: bytes, rng: random.Random) -> bytes:
 
 
 def changed_tree(tree: Any, rng: random.Random) -> Any:
-    """RETURNS (Any): the tree with one change."""
+    """The tree with one change."""
     places: list[Any] = [(None, None)]
     stack = [tree]
     while stack:
@@ -228,5 +203,5 @@ CHANGES: list[Change] = [
 
 
 def changes_by_name() -> dict[str, Change]:
-    """RETURNS (Dict[str, Callable]): each kind of damage."""
+    """Each kind of damage."""
     return {change.__name__: change for change in CHANGES}

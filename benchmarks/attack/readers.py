@@ -36,25 +36,22 @@ Read = Callable[[list[Path], Path], None]  # takes the entries of the folder and
 class ReaderAttack:
     """Files of one format, one of them damaged, and what reads them.
 
-    name (str): of the attack.
-    source (Path): a file or a folder whose entries are read together.
-    read (Callable): reads them and checks what it gives.
-    packs (bool): whether the reader reads .gz files.
-    deflated (bool): the files are compressed by zlib, whose checksum would hide most damage: half of it is
-        done to what they hold.
+    Args:
+        name: of the attack.
+        source: a file or a folder whose entries are read together.
+        read: reads them and checks what it gives.
+        packs: whether the reader reads .gz files.
+        deflated: the files are compressed by zlib, whose checksum would hide most damage: half of it is
+            done to what they hold.
     """
 
-    def __init__(
-        self, name: str, source: Path, read: Read, *, packs: bool = True, deflated: bool = False
-    ) -> None:
+    def __init__(self, name: str, source: Path, read: Read, *, packs: bool = True, deflated: bool = False) -> None:
         self.name = name
         self.read = read
         self.packs = packs
         self.deflated = deflated
         self.kept = False  # True = a damaged file stays, to be looked at
-        found = (
-            [path for path in sorted(source.rglob("*")) if path.is_file()] if source.is_dir() else [source]
-        )
+        found = [path for path in sorted(source.rglob("*")) if path.is_file()] if source.is_dir() else [source]
         top = source if source.is_dir() else source.parent
         self.files: Files = {str(path.relative_to(top)): path.read_bytes() for path in found}
 
@@ -94,7 +91,7 @@ class ReaderAttack:
 
 
 def reader_attacks() -> list[ReaderAttack]:
-    """RETURNS (List[ReaderAttack]): for each registered reader, and each format that one of them reads."""
+    """For each registered reader, and each format that one of them reads."""
     spacy.blank("en")  # imported before the processes are forked, not in each of them
     made = []
     for name in sorted(registry.parts("pel_corpus_readers")):
@@ -175,7 +172,9 @@ def _read_folder(paths: list[Path], out: Path) -> None:
 
 
 def check_documents(documents: Iterable[Document]) -> None:
-    """RAISES (Wrong): if a document could not be written, or a mention lies outside its text."""
+    """Raises:
+    Wrong: if a document could not be written, or a mention lies outside its text.
+    """
     for document in documents:
         line = json.dumps(to_record(document), ensure_ascii=False)
         _check_text(line)
@@ -189,7 +188,8 @@ def check_documents(documents: Iterable[Document]) -> None:
 def check_entities(entities: Iterable[Entity], redirects: dict[str, str], out: Path) -> None:
     """Check entities, and if ``out`` is there build a knowledge base of them.
 
-    RAISES (Wrong): if an entity has no id or name, or one that is not text.
+    Raises:
+        Wrong: if an entity has no id or name, or one that is not text.
     """
     kept = []
     for entity in entities:

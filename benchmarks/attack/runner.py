@@ -72,7 +72,8 @@ class Tally:
 def verdict_of(attack: Attack, seed: int, number: int, folder: Path) -> "tuple[str, str]":
     """Run one input.
 
-    RETURNS (Tuple[str, str]): the verdict, and for a failure what happened.
+    Returns:
+        The verdict, and for a failure what happened.
     """
     rng = random.Random(f"{seed}/{attack.name}/{number}")
     try:
@@ -84,14 +85,12 @@ def verdict_of(attack: Attack, seed: int, number: int, folder: Path) -> "tuple[s
         return WRONG, str(err)
     except Exception as err:
         where = traceback.extract_tb(err.__traceback__)[-1]
-        return RAW, f"{type(err).__name__}: {err}"[
-            :300
-        ] + f" ({Path(where.filename).name}, line {where.lineno})"
+        return RAW, f"{type(err).__name__}: {err}"[:300] + f" ({Path(where.filename).name}, line {where.lineno})"
     return ACCEPTED, ""
 
 
 def _fault_of(message: str, folder: Path) -> str:
-    """RETURNS (str): what is wrong with an error; "" = nothing."""
+    """What is wrong with an error; "" = nothing."""
     if len(message) > LONGEST:
         return f"an error of {len(message):,} characters: {message[:80]}…"
     if not message.isprintable():
@@ -100,21 +99,18 @@ def _fault_of(message: str, folder: Path) -> str:
 
 
 def names_a_file(message: str, folder: Path) -> bool:
-    """RETURNS (bool): whether an error names a file of an attack, or one that it looked for: its path, or a
+    """Whether an error names a file of an attack, or one that it looked for: its path, or a
     name with an ending as a word of its own. Names without one, e.g. "index", are words of other errors."""
     return bool(_names(folder).search(message)) or bool(_names.__wrapped__(folder).search(message))
 
 
 @lru_cache(maxsize=1)
 def _names(folder: Path) -> "re.Pattern[str]":
-    """RETURNS (Pattern): of the paths and names in a folder as they are now; its files hardly change."""
+    """Of the paths and names in a folder as they are now; its files hardly change."""
     paths = [path for path in sorted(folder.rglob("*")) if path.name != GIVEN]
     found = [re.escape(str(path)) for path in paths]
     given = re.escape(str(folder / GIVEN))
-    found += [
-        rf"{given}/[^\s,]+",
-        rf"{given}(?:/.*(?=, got )|(?=, got a ))",
-    ]  # named by a damaged file, and not there
+    found += [rf"{given}/[^\s,]+", rf"{given}(?:/.*(?=, got )|(?=, got a ))"]  # named by a damaged file, and not there
     found += sorted({rf"(?<![\w.-]){re.escape(path.name)}" for path in paths if path.suffix})
     return re.compile(rf"(?:{'|'.join(found)}){_END}")
 
@@ -122,7 +118,8 @@ def _names(folder: Path) -> "re.Pattern[str]":
 def prepared(attack: Attack, folder: Path) -> Path:
     """Prepare an attack in a child process: what it loads has threads that would not survive a fork.
 
-    RETURNS (Path): the folder. RAISES (RuntimeError): if it fails.
+    Returns:
+        The folder. RAISES (RuntimeError): if it fails.
     """
     process = _CONTEXT.Process(target=attack.prepare, args=(folder,))
     process.start()
@@ -132,13 +129,12 @@ def prepared(attack: Attack, folder: Path) -> Path:
     return folder
 
 
-def run_attack(
-    attack: Attack, *, seed: int, seconds: float, most: int | None, hang: float, folder: Path
-) -> Tally:
+def run_attack(attack: Attack, *, seed: int, seconds: float, most: int | None, hang: float, folder: Path) -> Tally:
     """Run inputs until the time is over.
 
-    seconds (float): for this attack, without its preparation. most (Optional[int]): number of inputs.
-    hang (float): seconds after which an input counts as one that hangs.
+    Args:
+        seconds: for this attack, without its preparation. most (Optional[int]): number of inputs.
+        hang: seconds after which an input counts as one that hangs.
     """
     tally = Tally(attack.name)
     tqdm.monitor_interval = 0  # its thread could hold a lock when a child is forked
@@ -153,16 +149,8 @@ def run_attack(
     return tally
 
 
-def _batch(
-    attack: Attack,
-    seed: int,
-    numbers: range,
-    end: float,
-    hang: float,
-    folder: Path,
-    tally: Tally,
-) -> int:
-    """RETURNS (int): the number of the next input."""
+def _batch(attack: Attack, seed: int, numbers: range, end: float, hang: float, folder: Path, tally: Tally) -> int:
+    """The number of the next input."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
     args = (attack, seed, numbers, end, folder, sender)
     process = _CONTEXT.Process(target=_child, args=args, daemon=True)
@@ -219,7 +207,7 @@ def _child(attack: Attack, seed: int, numbers: range, end: float, folder: Path, 
 
 
 def emptied(folder: Path) -> Path:
-    """RETURNS (Path): the folder, empty."""
+    """The folder, empty."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

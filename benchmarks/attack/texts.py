@@ -46,16 +46,14 @@ class TextAttack:
 
 
 def odd(text: str, rng: random.Random) -> str:
-    """RETURNS (str): the text with something unusual in it."""
+    """The text with something unusual in it."""
     for _ in range(rng.choice((1, 1, 2, 5))):
         at = rng.randrange(len(text) + 1)
         how = rng.randrange(6)
         if how == 0:
             text = text[:at] + rng.choice(ODD)[:200] + text[at:]
         elif how == 1:
-            text = (
-                text[:at] + "".join(rng.choices(rng.choice(_SCRIPTS), k=rng.choice((1, 5, 50)))) + text[at:]
-            )
+            text = text[:at] + "".join(rng.choices(rng.choice(_SCRIPTS), k=rng.choice((1, 5, 50)))) + text[at:]
         elif how == 2:
             text = text[:at] + rng.choice((" ", "\n", "a", "(", "\u0301", "-")) * 3000 + text[at:]
         elif how == 3:
@@ -68,7 +66,7 @@ def odd(text: str, rng: random.Random) -> str:
 
 
 def links(doc: Any) -> Any:
-    """RETURNS (List[tuple]): of each entity. RAISES (Wrong): if one lies outside the text or has no id."""
+    """Of each entity. RAISES (Wrong): if one lies outside the text or has no id."""
     found = []
     for span in doc.ents:
         if not 0 <= span.start_char < span.end_char <= len(doc.text) or not span.kb_id_:

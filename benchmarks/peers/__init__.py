@@ -3,13 +3,4 @@ from benchmarks.peers.nearest_name import NearestName
 from benchmarks.peers.run import PEERS, Peer, run_peer, run_peers
 from benchmarks.peers.scispacy_linker import Answer, ScispacyLinker
 
-__all__ = [
-    "PEERS",
-    "Answer",
-    "FrequencyPrior",
-    "NearestName",
-    "Peer",
-    "ScispacyLinker",
-    "run_peer",
-    "run_peers",
-]
+__all__ = ["PEERS", "Answer", "FrequencyPrior", "NearestName", "Peer", "ScispacyLinker", "run_peer", "run_peers"]

@@ -17,14 +17,13 @@ NOTE = (
 class FrequencyPrior:
     """Ranks by counts of the training corpus, and falls back to another linker's candidates.
 
-    kb (KnowledgeBase): resolves the ids of the training corpus; ids it lacks are not counted.
-    named (Iterable[Tuple[str, Sequence[str]]]): surface form and gold ids of each training mention.
-    top_k (int): candidates kept.
+    Args:
+        kb: resolves the ids of the training corpus; ids it lacks are not counted.
+        named: surface form and gold ids of each training mention.
+        top_k: candidates kept.
     """
 
-    def __init__(
-        self, kb: KnowledgeBase, named: Iterable[tuple[str, Sequence[str]]], *, top_k: int = 64
-    ) -> None:
+    def __init__(self, kb: KnowledgeBase, named: Iterable[tuple[str, Sequence[str]]], *, top_k: int = 64) -> None:
         self.top_k = top_k
         self._counts: defaultdict[str, Counter] = defaultdict(Counter)
         for surface, ids in named:
@@ -35,9 +34,12 @@ class FrequencyPrior:
     def rank(self, surfaces: Sequence[str], fallback: Sequence[Answer]) -> list[Answer]:
         """Rank the entities of each surface form.
 
-        surfaces (Sequence[str]): of the mentions.
-        fallback (Sequence[Answer]): another linker's answers, for entities without a count.
-        RETURNS (List[Answer]): the training entities with P(entity | surface form), then the others
+        Args:
+            surfaces: of the mentions.
+            fallback: another linker's answers, for entities without a count.
+
+        Returns:
+            The training entities with P(entity | surface form), then the others
             with scores below them.
         """
         return [self._rank(normalize_alias(s), other) for s, other in zip(surfaces, fallback, strict=True)]
@@ -52,7 +54,5 @@ class FrequencyPrior:
         order = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         first = [(entity_id, n / total) for entity_id, n in order]
         below = first[-1][1] / 2
-        rest = [
-            (entity_id, score * below) for entity_id, score in other.candidates if entity_id not in counts
-        ]
+        rest = [(entity_id, score * below) for entity_id, score in other.candidates if entity_id not in counts]
         return Answer((first + rest)[: self.top_k], (1 - first[0][1]) / 2)

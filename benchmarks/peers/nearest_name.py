@@ -19,9 +19,12 @@ _ROWS_EACH = 4  # rows to look at for each candidate: an entity has several name
 class NearestName:
     """Ranks entities by their nearest name.
 
-    pipeline (Path): a saved pipeline, whose encoder and index are used, and nothing else.
-    top_k (int): candidates kept.
-    RAISES (PelError): if it cannot be loaded.
+    Args:
+        pipeline: a saved pipeline, whose encoder and index are used, and nothing else.
+        top_k: candidates kept.
+
+    Raises:
+        PelError: if it cannot be loaded.
     """
 
     def __init__(self, pipeline: Path, *, top_k: int = 64) -> None:
@@ -32,7 +35,7 @@ class NearestName:
         self.top_k = top_k
 
     def rank(self, surfaces: Sequence[str]) -> list[Answer]:
-        """RETURNS (List[Answer]): the candidates of each surface form by cosine; an entity's best name
+        """The candidates of each surface form by cosine; an entity's best name
         counts."""
         distinct = list(dict.fromkeys(surfaces))
         vectors = self._encoder.encode_names(distinct)

@@ -26,8 +26,9 @@ class Peer(Protocol):
 class PeerRun(NamedTuple):
     """The answers of one peer.
 
-    answers (List[Answer]): one per gold mention.
-    per_second (float): distinct surface forms looked up per second.
+    Attributes:
+        answers: one per gold mention.
+        per_second: distinct surface forms looked up per second.
     """
 
     answers: list[Answer]
@@ -45,12 +46,15 @@ def run_peers(
 ) -> dict[str, PeerRun]:
     """Link the gold mentions with every peer.
 
-    kb (KnowledgeBase): the entities.
-    train (Sequence[Document]): annotated text for the frequency prior.
-    test (Sequence[Document]): the documents whose mentions are linked.
-    key (str): fingerprint of the three.
-    cache (Optional[Path]): folder of the cached answers; None = no cache.
-    RETURNS (Dict[str, PeerRun]): by the names of ``PEERS``.
+    Args:
+        kb: the entities.
+        train: annotated text for the frequency prior.
+        test: the documents whose mentions are linked.
+        key: fingerprint of the three.
+        cache: folder of the cached answers; None = no cache.
+
+    Returns:
+        By the names of ``PEERS``.
     """
     path = cache / f"{fingerprint(key, top_k, PEERS)}.json.gz" if cache else None
     if path and path.is_file():
@@ -73,7 +77,7 @@ def run_peers(
 
 
 def run_peer(peer: Peer, documents: Sequence[Document]) -> PeerRun:
-    """RETURNS (PeerRun): its answers for the gold mentions, with abbreviations expanded."""
+    """Its answers for the gold mentions, with abbreviations expanded."""
     return _timed(peer, surfaces(documents, expand=True))
 
 

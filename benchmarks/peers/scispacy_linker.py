@@ -18,8 +18,9 @@ NOTE = (
 class Answer(NamedTuple):
     """The answer of a peer for one surface form.
 
-    candidates (List[Tuple[str, float]]): ids and scores, best first.
-    nil_score (float): higher = more likely NIL.
+    Attributes:
+        candidates: ids and scores, best first.
+        nil_score: higher = more likely NIL.
     """
 
     candidates: list[tuple[str, float]]
@@ -29,10 +30,13 @@ class Answer(NamedTuple):
 class ScispacyLinker:
     """Candidates from character 3-grams, in the order of ``scispacy.linking.EntityLinker``.
 
-    kb (KnowledgeBase): the entities.
-    neighbours (int): names looked up per mention; several may belong to one entity.
-    top_k (int): candidates to keep.
-    RAISES (PelError): if scispaCy is not installed.
+    Args:
+        kb: the entities.
+        neighbours: names looked up per mention; several may belong to one entity.
+        top_k: candidates to keep.
+
+    Raises:
+        PelError: if scispaCy is not installed.
     """
 
     def __init__(self, kb: KnowledgeBase, *, neighbours: int = 200, top_k: int = 64) -> None:
@@ -42,7 +46,7 @@ class ScispacyLinker:
         self._generator.build(kb)
 
     def rank(self, surfaces: Sequence[str]) -> list[Answer]:
-        """RETURNS (List[Answer]): the candidates of each surface form by similarity, ties in KB order. The
+        """The candidates of each surface form by similarity, ties in KB order. The
         NIL score is 1 - the best similarity."""
         numbers: dict[str, int] = {}
         rows = [numbers.setdefault(surface, len(numbers)) for surface in surfaces]

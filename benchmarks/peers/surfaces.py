@@ -6,7 +6,7 @@ from spacy_pel.types import Document
 
 
 def surfaces(documents: Iterable[Document], *, expand: bool) -> list[str]:
-    """RETURNS (List[str]): one per gold mention; with ``expand`` a document's abbreviations
+    """One per gold mention; with ``expand`` a document's abbreviations
     are replaced by the long forms that scispaCy's detector finds in it."""
     import spacy
 

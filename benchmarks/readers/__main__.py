@@ -27,7 +27,7 @@ NOT_A_REASON = {"documents", "mentions", "mismatches"}  # counts of a report tha
 
 
 def located(entry: Entry, data: Path | None) -> list[Path]:
-    """RETURNS (List[Path]): the files of an entry, in the data folder or the fixtures; empty if one is
+    """The files of an entry, in the data folder or the fixtures; empty if one is
     missing."""
     for folder in (data, FIXTURES):
         paths = [folder / path for path in entry.paths] if folder else []
@@ -37,7 +37,7 @@ def located(entry: Entry, data: Path | None) -> list[Path]:
 
 
 def compare(entry: Entry, paths: list[Path]) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the counts of one entry by our reader and by the other parser, and what the
+    """The counts of one entry by our reader and by the other parser, and what the
     report of our reader says about the difference."""
     ours, failure, theirs = entry.ours(paths), "", {}
     try:
@@ -59,7 +59,7 @@ def compare(entry: Entry, paths: list[Path]) -> dict[str, Any]:
 
 
 def table_of(rows: Iterable[dict[str, Any]]) -> Table:
-    """RETURNS (Table): a row for each file; where the counts differ, with the reader's report."""
+    """A row for each file; where the counts differ, with the reader's report."""
     table = Table("file", "format", "counted", "ours", "theirs", "equal, or the reader's report")
     for row in rows:
         names = list(dict.fromkeys([*row["ours"], *row["theirs"]]))

@@ -23,7 +23,7 @@ NO_ID = {"", "-", "-1", "NIL", "None", "null", "CUI-less"}
 
 
 def corpus(name: str, **settings: Any) -> Callable[[list[Path]], Read]:
-    """RETURNS (Callable): counts what a corpus reader gives."""
+    """Counts what a corpus reader gives."""
 
     def count(paths: list[Path]) -> Read:
         reader = make_reader("pel_corpus_readers", name, settings)
@@ -37,7 +37,7 @@ def corpus(name: str, **settings: Any) -> Callable[[list[Path]], Read]:
 
 
 def counts_of(documents: Iterable[list[str]]) -> Counts:
-    """RETURNS (Dict[str, int]): of documents, each given as the id fields of its mentions."""
+    """Of documents, each given as the id fields of its mentions."""
     counts = Counter(documents=0, mentions=0, ids=0)
     for fields in documents:
         ids = sum(len({part.strip() for part in re.split(r"[|+;,]", field)} - NO_ID) for field in fields)
@@ -46,7 +46,7 @@ def counts_of(documents: Iterable[list[str]]) -> Counts:
 
 
 def bioc_pubtator(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): what the package ``bioc`` finds in PubTator."""
+    """What the package ``bioc`` finds in PubTator."""
     from bioc import pubtator
 
     with opened(paths[0]) as file:
@@ -54,25 +54,22 @@ def bioc_pubtator(paths: list[Path]) -> Counts:
 
 
 def bioc_collection(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): what the package ``bioc`` finds in BioC."""
+    """What the package ``bioc`` finds in BioC."""
     from bioc import annotations, biocjson, biocxml
 
     with opened(paths[0]) as file:
         collection = (biocxml if ".xml" in paths[0].name else biocjson).load(file)
     return counts_of(
-        [_identifier(found.annotation.infons) for found in annotations(document)]
-        for document in collection.documents
+        [_identifier(found.annotation.infons) for found in annotations(document)] for document in collection.documents
     )
 
 
 def _identifier(infons: dict[str, str]) -> str:
-    return next(
-        (str(infons[key]) for key in ("identifier", "concept_id", "CUI", "MESH") if infons.get(key)), ""
-    )
+    return next((str(infons[key]) for key in ("identifier", "concept_id", "CUI", "MESH") if infons.get(key)), "")
 
 
 def bioc_brat(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): what the package ``bioc`` finds in BRAT, of which it reads no ids."""
+    """What the package ``bioc`` finds in BRAT, of which it reads no ids."""
     from bioc import brat
 
     counts = Counter(documents=0, mentions=0, ids=0)
@@ -83,7 +80,7 @@ def bioc_brat(paths: list[Path]) -> Counts:
 
 
 def craft_table(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): the texts, and the rows of the table of concepts."""
+    """The texts, and the rows of the table of concepts."""
     texts, table = sorted(paths, key=lambda path: ".tsv" in path.name)
     fields: dict[str, list[str]] = {str(json.loads(line)["pmid"]): [] for line in opened(texts)}
     for row in csv.DictReader(opened(table), delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -92,7 +89,7 @@ def craft_table(paths: list[Path]) -> Counts:
 
 
 def st21pv_lines(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): the mentions in the sentences of JSON lines."""
+    """The mentions in the sentences of JSON lines."""
     return counts_of(
         [mention["cui"] for sentence in json.loads(line)["sentences"] for mention in sentence["mentions"]]
         for line in opened(paths[0])
@@ -100,7 +97,7 @@ def st21pv_lines(paths: list[Path]) -> Counts:
 
 
 def mention_rows(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): the rows of a list of mentions by their document."""
+    """The rows of a list of mentions by their document."""
     fields: dict[str, list[str]] = {}
     for row in csv.DictReader(opened(paths[0]), delimiter="\t", quoting=csv.QUOTE_NONE):
         fields.setdefault(row["pmid"], []).append(row["cui"])
@@ -111,15 +108,11 @@ ENTRIES: list[Entry] = [
     *(Entry((path,), "pubtator", corpus("pubtator"), bioc_pubtator) for path in PUBTATOR),
     *(Entry((path,), "bioc", corpus("bioc"), bioc_collection) for path in BIOC),
     *(
-        Entry(
-            (path,), "pubtator", corpus("pubtator"), bioc_pubtator, note="the parts of a variant are no ids"
-        )
+        Entry((path,), "pubtator", corpus("pubtator"), bioc_pubtator, note="the parts of a variant are no ids")
         for path in ("published/biored.pubtator", "published/pubtator3.pubtator")
     ),
     Entry(("corpora/brat/tiny",), "brat", corpus("brat"), bioc_brat, note="the other parser reads no ids"),
-    Entry(
-        ("craft/craft_texts.jsonl.gz", "craft/craft_concepts.tsv.gz"), "craft", corpus("craft"), craft_table
-    ),
+    Entry(("craft/craft_texts.jsonl.gz", "craft/craft_concepts.tsv.gz"), "craft", corpus("craft"), craft_table),
     *(
         Entry((f"medmentions/st21pv_{part}.jsonl.gz",), "st21pv", corpus("st21pv"), st21pv_lines)
         for part in ("train", "test")

@@ -27,5 +27,5 @@ class Entry(NamedTuple):
 
 
 def opened(path: Path) -> IO[str]:
-    """RETURNS (IO[str]): a text file, plain or gzipped."""
+    """A text file, plain or gzipped."""
     return gzip.open(path, "rt", encoding="utf8") if path.suffix == ".gz" else path.open(encoding="utf8")

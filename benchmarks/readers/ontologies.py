@@ -36,11 +36,9 @@ def counted(terms: Iterable[tuple[str, int, bool, int]]) -> Counts:
 
 
 def ours(paths: list[Path]) -> Read:
-    """RETURNS (Read): counts of the ontology reader's live terms."""
+    """Counts of the ontology reader's live terms."""
     live = {term.id: term for term in read_terms(paths[0]) if not term.obsolete}
-    counts = counted(
-        (term.name, len(term.synonyms), bool(term.definition), len(term.xrefs)) for term in live.values()
-    )
+    counts = counted((term.name, len(term.synonyms), bool(term.definition), len(term.xrefs)) for term in live.values())
     return Read(counts, {})
 
 
@@ -78,20 +76,14 @@ def by_rdflib(paths: list[Path]) -> Counts:
     definitions = [obo.IAO_0000115, SKOS.definition, nif.birnlexDefinition]
     with opened(paths[0]) as file:
         graph = Graph().parse(file, format="turtle")
-    subjects = {
-        subject for kind in (OWL.Class, OWL.NamedIndividual) for subject in graph.subjects(RDF.type, kind)
-    }
+    subjects = {subject for kind in (OWL.Class, OWL.NamedIndividual) for subject in graph.subjects(RDF.type, kind)}
 
     def terms() -> Iterable[tuple[str, int, bool, int]]:
         for subject in subjects:
             if str(graph.value(subject, OWL.deprecated)) == "true" or not hasattr(subject, "defrag"):
                 continue  # deprecated, or a blank node
-            values = {
-                key: [str(one) for one in graph.objects(subject, key)] for key in graph.predicates(subject)
-            }
-            names = list(
-                dict.fromkeys(name for key in (RDFS.label, SKOS.prefLabel) for name in values.get(key, []))
-            )
+            values = {key: [str(one) for one in graph.objects(subject, key)] for key in graph.predicates(subject)}
+            names = list(dict.fromkeys(name for key in (RDFS.label, SKOS.prefLabel) for name in values.get(key, [])))
             found = [len(values.get(key, [])) for key in synonyms]
             yield (
                 names[0] if names else "",

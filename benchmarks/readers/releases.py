@@ -15,13 +15,11 @@ LOINC_NAMES = ("LONG_COMMON_NAME", "SHORTNAME", "CONSUMER_NAME", "DisplayName")
 
 
 def ours(name: str) -> Any:
-    """RETURNS (Callable): counts what a reader of knowledge bases gives."""
+    """Counts what a reader of knowledge bases gives."""
 
     def count(paths: list[Path]) -> Read:
         reader = make_reader("pel_kb_readers", name, {})
-        names = {
-            (one.concept_id, text) for one in reader(paths) for text in (one.canonical_name, *one.aliases)
-        }
+        names = {(one.concept_id, text) for one in reader(paths) for text in (one.canonical_name, *one.aliases)}
         return Read(counted(names), dict(reader.report))
 
     return count
@@ -34,15 +32,12 @@ def counted(names: Iterable[tuple[str, str]]) -> Counts:
 
 
 def rf2(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): active descriptions of active concepts; full names without their tags."""
+    """Active descriptions of active concepts; full names without their tags."""
     tables = {path.name: _latest(path) for path in paths[0].rglob("*.txt")}
     concepts = next(table for name, table in tables.items() if "sct2_Concept" in name)
     live = {row["id"] for row in concepts if row["active"] == "1"}
     return counted(
-        (
-            row["conceptId"],
-            re.sub(r"\s*\([^()]+\)\s*$", "", row["term"]) if row["typeId"] == FULL_NAME else row["term"],
-        )
+        (row["conceptId"], re.sub(r"\s*\([^()]+\)\s*$", "", row["term"]) if row["typeId"] == FULL_NAME else row["term"])
         for name, table in tables.items()
         if "sct2_Description" in name
         for row in table
@@ -59,14 +54,14 @@ def _latest(path: Path) -> list[dict[str, str]]:
 
 
 def rxnorm(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): English names that are not suppressed."""
+    """English names that are not suppressed."""
     with opened(paths[0] / "RXNCONSO.RRF") as file:
         rows = [line.split("|") for line in file]
     return counted((row[0], row[14]) for row in rows if row[1] == "ENG" and row[16] == "N")
 
 
 def loinc(paths: list[Path]) -> Counts:
-    """RETURNS (Dict[str, int]): names of terms that are neither deprecated nor discouraged."""
+    """Names of terms that are neither deprecated nor discouraged."""
     gone: set[str] = {"DEPRECATED", "DISCOURAGED"}
     with opened(next(path for path in paths if path.name == "Loinc.csv")) as file:
         rows = [row for row in csv.DictReader(file) if row["STATUS"] not in gone]

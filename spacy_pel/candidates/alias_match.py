@@ -26,7 +26,7 @@ class AliasMatch(GeneratorBase):
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the knowledge base that it was built from."""
+        """Changes with the knowledge base that it was built from."""
         return fingerprint(self.registered_name, self._kb_fingerprint)
 
     def generate(
@@ -37,7 +37,7 @@ class AliasMatch(GeneratorBase):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): "name" and "exact" are 1."""
+        """ "name" and "exact" are 1."""
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             found = kb.rows_of_aliases(texts)

@@ -27,7 +27,8 @@ class BiEncoderCandidates(GeneratorBase):
     It has no data of its own: encoder and index are set by ``bind``, and the index follows changes of the
     knowledge base. It searches at least twice as many rows as candidates are requested.
 
-    row_k (int): minimum number of index rows to search per mention; an entity may have several.
+    Args:
+        row_k: minimum number of index rows to search per mention; an entity may have several.
     """
 
     registered_name = "spacy-pel.BiEncoderCandidates.v1"
@@ -39,12 +40,12 @@ class BiEncoderCandidates(GeneratorBase):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those it was built with."""
+        """Those it was built with."""
         return {"row_k": self.row_k}
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the settings, and with encoder and index where they are bound."""
+        """Changes with the settings, and with encoder and index where they are bound."""
         parts = [] if self._bound is None else [part.fingerprint for part in self._bound]
         return fingerprint(self.registered_name, self.settings, parts)
 
@@ -54,8 +55,9 @@ class BiEncoderCandidates(GeneratorBase):
     def bind(self, encoder: Encoder, index: "EntityIndex") -> None:
         """Set the encoder and index to search with.
 
-        encoder (Encoder): reads the mentions.
-        index (EntityIndex): made with it, from the knowledge base that ``generate`` is given.
+        Args:
+            encoder: reads the mentions.
+            index: made with it, from the knowledge base that ``generate`` is given.
         """
         self._bound = (encoder, index)
 
@@ -69,14 +71,19 @@ class BiEncoderCandidates(GeneratorBase):
     ) -> CandidateTable:
         """Find candidates.
 
-        kb (KnowledgeBase): the entities.
-        mentions (Sequence[MentionInText]): the mentions; equal ones are encoded once, and those that have
-            their vector not at all.
-        allowed (Optional[Sequence[Optional[NDArray[bool]]]]): for each mention a mask over the rows of
-            the knowledge base, or None.
-        top_k (int): maximum number of candidates per mention.
-        RETURNS (CandidateTable): with the mentions' vectors.
-        RAISES (PelError): if no encoder and index are set.
+        Args:
+            kb: the entities.
+            mentions: the mentions; equal ones are encoded once, and those that have
+                their vector not at all.
+            allowed: for each mention a mask over the rows of
+                the knowledge base, or None.
+            top_k: maximum number of candidates per mention.
+
+        Returns:
+            With the mentions' vectors.
+
+        Raises:
+            PelError: if no encoder and index are set.
         """
         if self._bound is None:
             raise PelError(Errors.E456.format(generator=self.registered_name))
@@ -105,7 +112,7 @@ class BiEncoderCandidates(GeneratorBase):
 
 
 def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
-    """RETURNS (Vectors): (n, width); each distinct mention without a vector is encoded once."""
+    """(n, width); each distinct mention without a vector is encoded once."""
     numbers: dict[MentionInText, int] = {}
     which = [numbers.setdefault(mention, len(numbers)) for mention in mentions]
     if not which:

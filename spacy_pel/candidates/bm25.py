@@ -45,9 +45,12 @@ class BM25(GeneratorBase[_Names]):
     other words. Scores of different surface forms are not comparable. bm25s cannot add documents, so
     ``add_entities`` rebuilds.
 
-    k1 (float): how slowly repetitions of a word saturate.
-    b (float): how much longer names are penalised, 0..1.
-    RAISES (PelError): if bm25s is not installed, or a setting is out of range.
+    Args:
+        k1: how slowly repetitions of a word saturate.
+        b: how much longer names are penalised, 0..1.
+
+    Raises:
+        PelError: if bm25s is not installed, or a setting is out of range.
     """
 
     registered_name = "spacy-pel.BM25.v1"
@@ -58,22 +61,21 @@ class BM25(GeneratorBase[_Names]):
             if not 0 <= value <= most:
                 expected = "a number of 0 at least" + (f" and {most} at most" if most < float("inf") else "")
                 raise PelError(
-                    Errors.E447.format(
-                        expected=expected, setting=setting, generator=self.registered_name, got=value
-                    )
+                    Errors.E447.format(expected=expected, setting=setting, generator=self.registered_name, got=value)
                 )
         self.k1 = k1
         self.b = b
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those it was made with."""
+        """Those it was made with."""
         return {"k1": self.k1, "b": self.b}
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Count the words of the names of a knowledge base.
 
-        RAISES (PelError): if there are none.
+        Raises:
+            PelError: if there are none.
         """
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         words = [words_of(name) for name in names]
@@ -91,7 +93,7 @@ class BM25(GeneratorBase[_Names]):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): entities by the best score of their names, which is "name"."""
+        """Entities by the best score of their names, which is "name"."""
         table, scorer = self.built(kb)
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
@@ -119,9 +121,7 @@ class BM25(GeneratorBase[_Names]):
         self.k1, self.b, self._built = k1, b, _Names(table, scorer)
 
 
-def _best_names(
-    scorer: Any, words: list[str], k: int, usable: NDArray[np.bool_] | None
-) -> tuple[Rows, Scores]:
+def _best_names(scorer: Any, words: list[str], k: int, usable: NDArray[np.bool_] | None) -> tuple[Rows, Scores]:
     known = scorer.get_tokens_ids(words)
     if not known:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)

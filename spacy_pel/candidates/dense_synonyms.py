@@ -30,7 +30,7 @@ class NameEncoder(BiEncoder):
     """One tower that reads lower-cased names."""
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), of length 1."""
+        """(n, width), of length 1."""
         return super().encode_names([name.lower() for name in names], show_progress=show_progress)
 
 
@@ -50,13 +50,14 @@ class DenseSynonyms(GeneratorBase[_Names]):
     names are read, best first, until there are k distinct entities; equal cosines in the order of the
     knowledge base. The mention's context is not read.
 
-    name (Optional[str]): the weights: folder, "package:NAME", hub id (the paper has
-        "cambridgeltl/SapBERT-from-PubMedBERT-fulltext") or "random:SIZES".
-    pooling (Literal["cls", "mean"]): how the vectors of tokens become one. As the weights were trained.
-    max_length (int): word pieces of a name, special tokens included; the end is cut.
-    codes (Literal["fp32", "fp16"]): how the index stores a number.
-    backend (Optional[Backend]): how inference runs, torch by default.
-    batch_size (int): names in one inference batch.
+    Args:
+        name: the weights: folder, "package:NAME", hub id (the paper has
+            "cambridgeltl/SapBERT-from-PubMedBERT-fulltext") or "random:SIZES".
+        pooling: how the vectors of tokens become one. As the weights were trained.
+        max_length: word pieces of a name, special tokens included; the end is cut.
+        codes: how the index stores a number.
+        backend: how inference runs, torch by default.
+        batch_size: names in one inference batch.
     """
 
     registered_name = "spacy-pel.DenseSynonyms.v1"
@@ -82,20 +83,21 @@ class DenseSynonyms(GeneratorBase[_Names]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the settings that affect the result."""
+        """The settings that affect the result."""
         names = ("name", "pooling", "max_length", "codes")
         return {name: getattr(self, name) for name in names}
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the settings, the weights and the knowledge base."""
+        """Changes with the settings, the weights and the knowledge base."""
         weights = self._built.encoder.fingerprint if self._built else ""
         return fingerprint(self.registered_name, self.settings, weights, self._kb_fingerprint)
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Load the weights, unless there are some, and embed the names of a knowledge base.
 
-        RAISES (PelError): if there are no such weights, or no names.
+        Raises:
+            PelError: if there are no such weights, or no names.
         """
         encoder = self._built.encoder if self._built else self._new_encoder()
         encoder.initialize()
@@ -112,7 +114,7 @@ class DenseSynonyms(GeneratorBase[_Names]):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): entities by the cosine of their nearest name, which is "name"."""
+        """Entities by the cosine of their nearest name, which is "name"."""
         encoder, index = self.built(kb)
         vectors: dict[str, Vectors] = {}
 
@@ -120,9 +122,7 @@ class DenseSynonyms(GeneratorBase[_Names]):
             new = [text for text in texts if text not in vectors]
             vectors.update(zip(new, encoder.encode_names(new), strict=True))
             k = min(k, len(index))
-            scores, kb_rows = index.search_entities(
-                np.stack([vectors[text] for text in texts]), k, mask, _KINDS
-            )
+            scores, kb_rows = index.search_entities(np.stack([vectors[text] for text in texts]), k, mask, _KINDS)
             counts = (kb_rows >= 0).sum(axis=1)
             # what FAISS leaves open: equal cosines (the same name of several entities) by row
             queries, columns = np.nonzero(kb_rows >= 0)

@@ -1,7 +1,6 @@
 """Searching until k distinct entities are found; an entity may be found several times."""
 
 from collections.abc import Callable, Sequence
-from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from ..types import MentionInText, RankedRows, Rows
 from ..util import normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces, take_pieces
 
-Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
+Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 # (texts, k, mask) -> the entities of the best k matches of each text, best first, with repeats; and for each
 # text, whether there may be more
 Search = Callable[[Sequence[str], int, Mask], tuple[RankedRows, NDArray[np.bool_]]]
@@ -31,14 +30,19 @@ def find_entities(
     """Search for mentions by their surface forms. Each distinct form is searched once, a blank one finds
     nothing, and entities that are retired or not allowed are never found.
 
-    search (Search): returns the best matches.
-    kb (KnowledgeBase): the entities.
-    mentions (Sequence[MentionInText]): the mentions.
-    fold (Callable): turns a surface form into the input of ``search``.
-    allowed (Optional[Sequence[Mask]]): of each mention.
-    top_k (int): number of entities per mention.
-    RETURNS (RankedRows): distinct entities in the order in which they were found.
-    RAISES (PelError): if ``top_k`` is below 1.
+    Args:
+        search: returns the best matches.
+        kb: the entities.
+        mentions: the mentions.
+        fold: turns a surface form into the input of ``search``.
+        allowed: of each mention.
+        top_k: number of entities per mention.
+
+    Returns:
+        Distinct entities in the order in which they were found.
+
+    Raises:
+        PelError: if ``top_k`` is below 1.
     """
     if top_k < 1:
         raise PelError(Errors.E440.format(top_k=top_k))
@@ -70,7 +74,7 @@ def find_entities(
 
 
 def live_mask(kb: KnowledgeBase) -> Mask:
-    """RETURNS (Mask): the rows that are not retired; None = all."""
+    """The rows that are not retired; None = all."""
     if len(kb) == kb.n_rows:
         return None
     mask = np.zeros(kb.n_rows, dtype=np.bool_)
@@ -79,7 +83,7 @@ def live_mask(kb: KnowledgeBase) -> Mask:
 
 
 def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
-    """RETURNS (RankedRows): the first match of each entity, at most ``top_k`` per mention."""
+    """The first match of each entity, at most ``top_k`` per mention."""
     keys = owners(found.offsets) * n_rows + found.kb_rows
     firsts = np.sort(np.unique(keys, return_index=True)[1])
     mentions = owners(found.offsets)[firsts]

@@ -37,9 +37,10 @@ class EnsembleCandidates(GeneratorBase):
     and "seen", which speaks of the mention, is the largest for all of its candidates. The mention's vectors
     are those of the first generator that has some.
 
-    generators (Dict[str, CandidateGenerator]): parts of the registry pel_candidates by names of your own.
-    how (Literal["rrf", "union"]): how ranks are combined.
-    rrf_constant (float): the constant of reciprocal-rank fusion; "union" does not use it.
+    Args:
+        generators: parts of the registry pel_candidates by names of your own.
+        how: how ranks are combined.
+        rrf_constant: the constant of reciprocal-rank fusion; "union" does not use it.
     """
 
     registered_name = "spacy-pel.EnsembleCandidates.v1"
@@ -50,9 +51,7 @@ class EnsembleCandidates(GeneratorBase):
             raise PelError(self._wrong("generators", "at least one part of pel_candidates", "none"))
         for name, part in generators.items():
             if not hasattr(part, "generate") or not hasattr(part, "registered_name"):
-                raise PelError(
-                    self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__)
-                )
+                raise PelError(self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__))
             if not name or Path(name).name != name:
                 raise PelError(self._wrong("generators", "names that are valid folder names", repr(name)))
         if how not in ("rrf", "union"):
@@ -68,21 +67,20 @@ class EnsembleCandidates(GeneratorBase):
 
     @property
     def needs_encoder(self) -> bool:
-        """RETURNS (bool): whether one of the generators needs vectors."""
+        """Whether one of the generators needs vectors."""
         return any(part.needs_encoder for part in self.generators.values())
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those it was made with, the generators' among them."""
+        """Those it was made with, the generators' among them."""
         parts = {
-            name: {"@pel_candidates": part.registered_name, **part.settings}
-            for name, part in self.generators.items()
+            name: {"@pel_candidates": part.registered_name, **part.settings} for name, part in self.generators.items()
         }
         return {"generators": parts, "how": self.how, "rrf_constant": self.rrf_constant}
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the settings and the generators."""
+        """Changes with the settings and the generators."""
         parts = [[name, part.fingerprint] for name, part in self.generators.items()]
         return fingerprint(self.registered_name, [self.how, self.rrf_constant], FUSED, parts)
 
@@ -111,10 +109,8 @@ class EnsembleCandidates(GeneratorBase):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): candidates of all generators."""
-        tables = [
-            part.generate(kb, mentions, allowed=allowed, top_k=top_k) for part in self.generators.values()
-        ]
+        """Candidates of all generators."""
+        tables = [part.generate(kb, mentions, allowed=allowed, top_k=top_k) for part in self.generators.values()]
         return self._fuse(tables, kb.n_rows, top_k)
 
     def _fuse(self, tables: list[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:

@@ -13,7 +13,8 @@ class ExactNeighbours:
     It finds the true nearest neighbours, so its recall is an upper bound of what the approximate
     index gives. Distances are 1 - cosine, as in nmslib's space "cosinesimil_sparse".
 
-    rows (SparseRows): of length 1.
+    Args:
+        rows: of length 1.
     """
 
     def __init__(self, rows: SparseRows) -> None:
@@ -25,7 +26,7 @@ class ExactNeighbours:
     def knnQueryBatch(
         self, queries: csr_matrix, k: int, num_threads: int = 1
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """RETURNS (List[tuple]): rows and distances of each query's k nearest, nearest first;
+        """Rows and distances of each query's k nearest, nearest first;
         rows without a common n-gram (cosine 0) are left out. Equal distances: lower row first."""
         found = self._rows.search(queries, k)
         ends = found.offsets[1:-1]

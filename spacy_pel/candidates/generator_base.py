@@ -41,17 +41,17 @@ class GeneratorBase(Generic[Built]):
 
     @property
     def needs_encoder(self) -> bool:
-        """RETURNS (bool): whether it needs the component's encoder and index."""
+        """Whether it needs the component's encoder and index."""
         return False
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the settings that affect the result, as JSON."""
+        """The settings that affect the result, as JSON."""
         return {}
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the settings and the knowledge base."""
+        """Changes with the settings and the knowledge base."""
         return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
 
     def bind(self, encoder: Any, index: Any) -> None:
@@ -64,9 +64,14 @@ class GeneratorBase(Generic[Built]):
     def built(self, kb: KnowledgeBase | None = None) -> Built:
         """What the generator was built into.
 
-        kb (Optional[KnowledgeBase]): the one to search; its rows never move.
-        RETURNS (Built): as ``build`` or ``from_disk`` left it.
-        RAISES (PelError): if it has not been built, or from a knowledge base with more rows.
+        Args:
+            kb: the one to search; its rows never move.
+
+        Returns:
+            As ``build`` or ``from_disk`` left it.
+
+        Raises:
+            PelError: if it has not been built, or from a knowledge base with more rows.
         """
         if self._built is None:
             raise PelError(Errors.E444.format(generator=self.registered_name))
@@ -78,7 +83,8 @@ class GeneratorBase(Generic[Built]):
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Update after a change of the knowledge base: rebuild, unless the generator can add entities.
 
-        kb_rows (NDArray[int64]): rows that were added, updated or retired.
+        Args:
+            kb_rows: rows that were added, updated or retired.
         """
         self.built(kb)
         self.build(kb)
@@ -86,7 +92,8 @@ class GeneratorBase(Generic[Built]):
     def to_disk(self, path: Path) -> None:
         """Write a folder: ``generator.json`` and the generator's own files.
 
-        RAISES (PelError): if the generator has not been built, or the folder cannot be written.
+        Raises:
+            PelError: if the generator has not been built, or the folder cannot be written.
         """
         meta = {"settings": self.settings, "fingerprint": self.fingerprint}
         name, kb_fingerprint = self.registered_name, self._kb_fingerprint
@@ -96,7 +103,8 @@ class GeneratorBase(Generic[Built]):
     def from_disk(self: Self, path: Path) -> Self:
         """Read a folder. The saved settings replace the current ones.
 
-        RAISES (PelError): if it is missing, damaged, or another generator's.
+        Raises:
+            PelError: if it is missing, damaged, or another generator's.
         """
         path = Path(path)
         meta = read_part(path, kind="generator", name=self.registered_name)
@@ -115,7 +123,9 @@ class GeneratorBase(Generic[Built]):
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """RAISES (PelError): if what is read from the folder inside cannot be read, or does not fit."""
+    """Raises:
+    PelError: if what is read from the folder inside cannot be read, or does not fit.
+    """
     try:
         yield
     except PelError:
@@ -132,7 +142,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """RETURNS (Dict[str, NDArray]): the arrays of an .npz file; pickled ones are refused."""
+    """The arrays of an .npz file; pickled ones are refused."""
     with np.load(path, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
@@ -143,9 +153,10 @@ def write_strings(path: Path, strings: list[str]) -> None:
 
 
 def read_strings(path: Path) -> list[str]:
-    """RETURNS (List[str]): from what ``write_strings`` wrote.
+    """From what ``write_strings`` wrote.
 
-    RAISES (ValueError): if the file holds something else.
+    Raises:
+        ValueError: if the file holds something else.
     """
     strings = json.loads(path.read_text(encoding="utf8", errors="surrogatepass"))
     if not isinstance(strings, list) or not all(isinstance(one, str) for one in strings):

@@ -17,10 +17,15 @@ from .generator_base import reading
 def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
     """Create a registered generator, without building it.
 
-    name (str): its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
-    settings (Dict[str, Any]): as in a config: a part within it is {"@pel_...": NAME, ...}.
-    RETURNS (CandidateGenerator): the generator.
-    RAISES (PelError): if the name or a setting is unknown, or a value does not fit.
+    Args:
+        name: its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
+        settings: as in a config: a part within it is {"@pel_...": NAME, ...}.
+
+    Returns:
+        The generator.
+
+    Raises:
+        PelError: if the name or a setting is unknown, or a value does not fit.
     """
     from spacy.util import registry as spacy_registry
     from thinc.api import ConfigValidationError
@@ -28,9 +33,9 @@ def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
     registry.resolve_short("pel_candidates", name)
     full = registry.parts("pel_candidates").get(name, name)
     try:
-        made: CandidateGenerator = spacy_registry.resolve(
-            {"generator": {"@pel_candidates": full, **settings}}
-        )["generator"]
+        made: CandidateGenerator = spacy_registry.resolve({"generator": {"@pel_candidates": full, **settings}})[
+            "generator"
+        ]
     except ConfigValidationError as err:
         raise PelError(Errors.E445.format(generator=name, got=describe_config_error(err))) from err
     except RegistryError as err:
@@ -41,11 +46,16 @@ def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
 def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> CandidateGenerator:
     """Load a generator from its folder.
 
-    path (Union[str, Path]): the folder.
-    kb (Optional[KnowledgeBase]): if given, the generator must have been built from it.
-    RETURNS (CandidateGenerator): ready to generate, once it is bound to an encoder and an index if it
+    Args:
+        path: the folder.
+        kb: if given, the generator must have been built from it.
+
+    Returns:
+        Ready to generate, once it is bound to an encoder and an index if it
         needs them.
-    RAISES (PelError): if the folder is damaged, or was built from another knowledge base.
+
+    Raises:
+        PelError: if the folder is damaged, or was built from another knowledge base.
     """
     path = Path(path)
     meta = read_part(path, kind="generator")
@@ -57,7 +67,9 @@ def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> Cand
 
 
 def check_origin(path: Path, kb: KnowledgeBase) -> None:
-    """RAISES (PelError): if the generator in a folder was built from another knowledge base."""
+    """Raises:
+    PelError: if the generator in a folder was built from another knowledge base.
+    """
     for part in sorted(path.rglob("generator.json")):  # an ensemble has one for each of its generators
         saved = read_part(part.parent, kind="generator").get("kb_fingerprint")
         if saved and saved != kb.fingerprint:

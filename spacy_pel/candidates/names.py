@@ -21,10 +21,11 @@ class NameTable:
     """The entities of each name. Names are numbered in the order of the knowledge base, so the number
     breaks ties; the texts are not kept.
 
-    kb_rows (NDArray[int32]): (p,) rows of the entities of name i at ``offsets[i]:offsets[i + 1]``,
-        ascending; each name has one at least.
-    offsets (NDArray[int64]): (n + 1,).
-    live (NDArray[bool]): (p,) False = the entity was updated or retired since.
+    Attributes:
+        kb_rows: (p,) rows of the entities of name i at ``offsets[i]:offsets[i + 1]``,
+            ascending; each name has one at least.
+        offsets: (n + 1,).
+        live: (p,) False = the entity was updated or retired since.
     """
 
     kb_rows: NDArray[np.int32]
@@ -37,11 +38,14 @@ class NameTable:
     ) -> tuple["NameTable", list[str]]:
         """Read the names of entities.
 
-        kb (KnowledgeBase): has the names.
-        kb_rows (NDArray[int64]): which entities, ascending.
-        fold (Callable): the form in which names are compared; names that it makes empty are left out.
-        show_progress (bool): show a progress bar.
-        RETURNS (Tuple[NameTable, List[str]]): the table, and the folded names by their numbers.
+        Args:
+            kb: has the names.
+            kb_rows: which entities, ascending.
+            fold: the form in which names are compared; names that it makes empty are left out.
+            show_progress: show a progress bar.
+
+        Returns:
+            The table, and the folded names by their numbers.
         """
         numbers: dict[str, int] = {}
         of_names: list[int] = []
@@ -68,30 +72,34 @@ class NameTable:
 
     @property
     def n_rows(self) -> int:
-        """RETURNS (int): the knowledge base must have at least this many rows."""
+        """The knowledge base must have at least this many rows."""
         return int(self.kb_rows.max()) + 1 if len(self.kb_rows) else 0
 
     def usable(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
         """Which names lead to an entity?
 
-        allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base; None = all.
-        RETURNS (Optional[NDArray[bool]]): mask over the names; None = all of them.
+        Args:
+            allowed: mask over the rows of the knowledge base; None = all.
+
+        Returns:
+            Mask over the names; None = all of them.
         """
         pairs = self._pairs(allowed)
         if pairs.all() or not len(self):
             return None
         return np.logical_or.reduceat(pairs, self.offsets[:-1])
 
-    def entities(
-        self, names: Rows, scores: Scores, offsets: Rows, allowed: NDArray[np.bool_] | None
-    ) -> RankedRows:
+    def entities(self, names: Rows, scores: Scores, offsets: Rows, allowed: NDArray[np.bool_] | None) -> RankedRows:
         """Replace ranked names by their entities.
 
-        names (NDArray[int64]): (m,) numbers of the names found for mentions, ragged.
-        scores (NDArray[float32]): (m,) of the names.
-        offsets (NDArray[int64]): of the mentions.
-        allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base; None = all.
-        RETURNS (RankedRows): in the same order; an entity may occur several times.
+        Args:
+            names: (m,) numbers of the names found for mentions, ragged.
+            scores: (m,) of the names.
+            offsets: of the mentions.
+            allowed: mask over the rows of the knowledge base; None = all.
+
+        Returns:
+            In the same order; an entity may occur several times.
         """
         counts = np.diff(self.offsets)[names]
         kept = take_pieces(self._pairs(allowed), self.offsets, names)
@@ -103,9 +111,12 @@ class NameTable:
     def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> list[str]:
         """Update after a change of the knowledge base.
 
-        kb_rows (NDArray[int64]): rows that were added, updated or retired.
-        fold (Callable): as for ``build``.
-        RETURNS (List[str]): the names to append, in their order; a name may be there already.
+        Args:
+            kb_rows: rows that were added, updated or retired.
+            fold: as for ``build``.
+
+        Returns:
+            The names to append, in their order; a name may be there already.
         """
         kb_rows = np.unique(kb_rows)
         self.live = self.live & ~np.isin(self.kb_rows, kb_rows)
@@ -116,12 +127,12 @@ class NameTable:
         return names
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored."""
+        """The columns by name, as they are stored."""
         return {"kb_rows": self.kb_rows, "offsets": self.offsets, "live": self.live}
 
     @classmethod
     def of(cls, columns: Mapping[str, NDArray[Any]]) -> "NameTable":
-        """RETURNS (NameTable): from what ``columns`` gave."""
+        """From what ``columns`` gave."""
         return cls(columns["kb_rows"], columns["offsets"], columns["live"])
 
     def _pairs(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

@@ -56,8 +56,11 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
     exact search: recall is an upper bound of nmslib's. As in scispaCy there may be fewer than k entities,
     and what is not allowed is left out afterwards. ``add_entities`` rebuilds.
 
-    neighbours (int): names looked up for each mention; several may belong to one entity.
-    RAISES (PelError): if scispaCy is not installed.
+    Args:
+        neighbours: names looked up for each mention; several may belong to one entity.
+
+    Raises:
+        PelError: if scispaCy is not installed.
     """
 
     registered_name = "spacy-pel.ScispacyCandidates.v1"
@@ -67,23 +70,21 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         if neighbours < 1:
             raise PelError(
                 Errors.E447.format(
-                    expected="at least 1",
-                    setting="neighbours",
-                    generator=self.registered_name,
-                    got=neighbours,
+                    expected="at least 1", setting="neighbours", generator=self.registered_name, got=neighbours
                 )
             )
         self.neighbours = neighbours
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those it was made with."""
+        """Those it was made with."""
         return {"neighbours": self.neighbours}
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Do the same as ``scispacy.candidate_generation.create_tfidf_ann_index``.
 
-        RAISES (PelError): if there are no names.
+        Raises:
+            PelError: if there are no names.
         """
         table, texts = NameTable.build(kb, kb.live_rows, str, show_progress=show_progress)
         vectorizer = _vectorizer(10 if len(texts) >= _LEAST_NAMES else 1)
@@ -102,7 +103,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): "name" is the best similarity."""
+        """ "name" is the best similarity."""
         return candidate_table(kb, self.rank(kb, mentions, allowed=allowed, top_k=top_k), mentions)
 
     def rank(
@@ -113,7 +114,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> RankedRows:
-        """RETURNS (RankedRows): what scispaCy finds, without further evidence."""
+        """What scispaCy finds, without further evidence."""
         if top_k < 1:
             raise PelError(Errors.E440.format(top_k=top_k))
         built, live = self.built(kb), live_mask(kb)
@@ -173,7 +174,5 @@ def _generator_class() -> Any:
     try:
         from scispacy.candidate_generation import CandidateGenerator
     except ImportError as err:
-        raise PelError(
-            Errors.E003.format(feature="ScispacyCandidates", package="scispacy", extra="scispacy")
-        ) from err
+        raise PelError(Errors.E003.format(feature="ScispacyCandidates", package="scispacy", extra="scispacy")) from err
     return CandidateGenerator

@@ -36,9 +36,10 @@ class FoundRows(NamedTuple):
 class SparseRows:
     """Rows of non-negative numbers, searched by inner product.
 
-    rare (csr_matrix): (rare columns, n): transposed, so that a product walks along its rows.
-    frequent (csr_matrix): (n, frequent columns).
-    is_frequent (NDArray[bool]): (columns,) which of them.
+    Args:
+        rare: (rare columns, n): transposed, so that a product walks along its rows.
+        frequent: (n, frequent columns).
+        is_frequent: (columns,) which of them.
     """
 
     def __init__(self, rare: csr_matrix, frequent: csr_matrix, is_frequent: NDArray[np.bool_]):
@@ -54,7 +55,9 @@ class SparseRows:
 
     @classmethod
     def of(cls, vectors: csr_matrix) -> "SparseRows":
-        """vectors (csr_matrix): (n, columns) float32, none below 0."""
+        """Args:
+        vectors: (n, columns) float32, none below 0.
+        """
         counts = np.bincount(vectors.indices, minlength=vectors.shape[1])
         is_frequent = counts > max(1.0, _FREQUENT * vectors.shape[0])
         rare, frequent = _split(vectors, is_frequent)
@@ -71,10 +74,13 @@ class SparseRows:
     def search(self, queries: csr_matrix, k: int, usable: NDArray[np.bool_] | None = None) -> FoundRows:
         """Find the rows with the largest inner products.
 
-        queries (csr_matrix): (n, columns), none below 0.
-        k (int): how many rows each.
-        usable (Optional[NDArray[bool]]): mask over the rows; None = all.
-        RETURNS (FoundRows): without rows that share no column with the query. Equal scores: the lower
+        Args:
+            queries: (n, columns), none below 0.
+            k: how many rows each.
+            usable: mask over the rows; None = all.
+
+        Returns:
+            Without rows that share no column with the query. Equal scores: the lower
             row comes first.
         """
         found: list[tuple[Rows, Scores]] = []
@@ -132,7 +138,7 @@ class SparseRows:
         return shares[near] + rest
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """RETURNS (Dict[str, NDArray]): what is stored, by name."""
+        """What is stored, by name."""
         parts = {"rare": self._rare, "frequent": self._frequent}
         arrays = {
             f"{name}_{field}": getattr(part, field)
@@ -143,9 +149,10 @@ class SparseRows:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> "SparseRows":
-        """RETURNS (SparseRows): from what ``columns`` gave.
+        """From what ``columns`` gave.
 
-        RAISES (ValueError): if they do not belong together.
+        Raises:
+            ValueError: if they do not belong together.
         """
         is_frequent = columns["is_frequent"]
         n_rows, n_frequent = len(columns["frequent_indptr"]) - 1, int(is_frequent.sum())
@@ -159,7 +166,7 @@ class SparseRows:
 
 
 def best_of(rows: Rows, scores: Scores, k: int) -> tuple[Rows, Scores]:
-    """RETURNS (Tuple[Rows, Scores]): those of the k best scores, best first; equal ones by row."""
+    """Those of the k best scores, best first; equal ones by row."""
     if len(rows) > k:
         # all scores equal to the k-th are kept until ties are broken by row
         kept = scores >= np.partition(scores, -k)[-k]

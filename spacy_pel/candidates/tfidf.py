@@ -46,18 +46,14 @@ class TfIdf(GeneratorBase[_Names]):
 
     Entities that are added later are weighted by the document frequencies of the first build.
 
-    char_ngrams (Optional[Sequence[int]]): shortest and longest run of characters; None = none.
-    word_ngrams (Optional[Sequence[int]]): shortest and longest run of words; None = none.
+    Args:
+        char_ngrams: shortest and longest run of characters; None = none.
+        word_ngrams: shortest and longest run of words; None = none.
     """
 
     registered_name = "spacy-pel.TfIdf.v1"
 
-    def __init__(
-        self,
-        *,
-        char_ngrams: Sequence[int] | None = (2, 5),
-        word_ngrams: Sequence[int] | None = (1, 1),
-    ):
+    def __init__(self, *, char_ngrams: Sequence[int] | None = (2, 5), word_ngrams: Sequence[int] | None = (1, 1)):
         self.char_ngrams = _checked("char_ngrams", char_ngrams)
         self.word_ngrams = _checked("word_ngrams", word_ngrams)
         if self.char_ngrams is None and self.word_ngrams is None:
@@ -72,14 +68,15 @@ class TfIdf(GeneratorBase[_Names]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those it was made with, as JSON."""
+        """Those it was made with, as JSON."""
         ranges = {"char_ngrams": self.char_ngrams, "word_ngrams": self.word_ngrams}
         return {name: None if one is None else list(one) for name, one in ranges.items()}
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Count n-grams in the names of a knowledge base.
 
-        RAISES (PelError): if it has no names.
+        Raises:
+            PelError: if it has no names.
         """
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         if not names:
@@ -97,7 +94,7 @@ class TfIdf(GeneratorBase[_Names]):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): entities by their most similar name; "name" is its cosine."""
+        """Entities by their most similar name; "name" is its cosine."""
         table, by_kind = self.built(kb)
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
@@ -113,7 +110,8 @@ class TfIdf(GeneratorBase[_Names]):
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Update after a change of the knowledge base; document frequencies are not updated.
 
-        kb_rows (NDArray[int64]): rows that were added, updated or retired.
+        Args:
+            kb_rows: rows that were added, updated or retired.
         """
         table, lists = self.built(kb)
         names = table.change(kb, kb_rows, normalize_alias)
@@ -131,8 +129,7 @@ class TfIdf(GeneratorBase[_Names]):
         saved = TfIdf(char_ngrams=settings["char_ngrams"], word_ngrams=settings["word_ngrams"])
         table = NameTable.of(read_arrays(path / _NAMES))
         lists = {
-            kind: VectorizedNames.from_disk(path, kind, vectorizer)
-            for kind, vectorizer in saved._vectorizers().items()
+            kind: VectorizedNames.from_disk(path, kind, vectorizer) for kind, vectorizer in saved._vectorizers().items()
         }
         if any(len(names) != len(table) for names in lists.values()):
             raise ValueError("vectors and names of different numbers")
@@ -151,10 +148,13 @@ class TfIdf(GeneratorBase[_Names]):
 def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
     """Merge lists of the same queries: each row once with its best score; equal scores by row.
 
-    lists (Sequence[FoundRows]): the best k rows each.
-    k (int): rows to keep for each query.
-    n_rows (int): rows in all.
-    RETURNS (FoundRows): best first.
+    Args:
+        lists: the best k rows each.
+        k: rows to keep for each query.
+        n_rows: rows in all.
+
+    Returns:
+        Best first.
     """
     keys = np.concatenate([owners(one.offsets) * n_rows + one.rows for one in lists])
     pairs, which = np.unique(keys, return_inverse=True)

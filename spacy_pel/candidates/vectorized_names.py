@@ -14,14 +14,14 @@ from .words import words_of
 
 
 def char_vectorizer(ngrams: tuple[int, int]) -> Any:
-    """RETURNS (TfidfVectorizer): of character n-grams, blanks between words included."""
+    """Of character n-grams, blanks between words included."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(analyzer="char", ngram_range=ngrams, lowercase=False, dtype=np.float32)
 
 
 def word_vectorizer(ngrams: tuple[int, int]) -> Any:
-    """RETURNS (TfidfVectorizer): of words, split at what is no letter or digit."""
+    """Of words, split at what is no letter or digit."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(
@@ -32,8 +32,9 @@ def word_vectorizer(ngrams: tuple[int, int]) -> Any:
 class VectorizedNames:
     """Names as vectors of length 1, searched by the cosine.
 
-    vectorizer (TfidfVectorizer): fitted.
-    rows (SparseRows): the names' vectors.
+    Args:
+        vectorizer: fitted.
+        rows: the names' vectors.
     """
 
     def __init__(self, vectorizer: Any, rows: SparseRows):
@@ -44,16 +45,17 @@ class VectorizedNames:
     def fit(cls, vectorizer: Any, names: list[str]) -> "VectorizedNames":
         """Learn the n-grams of names.
 
-        vectorizer (TfidfVectorizer): not fitted.
-        names (List[str]): all of them.
-        RAISES (PelError): if no name has an n-gram.
+        Args:
+            vectorizer: not fitted.
+            names: all of them.
+
+        Raises:
+            PelError: if no name has an n-gram.
         """
         try:
             vectors = vectorizer.fit_transform(names)
         except ValueError as err:  # "empty vocabulary"
-            raise PelError(
-                Errors.E446.format(got=f"one whose {len(names)} names have no n-grams ({err})")
-            ) from err
+            raise PelError(Errors.E446.format(got=f"one whose {len(names)} names have no n-grams ({err})")) from err
         return cls(vectorizer, SparseRows.of(vectors))
 
     def __len__(self) -> int:
@@ -65,7 +67,7 @@ class VectorizedNames:
             self.rows.add(self.vectorizer.transform(names))
 
     def search(self, texts: Sequence[str], k: int, usable: NDArray[np.bool_] | None = None) -> FoundRows:
-        """RETURNS (FoundRows): the k names with the best cosine each; those without a common n-gram are
+        """The k names with the best cosine each; those without a common n-gram are
         left out."""
         return self.rows.search(self.vectorizer.transform(texts), k, usable)
 
@@ -77,9 +79,11 @@ class VectorizedNames:
 
     @classmethod
     def from_disk(cls, path: Path, name: str, vectorizer: Any) -> "VectorizedNames":
-        """vectorizer (TfidfVectorizer): not fitted, with the settings of the saved one.
+        """Args:
+            vectorizer: not fitted, with the settings of the saved one.
 
-        RAISES (ValueError, OSError, KeyError): if the files cannot be read.
+        Raises:
+            ValueError, OSError, KeyError: if the files cannot be read.
         """
         terms, arrays = read_strings(path / f"{name}_terms.json"), read_arrays(path / f"{name}.npz")
         vectorizer.vocabulary = {term: number for number, term in enumerate(terms)}

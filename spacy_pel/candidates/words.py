@@ -12,7 +12,7 @@ STOP_WORDS = frozenset(
 
 
 def words_of(name: str) -> list[str]:
-    """RETURNS (List[str]): the runs of letters and digits, stop words left out, unless there are no
+    """The runs of letters and digits, stop words left out, unless there are no
     others: "IT" is a name, too."""
     words = _WORD.findall(name)
     return [word for word in words if word not in STOP_WORDS] or words

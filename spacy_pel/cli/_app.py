@@ -129,7 +129,7 @@ def _log_to_stderr(level: int) -> None:
 
 
 def command_group(name: str, help: str) -> typer.Typer:
-    """RETURNS (typer.Typer): for the commands ``spacy-pel NAME ...``."""
+    """For the commands ``spacy-pel NAME ...``."""
     return HelpTyper(name=name, help=help, cls=HelpGroup, no_args_is_help=True, rich_markup_mode=None)
 
 

@@ -10,10 +10,15 @@ from ..util.files import JSON_ERRORS
 def parse_overrides(args: list[str]) -> dict[str, Any]:
     """Read the overrides among a command's extra arguments (``ctx.args``).
 
-    args (List[str]): e.g. ["--pel.training.max_epochs", "2", "--system.seed=1"]; values are
-        parsed as JSON, or kept as text if they are not JSON.
-    RETURNS (Dict[str, Any]): e.g. {"pel.training.max_epochs": 2, "system.seed": 1}.
-    RAISES (PelError): for an argument that does not have this form.
+    Args:
+        args: e.g. ["--pel.training.max_epochs", "2", "--system.seed=1"]; values are
+            parsed as JSON, or kept as text if they are not JSON.
+
+    Returns:
+        e.g. {"pel.training.max_epochs": 2, "system.seed": 1}.
+
+    Raises:
+        PelError: for an argument that does not have this form.
     """
     overrides: dict[str, Any] = {}
     rest = list(args)
@@ -30,7 +35,7 @@ def parse_overrides(args: list[str]) -> dict[str, Any]:
 
 
 def json_or_text(text: str) -> Any:
-    """RETURNS (Any): the value if it is JSON, the text itself otherwise."""
+    """The value if it is JSON, the text itself otherwise."""
     try:
         return json.loads(text)
     except JSON_ERRORS:

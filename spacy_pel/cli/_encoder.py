@@ -13,9 +13,14 @@ _DEFAULT = Path("assets/pel_medmentions")
 def encoder_folder(model: Path) -> Path:
     """Find the encoder of a model folder or of a saved pipeline.
 
-    model (Path): the folder of an encoder, or of a pipeline with one linker that has an encoder.
-    RETURNS (Path): the encoder's folder.
-    RAISES (PelError): if it is a pipeline with none or several.
+    Args:
+        model: the folder of an encoder, or of a pipeline with one linker that has an encoder.
+
+    Returns:
+        The encoder's folder.
+
+    Raises:
+        PelError: if it is a pipeline with none or several.
     """
     if (model / "encoder.json").is_file() or not (model / "config.cfg").is_file():
         return model
@@ -33,10 +38,13 @@ def encoder_folder(model: Path) -> Path:
 
 
 def default_pipeline(option: str) -> Path:
-    """RETURNS (Path): the default pipeline, in the working directory or in this repository.
+    """The default pipeline, in the working directory or in this repository.
 
-    option (str): of the command, which names another one.
-    RAISES (PelError): if it is in neither.
+    Args:
+        option: of the command, which names another one.
+
+    Raises:
+        PelError: if it is in neither.
     """
     places = [Path(), Path(__file__).parents[2]]
     found = next((place / _DEFAULT for place in places if (place / _DEFAULT / "config.cfg").is_file()), None)
@@ -48,12 +56,17 @@ def default_pipeline(option: str) -> Path:
 def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any:
     """Open a bi-encoder.
 
-    path (str): its folder, that of a ranker made of one, or that of a pipeline; with ``like`` also plain
-        weights: "package:NAME", "random:SIZES" or a hub id.
-    like (Optional[BiEncoder]): provides the templates, pooling and similarity for plain weights.
-    seed (int): random seed of the word vectors of the markers, which plain weights lack.
-    RETURNS (BiEncoder): with weights.
-    RAISES (PelError): if there is none.
+    Args:
+        path: its folder, that of a ranker made of one, or that of a pipeline; with ``like`` also plain
+            weights: "package:NAME", "random:SIZES" or a hub id.
+        like: provides the templates, pooling and similarity for plain weights.
+        seed: random seed of the word vectors of the markers, which plain weights lack.
+
+    Returns:
+        With weights.
+
+    Raises:
+        PelError: if there is none.
     """
     from ..encoders.bi_encoder import BiEncoder
     from ..encoders.loading import load_encoder

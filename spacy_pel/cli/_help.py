@@ -35,10 +35,7 @@ class HelpGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         known = super().list_commands(ctx)
         ordered = [name for names in _PANELS.get(self.name or "", {}).values() for name in names]
-        return [
-            *(name for name in ordered if name in known),
-            *(name for name in known if name not in ordered),
-        ]
+        return [*(name for name in ordered if name in known), *(name for name in known if name not in ordered)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels = _PANELS.get(self.name or "", {})

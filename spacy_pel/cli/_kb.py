@@ -32,9 +32,10 @@ _BEGINNINGS = {
 
 
 def reader_of_all(paths: Sequence[Path]) -> str:
-    """RETURNS (str): the KB reader for files, by the name of the first of them.
+    """The KB reader for files, by the name of the first of them.
 
-    RAISES (PelError): as ``reader_of``, or if the name of another file says that it is of another kind.
+    Raises:
+        PelError: as ``reader_of``, or if the name of another file says that it is of another kind.
     """
     reader = reader_of(paths[0])
     for path in paths[1:]:
@@ -45,14 +46,13 @@ def reader_of_all(paths: Sequence[Path]) -> str:
 
 
 def reader_of(path: Path) -> str:
-    """RETURNS (str): the KB reader for a file or folder, by its content or name.
+    """The KB reader for a file or folder, by its content or name.
 
-    RAISES (PelError): if there is nothing, or neither says.
+    Raises:
+        PelError: if there is nothing, or neither says.
     """
     if not path.exists():
-        raise PelError(
-            Errors.E002.format(expected=_SOURCE, path=path, got="no such file", todo="Check the path.")
-        )
+        raise PelError(Errors.E002.format(expected=_SOURCE, path=path, got="no such file", todo="Check the path."))
     if found := _reader_by_content(path):
         return found
     kind = ending_of(path)
@@ -64,7 +64,7 @@ def reader_of(path: Path) -> str:
 
 
 def _reader_by_content(path: Path) -> str:
-    """RETURNS (str): the reader for a folder of a release, for JSON lines, for a flat file of the NCI
+    """The reader for a folder of a release, for JSON lines, for a flat file of the NCI
     Thesaurus, or for a table with the header of a published one; "" = the content does not say."""
     from ..kb.readers.fields import published_as
 
@@ -84,8 +84,11 @@ def _reader_by_content(path: Path) -> str:
 def open_kb(path: Path) -> "KnowledgeBase":
     """Open a KB without loading the pipeline around it.
 
-    path (Path): the folder of a KB or of a pipeline.
-    RAISES (PelError): if it is neither, or there is nothing.
+    Args:
+        path: the folder of a KB or of a pipeline.
+
+    Raises:
+        PelError: if it is neither, or there is nothing.
     """
     from ..kb import KnowledgeBase
 
@@ -100,7 +103,7 @@ def open_kb(path: Path) -> "KnowledgeBase":
 
 
 def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
-    """RETURNS (Callable): adds the types of the gold entities to a prediction that has none."""
+    """Adds the types of the gold entities to a prediction that has none."""
 
     def fill(prediction: "Prediction") -> None:
         live = [found for entity_id in prediction.gold if (found := kb.resolve(entity_id)) is not None]

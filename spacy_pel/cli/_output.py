@@ -17,9 +17,10 @@ JSON = typer.Option(False, "--json", help="Print the result as one JSON object."
 def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any]], str]) -> None:
     """Print a command's result on stdout.
 
-    result (Dict[str, Any]): the command's result, as JSON data.
-    as_json (bool): print it as one JSON object.
-    text (Callable): makes human-readable text of the result.
+    Args:
+        result: the command's result, as JSON data.
+        as_json: print it as one JSON object.
+        text: makes human-readable text of the result.
     """
     typer.echo(json.dumps(result, ensure_ascii=not is_utf8(sys.stdout)) if as_json else text(result))
 
@@ -30,7 +31,7 @@ def message(text: str) -> None:
 
 
 def is_utf8(stream: Any) -> bool:
-    """RETURNS (bool): whether a stream can hold any text."""
+    """Whether a stream can hold any text."""
     return (getattr(stream, "encoding", None) or "utf8").lower().startswith("utf")
 
 
@@ -41,7 +42,7 @@ def key_values(result: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> str:
-    """RETURNS (str): a JSON value as text; an empty one is "none", None is "–"."""
+    """A JSON value as text; an empty one is "none", None is "–"."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -54,11 +55,11 @@ def plain(value: Any) -> str:
 
 
 def counted(n: int, examples: Iterable[str]) -> str:
-    """RETURNS (str): how many there are, and the first of them."""
+    """How many there are, and the first of them."""
     shown = ", ".join(islice(examples, _N_SHOWN))
     return f"{n:,}, e.g. {shown}" if shown else f"{n:,}"
 
 
 def percent(share: float | None) -> str:
-    """RETURNS (str): a share in percent, None = unknown."""
+    """A share in percent, None = unknown."""
     return "–" if share is None else f"{100 * share:.2f}%"

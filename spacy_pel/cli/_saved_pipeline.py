@@ -15,10 +15,11 @@ from ._output import message
 class PipelineCopy(NamedTuple):
     """A copy of a saved pipeline that is being changed.
 
-    folder (Path): of the component that links.
-    settings (Dict[str, Any]): of the component, in the config.
-    loaders (Dict[str, Any]): what ``nlp.initialize`` loads for it, in the config.
-    learned (Dict[str, Any]): its calibration; see ``learned_state``.
+    Attributes:
+        folder: of the component that links.
+        settings: of the component, in the config.
+        loaders: what ``nlp.initialize`` loads for it, in the config.
+        learned: its calibration; see ``learned_state``.
     """
 
     folder: Path
@@ -29,7 +30,8 @@ class PipelineCopy(NamedTuple):
     def uncalibrate(self, *parts: str) -> None:
         """Forget the NIL thresholds, the calibration of P(right), and what these parts have learned.
 
-        parts (str): keys of ``learned``; those that are not there are left out.
+        Args:
+            parts: keys of ``learned``; those that are not there are left out.
         """
         for name in ("calibrated_by_label", "confidence"):
             self.learned.pop(name, None)
@@ -44,10 +46,15 @@ class PipelineCopy(NamedTuple):
 def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
     """Write a changed copy of a saved pipeline. It is loaded once, so that an unusable copy is never written.
 
-    pipeline (Path): a saved pipeline.
-    output (Path): the folder to write.
-    YIELDS (PipelineCopy): to be changed in place.
-    RAISES (PelError): if it is not a pipeline with a linker, or the copy cannot be loaded.
+    Args:
+        pipeline: a saved pipeline.
+        output: the folder to write.
+
+    Yields:
+        To be changed in place.
+
+    Raises:
+        PelError: if it is not a pipeline with a linker, or the copy cannot be loaded.
     """
     from thinc.api import Config
 
@@ -71,11 +78,14 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
 def check_fits(pipeline: Path, learned: dict[str, Any], *, source: Path) -> None:
     """Check that a pipeline can use the calibration of another one.
 
-    pipeline (Path): a saved pipeline.
-    learned (Dict[str, Any]): from ``learned_state``.
-    source (Path): the saved pipeline that was calibrated.
-    RAISES (PelError): if it is not a pipeline with a linker, or has another encoder (the NIL model depends on
-        directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
+    Args:
+        pipeline: a saved pipeline.
+        learned: from ``learned_state``.
+        source: the saved pipeline that was calibrated.
+
+    Raises:
+        PelError: if it is not a pipeline with a linker, or has another encoder (the NIL model depends on
+            directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
     """
     expected = _kinds(source, learned)
     for part, kind in _kinds(pipeline, _read_learned(pipeline)).items():
@@ -86,8 +96,9 @@ def check_fits(pipeline: Path, learned: dict[str, Any], *, source: Path) -> None
 def store_learned(pipeline: Path, learned: dict[str, Any]) -> None:
     """Replace the calibration of a saved pipeline.
 
-    pipeline (Path): a saved pipeline.
-    learned (Dict[str, Any]): from ``learned_state``.
+    Args:
+        pipeline: a saved pipeline.
+        learned: from ``learned_state``.
     """
     from ..pipeline.linker_data import update_linker_folder
 
@@ -107,9 +118,10 @@ def copy_pipeline(pipeline: Path, output: Path, learned: dict[str, Any]) -> None
 
 
 def learned_path(pipeline: Path) -> Path:
-    """RETURNS (Path): the file of a saved pipeline with the calibration of its linker.
+    """The file of a saved pipeline with the calibration of its linker.
 
-    RAISES (PelError): if it is not a pipeline with a linker.
+    Raises:
+        PelError: if it is not a pipeline with a linker.
     """
     from ..pipeline.linker_data import CALIBRATION
 
@@ -120,9 +132,10 @@ def learned_path(pipeline: Path) -> Path:
 
 
 def _read_learned(pipeline: Path) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the calibration of a saved pipeline.
+    """The calibration of a saved pipeline.
 
-    RAISES (PelError): if its folder does not agree with its manifest: a changed one would get a new manifest.
+    Raises:
+        PelError: if its folder does not agree with its manifest: a changed one would get a new manifest.
     """
     from ..pipeline.linker_data import KIND, VERSION
     from ..util.saved_folder import check_folder
@@ -134,7 +147,7 @@ def _read_learned(pipeline: Path) -> dict[str, Any]:
 
 
 def _kinds(pipeline: Path, learned: dict[str, Any]) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): fingerprint of the encoder, and the kind of every calibrated part."""
+    """Fingerprint of the encoder, and the kind of every calibrated part."""
     from ..pipeline.calibration import saved_generator_kind
 
     meta = learned_path(pipeline).parent / "index" / "meta.json"

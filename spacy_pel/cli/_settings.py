@@ -38,10 +38,15 @@ class _Float(_Typed, float): ...
 def parse_settings(settings: list[str]) -> dict[str, Any]:
     """Read the values of ``--set``.
 
-    settings (List[str]): e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
-        JSON, or kept as text if they are not JSON. The ``str`` of a number is what was typed.
-    RETURNS (Dict[str, Any]): values by name.
-    RAISES (PelError): for a value that does not have this form.
+    Args:
+        settings: e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
+            JSON, or kept as text if they are not JSON. The ``str`` of a number is what was typed.
+
+    Returns:
+        Values by name.
+
+    Raises:
+        PelError: for a value that does not have this form.
     """
     parsed: dict[str, Any] = {}
     for setting in settings:
@@ -60,7 +65,7 @@ def _value(typed: str) -> Any:
 
 
 def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """RETURNS (Tuple[dict, dict]): the settings of the reader, and those "STEP.NAME" of preprocessing."""
+    """The settings of the reader, and those "STEP.NAME" of preprocessing."""
     of_steps = {name: value for name, value in settings.items() if "." in name}
     return {name: value for name, value in settings.items() if name not in of_steps}, of_steps
 
@@ -68,10 +73,15 @@ def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, 
 def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Create the preprocessing steps.
 
-    names (str): short or full names with commas, in their order; "" = none.
-    settings (Dict[str, Any]): values by "STEP.NAME".
-    RETURNS (Dict[str, Preprocessor]): by name, in this order.
-    RAISES (PelError): if a name or a setting is unknown, or a name is repeated.
+    Args:
+        names: short or full names with commas, in their order; "" = none.
+        settings: values by "STEP.NAME".
+
+    Returns:
+        By name, in this order.
+
+    Raises:
+        PelError: if a name or a setting is unknown, or a name is repeated.
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if len(set(wanted)) < len(wanted):
@@ -83,21 +93,23 @@ def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
             names = ", ".join(wanted) or "(none is named)"
             raise PelError(Errors.E242.format(known=names, got=setting, hint=nearest(step, wanted)))
         given[step][name] = value
-    return {
-        step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.")
-        for step, values in given.items()
-    }
+    return {step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.") for step, values in given.items()}
 
 
 def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, prefix: str = "") -> Any:
     """Create a registered reader (or another part) with checked settings.
 
-    registry_name (str): e.g. "pel_kb_readers".
-    reader (str): its short or its full name.
-    settings (Dict[str, Any]): by name.
-    prefix (str): of the names on the command line, for errors.
-    RETURNS (Callable): the part.
-    RAISES (PelError): if the reader, or a setting of it, is unknown, or a value has the wrong type.
+    Args:
+        registry_name: e.g. "pel_kb_readers".
+        reader: its short or its full name.
+        settings: by name.
+        prefix: of the names on the command line, for errors.
+
+    Returns:
+        The part.
+
+    Raises:
+        PelError: if the reader, or a setting of it, is unknown, or a value has the wrong type.
     """
     import pydantic
 
@@ -117,20 +129,14 @@ def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, pr
         fault = err.errors()[0]
         name = str(fault["loc"][0])
         expected, example = _wanted(fault, known[name].annotation)
-        todo = (
-            f"Write it like this: --set {shlex.quote(f'{prefix}{name}={example}')}"
-            if example
-            else "Change it."
-        )
+        todo = f"Write it like this: --set {shlex.quote(f'{prefix}{name}={example}')}" if example else "Change it."
         got = quoted(settings[name])
-        raise PelError(
-            Errors.E209.format(expected=expected, name=name, reader=reader, got=got, todo=todo)
-        ) from err
+        raise PelError(Errors.E209.format(expected=expected, name=name, reader=reader, got=got, todo=todo)) from err
     return part(**{name: getattr(checked, name) for name in settings})
 
 
 def _wanted(fault: Any, annotation: Any) -> tuple[str, str]:
-    """RETURNS (Tuple[str, str]): what was expected instead of a faulty value, and an example of it or ""."""
+    """What was expected instead of a faulty value, and an example of it or ""."""
     kind = fault["type"].split("_")[0]
     if len(fault["loc"]) > 1:  # of a value within a list or an object
         kind = "dict" if "Dict" in str(annotation) else "list"

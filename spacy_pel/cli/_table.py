@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """RETURNS (str): aligned columns, the first to the left and the others to the right."""
+    """Aligned columns, the first to the left and the others to the right."""
     table = [list(header), *(list(row) for row in rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     lines: list[str] = []
@@ -15,6 +15,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
-    """RETURNS (str): a Markdown table; ``numbers``: all columns but the first are aligned to the right."""
+    """A Markdown table; ``numbers``: all columns but the first are aligned to the right."""
     rule = ["---", *["---:" if numbers else "---"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))

@@ -18,9 +18,10 @@ PelConfig = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config with
 def emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
     """Print the metrics of the best model, and where it is.
 
-    best (Dict[str, Any]): metrics on dev.
-    output (Path): the folder given to the command.
-    as_json (bool): print one JSON object.
+    Args:
+        best: metrics on dev.
+        output: the folder given to the command.
+        as_json: print one JSON object.
     """
     emit(
         {"best": best, "model": str(output / "model-best")},

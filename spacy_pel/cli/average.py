@@ -11,12 +11,8 @@ from ._output import JSON, emit, key_values
 
 @pel_cli.command("average")
 def average(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model folder, or a pipeline with one linker.")
-    ],
-    other: Annotated[
-        Path, typer.Argument(metavar="OTHER", help="Another one, trained from the same initial weights.")
-    ],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a pipeline with one linker.")],
+    other: Annotated[Path, typer.Argument(metavar="OTHER", help="Another one, trained from the same initial weights.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write.")],
     weight: Annotated[
         float, typer.Option(metavar="NUMBER", min=0, max=1, help="Weight of OTHER; MODEL has the rest.")

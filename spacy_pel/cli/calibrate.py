@@ -20,8 +20,7 @@ def calibrate(
     corpus: Annotated[
         Path,
         typer.Argument(
-            metavar="CORPUS.jsonl",
-            help="Development corpus (JSON lines); the KB must lack some of its entities (NIL).",
+            metavar="CORPUS.jsonl", help="Development corpus (JSON lines); the KB must lack some of its entities (NIL)."
         ),
     ],
     apply_to: Annotated[
@@ -58,8 +57,7 @@ def calibrate(
         typer.Option(
             metavar="N",
             min=1,
-            help="Fit a threshold for each NER label with at least this many NIL mentions and as many "
-            "linkable ones.",
+            help="Fit a threshold for each NER label with at least this many NIL mentions and as many linkable ones.",
         ),
     ] = None,
     as_json: bool = JSON,
@@ -118,7 +116,7 @@ def calibrate(
 
 
 def _fold(given: str) -> tuple[Path, Path]:
-    """RETURNS (Tuple[Path, Path]): a pipeline and its part of the corpus."""
+    """A pipeline and its part of the corpus."""
     pipeline, _, corpus = given.partition("=")
     if not (pipeline and corpus):
         raise PelError(Errors.E626.format(got=given))
@@ -126,7 +124,7 @@ def _fold(given: str) -> tuple[Path, Path]:
 
 
 def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
-    """RETURNS (Tuple[Linker, List[Document], List[MentionQuery]]): with a query for each gold mention."""
+    """With a query for each gold mention."""
     from ..corpora import read_gold
     from ..pipeline.gold import query_maker
     from ..pipeline.saved import load_pipeline
@@ -148,7 +146,7 @@ def _text(result: dict[str, Any]) -> str:
 
 
 def _metrics(linker: Any, documents: list[Any], links: list[Any]) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): counts, and metrics of NIL and of recall over all classes."""
+    """Counts, and metrics of NIL and of recall over all classes."""
     from ..evaluation import Outcomes, gold_prediction
     from ..evaluation.metrics.nil import nil_metrics
 

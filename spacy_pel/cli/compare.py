@@ -24,20 +24,14 @@ class GroupBy(str, Enum):
 def compare(
     dir_a: Annotated[Path, typer.Argument(metavar="FOLDER_A", help="Folder of `evaluate` for one pipeline.")],
     dir_b: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER_B", help="Folder of `evaluate` for another pipeline, on the same corpus."
-        ),
+        Path, typer.Argument(metavar="FOLDER_B", help="Folder of `evaluate` for another pipeline, on the same corpus.")
     ],
     group_by: Annotated[
         GroupBy,
-        typer.Option(
-            help="Groups of the last table: mention label, KB type of the gold entity, or seen in training."
-        ),
+        typer.Option(help="Groups of the last table: mention label, KB type of the gold entity, or seen in training."),
     ] = GroupBy.label,
     kb: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="KB or pipeline with the types, if the predictions lack them."),
+        Path | None, typer.Option(metavar="FOLDER", help="KB or pipeline with the types, if the predictions lack them.")
     ] = None,
     samples: Annotated[int, typer.Option(metavar="N", min=1, help="Bootstrap samples.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap.")] = 0,
@@ -70,9 +64,7 @@ def _text(found: dict[str, Any]) -> str:
         f"{found['n_nil']:,} NIL"
     )
     # of seen and of unseen entities recall@1: none of these mentions is NIL
-    by_seen = {
-        f"recall@1 {group['name']}": group["recall@1"] for group in found["seen"] if "recall@1" in group
-    }
+    by_seen = {f"recall@1 {group['name']}": group["recall@1"] for group in found["seen"] if "recall@1" in group}
     differences = [[name, *_cells(one)] for name, one in {**found["differences"], **by_seen}.items()]
     tested = {**found["tests"], **{name: one["test"] for name, one in by_seen.items()}}
     tests = [

@@ -19,12 +19,9 @@ _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 
 @pel_cli.command("convert")
 def convert(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")
-    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")],
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="The corpus: files or folders, depending on the reader."),
+        list[Path], typer.Argument(metavar="FILE...", help="The corpus: files or folders, depending on the reader.")
     ],
     reader: Annotated[
         str,
@@ -36,9 +33,7 @@ def convert(
     ],
     split: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Keep the documents whose ids are in this file, one per line (repeatable)."
-        ),
+        typer.Option(metavar="FILE", help="Keep the documents whose ids are in this file, one per line (repeatable)."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -57,12 +52,9 @@ def convert(
             "longestmentions, or any registered. `corpus restore` undoes them.",
         ),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail if a mention's string is not at its offsets.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if a mention's string is not at its offsets.")] = False,
     keep_going: Annotated[
-        bool,
-        typer.Option("--keep-going", help="Write the corpus even if over half of the mentions are dropped."),
+        bool, typer.Option("--keep-going", help="Write the corpus even if over half of the mentions are dropped.")
     ] = False,
     dev_share: Annotated[
         float,
@@ -73,14 +65,9 @@ def convert(
             help="Move this share of the documents to --dev-out, by a hash of their ids.",
         ),
     ] = 0.0,
-    dev_out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file for these documents.")
-    ] = None,
+    dev_out: Annotated[Path | None, typer.Option(metavar="FILE", help="The file for these documents.")] = None,
     nlp: Annotated[
-        str,
-        typer.Option(
-            metavar="PIPELINE", help="For .spacy: a language, or a pipeline whose tokenizer is used."
-        ),
+        str, typer.Option(metavar="PIPELINE", help="For .spacy: a language, or a pipeline whose tokenizer is used.")
     ] = "en",
     as_json: bool = JSON,
 ) -> None:
@@ -169,9 +156,7 @@ def _writer(nlp_name: str, steps: list[Any]) -> Callable[[Path, Iterable[Documen
 
             left_out: dict[str, int] = {}
             to_docbin(path, counted, _load_nlp(nlp_name), left_out)
-            counts.update(
-                misaligned=left_out.get("misaligned", 0), overlapping=left_out.get("overlapping", 0)
-            )
+            counts.update(misaligned=left_out.get("misaligned", 0), overlapping=left_out.get("overlapping", 0))
         else:
             write_corpus(path, counted)
         return counts

@@ -18,9 +18,7 @@ from ._output import JSON, emit, key_values
 @pel_cli.command("debug", context_settings=CONFIG_CONTEXT)
 def debug(
     ctx: typer.Context,
-    config: Annotated[
-        Path, typer.Argument(metavar="CONFIG", help="A training config, or a pipeline's config.")
-    ],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A training config, or a pipeline's config.")],
     as_json: bool = JSON,
 ) -> None:
     """Check a config, its data and the coverage of the KB, without training anything.
@@ -37,9 +35,7 @@ def debug(
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:
-        raise PelError(
-            Errors.E601.format(path=config, got="it has neither a [pel] nor a [components] section")
-        )
+        raise PelError(Errors.E601.format(path=config, got="it has neither a [pel] nor a [components] section"))
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -54,9 +50,7 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     missing = [name for name in ("kb", "train", "dev") if getattr(settings.paths, name) is None]
     if missing:
         raise PelError(
-            Errors.E601.format(
-                path=config, got=f"{', '.join(f'paths.{name}' for name in missing)} is not set"
-            )
+            Errors.E601.format(path=config, got=f"{', '.join(f'paths.{name}' for name in missing)} is not set")
         )
     kb = KnowledgeBase.from_disk(str(settings.paths.kb))
     if not len(kb):
@@ -71,9 +65,7 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
             raise PelError(Errors.E671.format(path=path, kb=settings.paths.kb, hint=hint))
         seen |= facts.pop("ids")
         result.update({f"{name}.{key}": value for key, value in facts.items()})
-    if check := getattr(
-        settings.pel.encoder, "check_weights", None
-    ):  # an encoder without pretraining has none
+    if check := getattr(settings.pel.encoder, "check_weights", None):  # an encoder without pretraining has none
         check()
     training = settings.pel.training
     mentions = min(result["train.in_kb"], training.limit or result["train.in_kb"])
@@ -81,10 +73,7 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     examples = round(mentions / (1 - share))  # with names without context
     batches = -(-examples // training.batch_size)
     updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
-    parts = {
-        name: getattr(settings.pel, name)
-        for name in ("encoder", "loss", "negatives", "regularizer", "mixing")
-    }
+    parts = {name: getattr(settings.pel, name) for name in ("encoder", "loss", "negatives", "regularizer", "mixing")}
     parts["teacher"] = load_teacher(settings.pel)
     parts["similarity"] = settings.pel.encoder.similarity
     result["parts"] = {name: type(part).__name__ for name, part in parts.items() if part is not None}
@@ -97,10 +86,13 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
 def coverage(kb: Any, documents: Iterable[Document], *, seen_before: set[str] | None) -> dict[str, Any]:
     """Count how much of a corpus a KB covers.
 
-    kb (KnowledgeBase): resolves the ids.
-    documents (Iterable[Document]): the corpus; reading it verifies the offsets.
-    seen_before (Optional[Set[str]]): live ids of the training corpus.
-    RETURNS (Dict[str, Any]): "documents", "mentions", "in_kb", "nil", "share_in_kb",
+    Args:
+        kb: resolves the ids.
+        documents: the corpus; reading it verifies the offsets.
+        seen_before: live ids of the training corpus.
+
+    Returns:
+        "documents", "mentions", "in_kb", "nil", "share_in_kb",
         "entities", with ``seen_before`` also "share_seen", "ids": the live gold ids, and "outside": one that
         is not in the KB, "" = none.
     """

@@ -16,16 +16,14 @@ _N_CANDIDATES = 5
 @pel_cli.command("demo")
 def demo(
     text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Your own text (repeatable); default: three abstracts."),
+        list[str] | None, typer.Option(metavar="TEXT", help="Your own text (repeatable); default: three abstracts.")
     ] = None,
     pipeline: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="The pipeline folder; default: the default pipeline."),
+        Path | None, typer.Option(metavar="FOLDER", help="The pipeline folder; default: the default pipeline.")
     ] = None,
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for links.jsonl and links.html.")
-    ] = Path("demo"),
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for links.jsonl and links.html.")] = Path(
+        "demo"
+    ),
     as_json: bool = JSON,
 ) -> None:
     """Link texts, print what was found and write it as JSON lines and as a page.

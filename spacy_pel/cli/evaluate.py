@@ -12,9 +12,7 @@ from ._output import JSON, emit, message
 @pel_cli.command("evaluate")
 def evaluate(
     pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
-    ],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
     output: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder for metrics.json, predictions.jsonl and the plots.")
     ],
@@ -22,8 +20,7 @@ def evaluate(
         bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions as well.")
     ] = False,
     top_k: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=100_000, help="Candidates per mention (gold mentions only)."),
+        int, typer.Option(metavar="N", min=1, max=100_000, help="Candidates per mention (gold mentions only).")
     ] = 64,
     seen: Annotated[
         list[Path] | None,
@@ -79,11 +76,7 @@ def evaluate(
         )
     else:
         metrics = evaluate_linker(
-            component.linker,
-            documents,
-            queries=query_maker(nlp, name=name),
-            top_k=top_k,
-            **common,
+            component.linker, documents, queries=query_maker(nlp, name=name), top_k=top_k, **common
         )
     plot_run(read_run(output))
     message(f"Wrote {output}")
@@ -91,7 +84,7 @@ def evaluate(
 
 
 def table(metrics: dict[str, Any]) -> str:
-    """RETURNS (str): the metrics with their intervals in percent, one per line."""
+    """The metrics with their intervals in percent, one per line."""
     lines = [
         f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL "
         f"({100 * metrics['nil_share']:.1f}%)"

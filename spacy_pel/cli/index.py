@@ -19,16 +19,14 @@ def index(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL",
-            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder.",
+            metavar="MODEL", help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder."
         ),
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The index folder to write.")],
     kinds: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES",
-            help="Rows of an entity: card, alias, mention; separated by commas. [default: card,alias]",
+            metavar="NAMES", help="Rows of an entity: card, alias, mention; separated by commas. [default: card,alias]"
         ),
     ] = None,
     mentions: Annotated[
@@ -50,20 +48,16 @@ def index(
     ] = None,
     codes: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."
-        ),
+        typer.Option(metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
     ] = None,
     pca: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width."),
+        int | None, typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width.")
     ] = None,
     backend: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
+        str | None, typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
     update: Annotated[
         Path | None,
@@ -107,15 +101,11 @@ def index(
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
     encoder = ResumableEncoder(
-        load_encoder(encoder_folder(model), backend=chosen),
-        out.with_name(f"{out.name}.parts"),
-        backend=backend or "",
+        load_encoder(encoder_folder(model), backend=chosen), out.with_name(f"{out.name}.parts"), backend=backend or ""
     )
     reusing = None if old is None else ReusingEncoder(encoder, old, vectors)
     if old is not None and len(old.priors) and not mentions:
-        message(
-            "The old index counts the surface forms of annotated text. To keep such counts, add --mentions"
-        )
+        message("The old index counts the surface forms of annotated text. To keep such counts, add --mentions")
     message(f"Embedding {'what has changed among ' if reusing else ''}{len(knowledge):,} entities")
     built = EntityIndex.build(
         knowledge,
@@ -138,20 +128,20 @@ def index(
 
 
 def make_vector_index(
-    name: str | None,
-    codes: str | None,
-    pca: int | None,
-    row_bytes: int | None = None,
-    *,
-    like: Any = None,
+    name: str | None, codes: str | None, pca: int | None, row_bytes: int | None = None, *, like: Any = None
 ) -> Any:
     """Make a vector index from the options of the command line.
 
-    name (Optional[str]): its type; None = as ``like``, or faissivf.
-    codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
-    like (Optional[EntityIndex]): another one.
-    RETURNS (VectorIndex): an empty one.
-    RAISES (PelError): if there is no such kind or setting, or a setting excludes one of ``like``.
+    Args:
+        name: its type; None = as ``like``, or faissivf.
+            codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
+        like: another one.
+
+    Returns:
+        An empty one.
+
+    Raises:
+        PelError: if there is no such kind or setting, or a setting excludes one of ``like``.
     """
     from ..registry import registry
 
@@ -183,6 +173,6 @@ def make_vector_index(
 
 
 def _options(settings: Mapping[str, Any], *, values: bool = True) -> str:
-    """RETURNS (str): those that are set, as on the command line."""
+    """Those that are set, as on the command line."""
     options = {f"--{key.replace('_', '-')}": value for key, value in settings.items() if value is not None}
     return " ".join(f"{option} {value}" if values else option for option, value in options.items())

@@ -26,46 +26,35 @@ def link(
         str,
         typer.Argument(
             metavar="OUTPUT",
-            help="A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat; .gz gzips all but "
-            "Parquet.",
+            help="A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat; .gz gzips all but Parquet.",
         ),
     ],
     format_name: Annotated[
         str,
         typer.Option(
-            "--format",
-            metavar="NAME",
-            help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content.",
+            "--format", metavar="NAME", help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content."
         ),
     ] = "auto",
     to: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="Format of the output: jsonl, parquet, pubtator, bioc, brat; auto = by its name.",
+            metavar="NAME", help="Format of the output: jsonl, parquet, pubtator, bioc, brat; auto = by its name."
         ),
     ] = "auto",
     engine: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The engine that runs it: local, ray, or another registered one."),
+        str, typer.Option(metavar="NAME", help="The engine that runs it: local, ray, or another registered one.")
     ] = "local",
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the engine (repeatable)."),
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the engine (repeatable).")
     ] = None,
     n_process: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1,
     batch_size: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=1_000_000, help="Documents per batch. [default: the engine's]"),
+        int | None, typer.Option(metavar="N", min=1, max=1_000_000, help="Documents per batch. [default: the engine's]")
     ] = None,
-    n_candidates: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")
-    ] = 5,
+    n_candidates: Annotated[int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")] = 5,
     part_size: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"
-        ),
+        typer.Option(metavar="N", min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,

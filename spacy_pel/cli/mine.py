@@ -18,13 +18,10 @@ def mine(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL",
-            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder.",
+            metavar="MODEL", help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder."
         ),
     ],
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
-    ],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, .jsonl or .jsonl.gz.")],
     depth: Annotated[int, typer.Option(metavar="N", min=1, help="Entities per mention.")] = 64,
     index: Annotated[
@@ -32,8 +29,7 @@ def mine(
     ] = "flat",
     limit: Annotated[int, typer.Option(metavar="N", min=0, help="Only the first N mentions; 0 = all.")] = 0,
     backend: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
+        str | None, typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
     gpu_id: GpuId = -1,
     as_json: bool = JSON,

@@ -62,8 +62,7 @@ def quickstart(
     phrases: Annotated[
         bool,
         typer.Option(
-            "--phrases",
-            help="Find the names of the table, in any case. The default without --ner; with it, both.",
+            "--phrases", help="Find the names of the table, in any case. The default without --ner; with it, both."
         ),
     ] = False,
     encoder: Annotated[
@@ -75,23 +74,17 @@ def quickstart(
         ),
     ] = None,
     reader: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The format, as for `kb build`; default: by the file name."),
+        str | None, typer.Option(metavar="NAME", help="The format, as for `kb build`; default: by the file name.")
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A setting of the reader, e.g. 'list_separator=;' (repeatable).",
+            "--set", metavar="NAME=VALUE", help="A setting of the reader, e.g. 'list_separator=;' (repeatable)."
         ),
     ] = None,
-    lang: Annotated[
-        str, typer.Option(metavar="CODE", help="The language of the text, without --ner.")
-    ] = "en",
+    lang: Annotated[str, typer.Option(metavar="CODE", help="The language of the text, without --ner.")] = "en",
     text: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="The text to link as an example; default: one made of names."),
+        str | None, typer.Option(metavar="TEXT", help="The text to link as an example; default: one made of names.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pipeline.")] = False,
     as_json: bool = JSON,
@@ -148,10 +141,11 @@ def quickstart(
 
 
 def _finder(ner: str | None, lang: str) -> "Language":
-    """RETURNS (Language): a pipeline that finds mentions, or one that finds nothing yet; with a detector of
+    """A pipeline that finds mentions, or one that finds nothing yet; with a detector of
     abbreviations and without linkers.
 
-    RAISES (PelError): if there is no such pipeline or language.
+    Raises:
+        PelError: if there is no such pipeline or language.
     """
     import spacy
 
@@ -187,8 +181,9 @@ def _knowledge_base(codes: Path, path: Path, reader: str | None, settings: list[
 class _Source(NamedTuple):
     """Where the encoder comes from.
 
-    folder (Path): of the encoder.
-    settings (Dict[str, Any]): of the linker that it comes from, as far as they matter to it.
+    Attributes:
+        folder: of the encoder.
+        settings: of the linker that it comes from, as far as they matter to it.
     """
 
     folder: Path
@@ -196,7 +191,7 @@ class _Source(NamedTuple):
 
 
 def _kind(path: Path) -> str:
-    """RETURNS (str): what is at a path."""
+    """What is at a path."""
     if not path.is_dir():
         return "a file"
     if (path / "config.cfg").is_file():
@@ -205,7 +200,7 @@ def _kind(path: Path) -> str:
 
 
 def _source(model: Path) -> _Source:
-    """RETURNS (_Source): of a model folder, or of the linker in a pipeline folder."""
+    """Of a model folder, or of the linker in a pipeline folder."""
     from ..util.config import load_config
     from ..util.saved_part import read_part
 
@@ -221,11 +216,14 @@ def _source(model: Path) -> _Source:
 def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path) -> "ResumableEncoder":
     """Embed the knowledge base and add a linker for it.
 
-    nlp (Language): gets the linker as its last component.
-    kb (KnowledgeBase): the entities.
-    source (_Source): the encoder.
-    out (Path): computed vectors are kept next to it.
-    RETURNS (ResumableEncoder): to be finished once the pipeline is saved.
+    Args:
+        nlp: gets the linker as its last component.
+        kb: the entities.
+        source: the encoder.
+        out: computed vectors are kept next to it.
+
+    Returns:
+        To be finished once the pipeline is saved.
     """
     from ..encoders import load_encoder
     from ..index import EntityIndex
@@ -235,14 +233,9 @@ def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path
     vectors = ResumableEncoder(encoder, out.with_name(f"{out.name}.parts"))
     component: Any = nlp.add_pipe(FACTORY, config=source.settings)
     message(f"Embedding {len(kb):,} entities")
-    index = EntityIndex.build(
-        kb, vectors, index=component.vector_index, kinds=component.row_kinds, show_progress=True
-    )
+    index = EntityIndex.build(kb, vectors, index=component.vector_index, kinds=component.row_kinds, show_progress=True)
     component.initialize(
-        lambda: [],
-        kb_loader=lambda: kb,
-        encoder_loader=lambda _: encoder,
-        index_loader=lambda *_: index,
+        lambda: [], kb_loader=lambda: kb, encoder_loader=lambda _: encoder, index_loader=lambda *_: index
     )
     return vectors
 
@@ -251,7 +244,8 @@ def _add_names(nlp: "Language") -> int:
     """Add a component that finds the names of the knowledge base, after those that find mentions: it keeps
     theirs where they are longer.
 
-    RETURNS (int): how many names it searches for.
+    Returns:
+        How many names it searches for.
     """
     for name in nlp.pipe_names:
         if nlp.get_pipe_meta(name).factory == _NAME_FINDER:  # the detector's pipeline was made with it

@@ -19,16 +19,13 @@ def recode(
     index_type: Annotated[str, typer.Option(metavar="NAME", help="The type of vector index.")] = "faissivf",
     codes: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."
-        ),
+        typer.Option(metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
     ] = None,
     pca: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width."),
+        int | None, typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -27,18 +27,14 @@ def report(
     kb: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER",
-            help="KB or pipeline: source of names, and of types if the predictions lack them.",
+            metavar="FOLDER", help="KB or pipeline: source of names, and of types if the predictions lack them."
         ),
     ] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="Title of the page.")] = "Entity linking",
     max_errors: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Maximum number of errors shown of each kind, over all runs."),
+        int, typer.Option(metavar="N", min=0, help="Maximum number of errors shown of each kind, over all runs.")
     ] = 200,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Random seed of the bootstrap and of the errors shown.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap and of the errors shown.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Write one HTML page with tables, curves and a browser of errors. It works offline.

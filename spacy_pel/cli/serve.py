@@ -19,9 +19,7 @@ def serve(
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 = any free one.")] = 8000,
     save: Annotated[
         bool,
-        typer.Option(
-            "--save", help="Save corrections in the pipeline. Otherwise they last until the server stops."
-        ),
+        typer.Option("--save", help="Save corrections in the pipeline. Otherwise they last until the server stops."),
     ] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -34,12 +32,9 @@ def serve(
         float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds for the answer to a request.")
     ] = 60.0,
     receive_timeout: Annotated[
-        float,
-        typer.Option(metavar="NUMBER", min=0.1, help="Seconds in which a client has to send its request."),
+        float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds in which a client has to send its request.")
     ] = 20.0,
-    queue: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Requests that may wait for the model.")
-    ] = 16,
+    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Requests that may wait for the model.")] = 16,
     as_json: bool = JSON,
 ) -> None:
     """Open a pipeline in the browser: link texts, see the evidence, correct links, undo corrections.
@@ -81,7 +76,9 @@ def serve(
 
 
 def _check_extra() -> None:
-    """RAISES (PelError): if the extra is not installed."""
+    """Raises:
+    PelError: if the extra is not installed.
+    """
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401

@@ -19,9 +19,7 @@ _HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context"
 
 @pel_cli.command("teach")
 def teach(
-    pipeline: Annotated[
-        Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder; its memory is changed.")
-    ],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder; its memory is changed.")],
     corrections: Annotated[
         Path | None,
         typer.Argument(
@@ -113,7 +111,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
 
 
 def _correction(record: dict[str, Any], where: str) -> Any:
-    """RETURNS (Correction): of a line. RAISES (PelError): if it is none; names the line."""
+    """Of a line. RAISES (PelError): if it is none; names the line."""
     from ..linking import Correction
 
     for key, kind in {**_REQUIRED, **_OPTIONAL}.items():
@@ -133,9 +131,10 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
 
 def _open(pipeline: Path) -> tuple[Path, Any]:
-    """RETURNS (Tuple[Path, Memory]): the folder of the component, and its memory; nothing else is loaded.
+    """The folder of the component, and its memory; nothing else is loaded.
 
-    RAISES (PelError): if this is not a pipeline with a linker, or its folder is damaged.
+    Raises:
+        PelError: if this is not a pipeline with a linker, or its folder is damaged.
     """
     from ..pipeline.linker_data import KIND, VERSION, saved_memory
     from ..util.saved_folder import check_folder
@@ -147,7 +146,7 @@ def _open(pipeline: Path) -> tuple[Path, Any]:
 
 
 def _ranges(ids: list[int]) -> str:
-    """RETURNS (str): consecutive ids, e.g. "3-7"."""
+    """Consecutive ids, e.g. "3-7"."""
     return "none" if not ids else str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"
 
 

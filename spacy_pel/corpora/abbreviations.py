@@ -44,8 +44,11 @@ def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
     "5-FU" and "NF-kB", and does not cut a long form at the wrong token. A long form begins where the initials
     match, is within a sentence, and does not contain its short form.
 
-    doc (Doc): only its tokens are read.
-    RETURNS (List[Dict[str, Any]]): by short form and place, each with "short_text", "short_start",
+    Args:
+        doc: only its tokens are read.
+
+    Returns:
+        By short form and place, each with "short_text", "short_start",
         "short_end", "long_text", "long_start" and "long_end" (token offsets).
     """
     words = [token.text for token in doc]
@@ -80,7 +83,7 @@ def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
 
 
 def _candidates(doc: Doc, words: list[str]) -> Iterator[tuple[Tokens, Tokens]]:
-    """YIELDS (tuple): a possible short form, and the tokens among which its long form may be; by place."""
+    """A possible short form, and the tokens among which its long form may be; by place."""
     for bracket in (number for number, word in enumerate(words) if word == "(" and number):
         start = bracket + 1
         for end in range(start + 1, min(start + _INSIDE, len(words) - 1) + 1):
@@ -101,7 +104,7 @@ def _candidates(doc: Doc, words: list[str]) -> Iterator[tuple[Tokens, Tokens]]:
 
 
 def _word_before(doc: Doc, bracket: int) -> int:
-    """RETURNS (int): where the word before a bracket begins, which may be several tokens: "NF-kB"."""
+    """Where the word before a bracket begins, which may be several tokens: "NF-kB"."""
     start = bracket - 1
     while start > max(0, bracket - _SHORT) and _is_joined(doc[start - 1]):
         start -= 1
@@ -109,23 +112,21 @@ def _word_before(doc: Doc, bracket: int) -> int:
 
 
 def _is_joined(token: Token) -> bool:
-    """RETURNS (bool): whether it and the next token are parts of one word."""
+    """Whether it and the next token are parts of one word."""
     return not (token.whitespace_ or token.is_space or (token.is_punct and token.text not in _JOINING))
 
 
 def _may_name(short: list[str], inside: list[str]) -> bool:
-    """RETURNS (bool): whether a few words in brackets may be a long form, "RA (rheumatoid arthritis)", not a
+    """Whether a few words in brackets may be a long form, "RA (rheumatoid arthritis)", not a
     remark, "CT (chest)"."""
     text, last = "".join(short), "".join(inside[-1:])
-    if len(inside) == 1 and not (
-        len(text) >= _SURE[0] and len(last) >= _SURE[1] and _IN_ADDRESSES.isdisjoint(last)
-    ):
+    if len(inside) == 1 and not (len(text) >= _SURE[0] and len(last) >= _SURE[1] and _IN_ADDRESSES.isdisjoint(last)):
         return False
     return _is_no_word(short) and text[-1].lower() in last.lower()
 
 
 def _candidates_before_remarks(words: list[str]) -> Iterator[tuple[Tokens, Tokens]]:
-    """YIELDS (tuple): as ``_candidates``, of brackets that begin with a short form and a comma, colon or
+    """As ``_candidates``, of brackets that begin with a short form and a comma, colon or
     semicolon. Statistics are no definitions: "(HR, 1.2; 95% CI ...)"."""
     for bracket in (number for number, word in enumerate(words) if word == "(" and number):
         start = bracket + 1
@@ -137,26 +138,26 @@ def _candidates_before_remarks(words: list[str]) -> Iterator[tuple[Tokens, Token
 
 
 def _before(bracket: int, short: list[str]) -> Tokens:
-    """RETURNS (Tokens): where the long form of a short form in brackets may be, as in the paper."""
+    """Where the long form of a short form in brackets may be, as in the paper."""
     characters = sum(map(len, short))
     return max(0, bracket - min(characters + 5, 2 * characters)), bracket
 
 
 def _is_no_word(words: list[str]) -> bool:
-    """RETURNS (bool): whether these have two capitals, or one and a digit. A remark may begin with a word."""
+    """Whether these have two capitals, or one and a digit. A remark may begin with a word."""
     text = "".join(words)
     capitals = sum(map(str.isupper, text))
     return capitals > 1 or (capitals == 1 and any(map(str.isdigit, text)))
 
 
 def _is_bare_number(words: list[str]) -> bool:
-    """RETURNS (bool): whether they begin with a number, or a range of them, without a unit. One is a ")"."""
+    """Whether they begin with a number, or a range of them, without a unit. One is a ")"."""
     after = next(word for word in words if word in _ENDS or any(map(str.isalpha, word)))
     return words[0][0].isdigit() and after in _ENDS
 
 
 def _are_balanced(words: list[str]) -> bool:
-    """RETURNS (bool): whether every bracket among these words has its other half."""
+    """Whether every bracket among these words has its other half."""
     return all(_is_closed(words, *pair) for pair in ("()", "[]"))
 
 
@@ -170,7 +171,7 @@ def _is_closed(words: list[str], opening: str, closing: str) -> bool:
 
 
 def _is_short_form(doc: Doc, short: Tokens) -> bool:
-    """RETURNS (bool): whether it begins with a letter, or with a digit where it has a capital ("5-FU"), is
+    """Whether it begins with a letter, or with a digit where it has a capital ("5-FU"), is
     letters by half, without brackets and commas, and its words are 2 to 9 characters long."""
     text = doc[slice(*short)].text
     letters = sum(character.isalpha() for character in text)
@@ -184,7 +185,8 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Tokens | None:
     first one must begin a word. Where they are the initials of the last words, the long form is all of these:
     "proton pump (PP)".
 
-    RETURNS (Optional[Tokens]): from the token where the match begins; None = no match.
+    Returns:
+        From the token where the match begins; None = no match.
     """
     if candidate[0] >= candidate[1]:
         return None
@@ -214,11 +216,12 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Tokens | None:
 
 
 def _is_definition(itself: str, found: Span, matched: str) -> bool:
-    """RETURNS (bool): whether a text that has the letters of a short form may be its long form.
+    """Whether a text that has the letters of a short form may be its long form.
 
-    itself (str): the short form.
-    found (Span): the text.
-    matched (str): the same from where the match begins, in lower case.
+    Args:
+        itself: the short form.
+        found: the text.
+        matched: the same from where the match begins, in lower case.
     """
     text, words = found.text, [token.text for token in found]
     if len(text) <= len(itself) or text.endswith(itself) or itself + " " in text:
@@ -233,7 +236,7 @@ def _is_definition(itself: str, found: Span, matched: str) -> bool:
 
 
 def _long_text(doc: Doc, long_form: Tokens) -> str:
-    """RETURNS (str): a long form, without another short form that is written together with it:
+    """A long form, without another short form that is written together with it:
     "stroke (IS)/transient ischemic attack (TIA)"."""
     text = doc[slice(*long_form)].text
     before = _BEHIND.match(text)
@@ -241,17 +244,15 @@ def _long_text(doc: Doc, long_form: Tokens) -> str:
 
 
 def _lower(text: str) -> str:
-    """RETURNS (str): in lower case and of the same length: that of "İ" would be two characters."""
+    """In lower case and of the same length: that of "İ" would be two characters."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
     return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
 
 
-def _occurrences(
-    words: list[str], definitions: dict[Words, dict[int, Tokens]]
-) -> Iterator[tuple[int, int, Tokens]]:
-    """YIELDS (Tuple[int, int, Tokens]): where the tokens of each short form occur, and the long form that is
+def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) -> Iterator[tuple[int, int, Tokens]]:
+    """Where the tokens of each short form occur, and the long form that is
     defined there or last before; before the first definition, that one."""
     by_first = defaultdict(list)
     for key in definitions:
@@ -268,7 +269,7 @@ def _occurrences(
 
 
 def _initials(text: str, itself: str) -> int | None:
-    """RETURNS (Optional[int]): where the last words of a lower-case text begin whose initials are the letters
+    """Where the last words of a lower-case text begin whose initials are the letters
     of a short form, perhaps but for its plural s, with or without those of "of", "the" and the like; None =
     they have others."""
     letters = [character for character in _lower(itself) if character.isalnum()]
@@ -284,7 +285,7 @@ def _initials(text: str, itself: str) -> int | None:
 
 
 def _begin_words(itself: str, text: str) -> bool:
-    """RETURNS (bool): whether single capitals are the initials of a text's first words: those of "A-T" are,
+    """Whether single capitals are the initials of a text's first words: those of "A-T" are,
     the panels of a figure, "(A-D)" or "(e-f)", hardly ever."""
     letters = _WORD.findall(_lower(itself))
     words = [word for word in _WORD.findall(text) if word not in _FUNCTION_WORDS]

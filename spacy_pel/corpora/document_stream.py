@@ -22,10 +22,11 @@ _ENDS = [re.compile(end) for end in (r"\n[^\S\n]*\n\s*", r"[.!?][\])}\"'”’]*
 class ProcessedDocument(NamedTuple):
     """A document after a pipeline.
 
-    document (Document): as it was given.
-    pieces (List[Tuple[int, Doc]]): its text, linked, each piece with the offset of its first character; none
-        if the pipeline failed.
-    error (str): why the pipeline failed; "" = it did not.
+    Attributes:
+        document: as it was given.
+        pieces: its text, linked, each piece with the offset of its first character; none
+            if the pipeline failed.
+        error: why the pipeline failed; "" = it did not.
     """
 
     document: Document
@@ -47,11 +48,14 @@ def process_documents(
     paragraphs or else sentences. Where a batch fails, its documents are processed one by one, so that only
     those that fail on their own are lost.
 
-    nlp (Language): the pipeline.
-    documents (Iterable[Document]): read as they are needed.
-    n_process (int): number of processes.
-    batch_size (int): documents per batch.
-    YIELDS (ProcessedDocument): in order.
+    Args:
+        nlp: the pipeline.
+        documents: read as they are needed.
+        n_process: number of processes.
+        batch_size: documents per batch.
+
+    Yields:
+        In order.
     """
     pieces = (
         _Piece(number, document, start, text)
@@ -69,9 +73,12 @@ def process_documents(
 def text_pieces(text: str, longest: int) -> Iterator[tuple[int, str]]:
     """Cut a text that is longer than a pipeline accepts.
 
-    text (str): any text.
-    longest (int): characters that the pipeline accepts.
-    YIELDS (Tuple[int, str]): offset and text of each piece; together they are the text.
+    Args:
+        text: any text.
+        longest: characters that the pipeline accepts.
+
+    Yields:
+        Offset and text of each piece; together they are the text.
     """
     start, size = 0, len(text) if len(text) <= longest else min(longest, _PIECE)
     while len(text) - start > size:
@@ -86,7 +93,7 @@ def text_pieces(text: str, longest: int) -> Iterator[tuple[int, str]]:
 def _results(
     nlp: Language, pieces: Iterator[_Piece], n_process: int, batch_size: int
 ) -> Iterator[tuple[_Piece, Doc | str]]:
-    """YIELDS (Tuple[_Piece, Union[Doc, str]]): each piece with its Doc, or why it has none."""
+    """Each piece with its Doc, or why it has none."""
     numbered = enumerate(pieces)
     waiting: dict[int, _Piece] = {}  # pieces that were read and have no result yet
     unread: list[Exception] = []  # why no more pieces could be read
@@ -120,7 +127,7 @@ def _results(
 
 
 def _until_error(items: Iterable[Any], errors: list[Exception]) -> Iterator[Any]:
-    """YIELDS (Any): the items. An error in reading them ends them and is kept: ``nlp.pipe`` could not tell
+    """The items. An error in reading them ends them and is kept: ``nlp.pipe`` could not tell
     it from one of a component."""
     try:
         yield from items
@@ -129,13 +136,13 @@ def _until_error(items: Iterable[Any], errors: list[Exception]) -> Iterator[Any]
 
 
 def reason_of(err: Exception) -> str:
-    """RETURNS (str): an error as the reason why a document was left out."""
+    """An error as the reason why a document was left out."""
     got = str(err) if isinstance(err, PelError) else f"{type(err).__name__}: {err}"
     return shortened(one_line(got).strip(": "), 300)
 
 
 def _alone(nlp: Language, piece: _Piece) -> Doc | str:
-    """RETURNS (Union[Doc, str]): of a piece on its own; the reason, if the pipeline fails."""
+    """Of a piece on its own; the reason, if the pipeline fails."""
     try:
         with _error_handler(nlp, raise_error):
             doc = next(nlp.pipe([piece.text], batch_size=1), None)

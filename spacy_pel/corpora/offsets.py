@@ -19,8 +19,9 @@ class OffsetCheck:
     these "repaired" (the string was found within three characters of the given start) and "dropped".
     ``examples`` says of the first three dropped mentions what was expected and what stands there.
 
-    report (Dict[str, int]): where to count.
-    strict (bool): a mismatch is an error, also in spelling.
+    Args:
+        report: where to count.
+        strict: a mismatch is an error, also in spelling.
     """
 
     def __init__(self, report: dict[str, int], *, strict: bool = False) -> None:
@@ -31,21 +32,29 @@ class OffsetCheck:
     def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Place | None:
         """Find the actual offsets of the mention.
 
-        text (str): the document's text.
-        start, end (int): the given character offsets.
-        surface (str): the given string of the mention; other white space does not matter.
-        where (str): file and line or document, for the error.
-        RETURNS (Optional[Tuple[int, int]]): offsets without white space at the ends, or None =
+        Args:
+            text: the document's text.
+            start, end: the given character offsets.
+            surface: the given string of the mention; other white space does not matter.
+            where: file and line or document, for the error.
+
+        Returns:
+            Offsets without white space at the ends, or None =
             leave the mention out.
-        RAISES (PelError): if strict and the text differs.
+
+        Raises:
+            PelError: if strict and the text differs.
         """
         return self.parts(text, [(start, end)], surface, where=where)
 
     def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Place | None:
         """The same for a mention of several parts; dots and blanks between them do not matter.
 
-        spans (Sequence[Tuple[int, int]]): the offsets of the parts, in the order of the string.
-        RETURNS (Optional[Tuple[int, int]]): the offsets from the first part to the last.
+        Args:
+            spans: the offsets of the parts, in the order of the string.
+
+        Returns:
+            The offsets from the first part to the last.
         """
         self.count("mentions")
         found = text_at(text, spans, surface)
@@ -73,7 +82,8 @@ class OffsetCheck:
     def drop(self, example: str) -> None:
         """Count a dropped mention.
 
-        example (str): what was expected and what was found.
+        Args:
+            example: what was expected and what was found.
         """
         self.count("dropped")
         if len(self.examples) < _EXAMPLES:
@@ -85,7 +95,7 @@ class OffsetCheck:
 
 
 def fits(text: str, spans: Sequence[Place], surface: str) -> bool:
-    """RETURNS (bool): whether the text at the offsets is the string of a mention, but for spelling."""
+    """Whether the text at the offsets is the string of a mention, but for spelling."""
     found = text_at(text, spans, surface)
     return found is not None and (_words(found) == _words(surface) != [] or same_but_spelling(found, surface))
 
@@ -96,7 +106,8 @@ def text_at(text: str, spans: Sequence[Place], surface: str) -> str | None:
     Spans that are over 1,000 characters longer than the string are not read: a file with many of them would
     take time by the square of its size.
 
-    RETURNS (Optional[str]): the text, or None if a span is empty, outside the text, or too long.
+    Returns:
+        The text, or None if a span is empty, outside the text, or too long.
     """
     valid = len(spans) > 0 and all(0 <= start < end <= len(text) for start, end in spans)
     if not valid or sum(end - start for start, end in spans) > len(surface) + _BLANKS:
@@ -105,7 +116,7 @@ def text_at(text: str, spans: Sequence[Place], surface: str) -> str | None:
 
 
 def new_report() -> dict[str, int]:
-    """RETURNS (Dict[str, int]): the counts every corpus reader starts with."""
+    """The counts every corpus reader starts with."""
     return {"documents": 0, "mentions": 0, "mismatches": 0, "repaired": 0, "dropped": 0}
 
 

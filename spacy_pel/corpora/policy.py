@@ -38,10 +38,13 @@ _ID = re.compile(r"[A-Za-z][\w.#-]*:\S+|(?=\D*\d)(?!.*[a-z]{4})[\w./-]+(?:\(\S*\
 def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> tuple[tuple[str, ...], bool]:
     """Read an id field.
 
-    given (str): e.g. "D001943|D010051", "D007153+D040181", "-1".
-    joiners (str): the characters that may join ids.
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
-    RETURNS (Tuple[Tuple[str, ...], bool]): the distinct ids and whether all of them are meant.
+    Args:
+        given: e.g. "D001943|D010051", "D007153+D040181", "-1".
+        joiners: the characters that may join ids.
+        strip_prefix: taken off the ids that have it, e.g. "MESH:".
+
+    Returns:
+        The distinct ids and whether all of them are meant.
     """
     inner = "".join(joiner for joiner in joiners if joiner in "|+")
     fields = _LIST.split(given) if ";" in joiners else [given]
@@ -57,12 +60,12 @@ def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> t
 
 
 def looks_like_id(text: str) -> bool:
-    """RETURNS (bool): whether a text may be an id, and no name: it has a prefix, or a digit and no word."""
+    """Whether a text may be an id, and no name: it has a prefix, or a digit and no word."""
     return _ID.fullmatch(text) is not None or _VARIANT.match(text) is not None or not has_id(text)
 
 
 def has_id(text: str) -> bool:
-    """RETURNS (bool): whether an id field says more than that there is no id."""
+    """Whether an id field says more than that there is no id."""
     return text.rpartition(":")[2].strip().casefold() not in NO_ID
 
 
@@ -75,9 +78,12 @@ def _split(part: str, joiners: str) -> list[str]:
 def tidy(mentions: Iterable[Mention], report: dict[str, int]) -> list[Mention]:
     """Merge mentions of the same span and label, and order them.
 
-    mentions (Iterable[Mention]): the mentions of a document in the order of the source.
-    report (Dict[str, int]): counts "same_span" (mentions merged into another one).
-    RETURNS (List[Mention]): by start, the longest first.
+    Args:
+        mentions: the mentions of a document in the order of the source.
+        report: counts "same_span" (mentions merged into another one).
+
+    Returns:
+        By start, the longest first.
     """
     merged: dict[tuple[int, int, str], Mention] = {}
     for mention in mentions:
@@ -96,8 +102,11 @@ def tidy(mentions: Iterable[Mention], report: dict[str, int]) -> list[Mention]:
 def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
     """Keep the longest of overlapping mentions, the first of equals, as ``spacy.util.filter_spans`` does.
 
-    mentions (Iterable[Mention]): of one document, in any order.
-    RETURNS (List[Mention]): those kept, in the given order.
+    Args:
+        mentions: of one document, in any order.
+
+    Returns:
+        Those kept, in the given order.
     """
     given = list(mentions)
     kept: list[int] = []

@@ -23,8 +23,9 @@ class MentionJsonl:
     The predicted doc is plain: it never has gold mentions or ids. ``report`` counts
     what ``doc.ents`` could not hold.
 
-    path (Union[str, Path]): a .jsonl or .jsonl.gz file.
-    limit (int): read at most this many documents; 0 = all.
+    Args:
+        path: a .jsonl or .jsonl.gz file.
+        limit: read at most this many documents; 0 = all.
     """
 
     def __init__(self, path: str | Path, *, limit: int = 0) -> None:
@@ -47,11 +48,14 @@ class MentionJsonl:
 def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     """Set a document's mentions as ``doc.ents``, the first id of each as its ``kb_id``.
 
-    doc (Doc): the tokenised text of the document.
-    document (Document): where the mentions come from.
-    report (Dict[str, int]): counts "mentions", "misaligned" (the offsets lie inside a
-        token) and "overlapping" (left out for a longer one).
-    RETURNS (Doc): the doc.
+    Args:
+        doc: the tokenised text of the document.
+        document: where the mentions come from.
+        report: counts "mentions", "misaligned" (the offsets lie inside a
+            token) and "overlapping" (left out for a longer one).
+
+    Returns:
+        The doc.
     """
     spans: list[Span] = []
     for mention in document.mentions:
@@ -73,11 +77,14 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
 def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Language, report: dict[str, int]) -> int:
     """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
 
-    path (Union[str, Path]): the file.
-    documents (Iterable[Document]): what to write.
-    nlp (Language): its tokenizer cuts the texts.
-    report (Dict[str, int]): counts as in ``with_gold``.
-    RETURNS (int): the number of documents.
+    Args:
+        path: the file.
+        documents: what to write.
+        nlp: its tokenizer cuts the texts.
+        report: counts as in ``with_gold``.
+
+    Returns:
+        The number of documents.
     """
     docbin = DocBin(store_user_data=True)
     for document in documents:

@@ -18,7 +18,8 @@ _LETTERS = {"β": "ss", "η": "h", "λ": "lamda", "μ": "u", "ν": "v", "υ": "y
 def same_but_spelling(left: str, right: str) -> bool:
     """Compare the string of a mention with the text at its offsets, as corpora normalise such strings.
 
-    RETURNS (bool): whether they differ in Greek letters ("TNF-α": "TNF-a", "TNF-alpha"), hyphens, quotes,
+    Returns:
+        Whether they differ in Greek letters ("TNF-α": "TNF-a", "TNF-alpha"), hyphens, quotes,
         accents, case or white space alone. A hyphen between digits counts: "1-2" is not "12".
     """
     left, right = _plain(left), _plain(right)
@@ -32,7 +33,7 @@ def _plain(text: str) -> str:
 
 
 def _spelled(greek: str, other: str) -> bool:
-    """RETURNS (bool): whether the second string is the first with its Greek letters in ASCII."""
+    """Whether the second string is the first with its Greek letters in ASCII."""
     if not _GREEK.search(greek):
         return False
     pattern = "".join(_choices(char) if _GREEK.match(char) else re.escape(char) for char in greek)

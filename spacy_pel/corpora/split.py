@@ -13,7 +13,8 @@ from .preprocessing.original import original_id
 def read_ids(path: str | Path) -> set[str]:
     """Read a list of document ids, one per line (e.g. MedMentions' PMID lists).
 
-    RAISES (PelError): if there is none in the file.
+    Raises:
+        PelError: if there is none in the file.
     """
     ids = {line.strip() for _, line in read_lines(path)} - {""}
     if not ids:
@@ -35,9 +36,12 @@ def carve(documents: Iterable[Document], share: float) -> tuple[list[Document], 
     part, ``round(share * n)`` of the n distinct ids; all documents of an id go together, and so do those that
     were made from one.
 
-    documents (Iterable[Document]): the corpus.
-    share (float): between 0 and 1.
-    RETURNS (Tuple[List[Document], List[Document]]): the rest and the development part, in
+    Args:
+        documents: the corpus.
+        share: between 0 and 1.
+
+    Returns:
+        The rest and the development part, in
         the order of the corpus.
     """
     documents = list(documents)
@@ -50,11 +54,16 @@ def carve(documents: Iterable[Document], share: float) -> tuple[list[Document], 
 def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
     """Split a corpus into parts of nearly equal size; they do not depend on the order of the documents.
 
-    documents (Iterable[Document]): the corpus.
-    n (int): how many parts.
-    RETURNS (List[Set[str]]): the original ids of each part, by their hashes; the first is what ``carve``
+    Args:
+        documents: the corpus.
+        n: how many parts.
+
+    Returns:
+        The original ids of each part, by their hashes; the first is what ``carve``
         splits off with a share of 1 / n.
-    RAISES (PelError): if there are fewer ids than parts.
+
+    Raises:
+        PelError: if there are fewer ids than parts.
     """
     ranked = _ranked({original_id(document) for document in documents})
     if len(ranked) < n:
@@ -64,7 +73,7 @@ def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
 
 
 def by_hash(ids: Collection[str], share: float) -> list[str]:
-    """RETURNS (List[str]): the ids with the smallest hashes, ``round(share * n)`` of them."""
+    """The ids with the smallest hashes, ``round(share * n)`` of them."""
     if not 0.0 <= share <= 1.0:
         raise PelError(Errors.E204.format(got=share))
     return _ranked(ids)[: round(share * len(ids))]

@@ -24,9 +24,10 @@ class AutoBackend:
     processors; on Intel's they are equal in float32 (batches of 8 and more). Converting MiniLM takes 2 to 5
     seconds and 180 MB, as long as torch takes for about 2,000 mentions.
 
-    after (int): sequences of a tower to encode with torch before it is converted.
-    then (Optional[Backend]): the faster backend; None = OpenVINO if it is installed and faster on this
-        processor, in bfloat16 where the processor has it, else float32.
+    Args:
+        after: sequences of a tower to encode with torch before it is converted.
+        then: the faster backend; None = OpenVINO if it is installed and faster on this
+            processor, in bfloat16 where the processor has it, else float32.
     """
 
     def __init__(self, *, after: int = 2000, then: Backend | None = None):
@@ -36,8 +37,11 @@ class AutoBackend:
     def prepare(self, tower: Any) -> EncodeBatch:
         """Bind a tower; nothing is converted yet.
 
-        tower (Tower): ids and mask (batch, length) -> vectors (batch, width).
-        RETURNS (EncodeBatch): the same on numpy arrays.
+        Args:
+            tower: ids and mask (batch, length) -> vectors (batch, width).
+
+        Returns:
+            The same on numpy arrays.
         """
         if next(tower.parameters()).device.type != "cpu":
             return TorchBackend().prepare(tower)
@@ -54,7 +58,9 @@ class _Changing:
         self._seen = 0
 
     def expect(self, n: int) -> None:
-        """n (int): sequences that are about to be encoded."""
+        """Args:
+        n: sequences that are about to be encoded.
+        """
         self._seen += n
         # converting takes each forked process as long as about 2,000 mentions with torch: keep to torch
         if self._fast is None and self._seen >= self._after and os.getpid() == _STARTED:
@@ -73,11 +79,11 @@ class _Changing:
 
     @property
     def workers(self) -> int:
-        """RETURNS (int): threads that may call it at a time."""
+        """Threads that may call it at a time."""
         return int(getattr(self._encode, "workers", 1))
 
     def __call__(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """RETURNS (NDArray[float32]): of each sequence of the batch."""
+        """Of each sequence of the batch."""
         return self._encode(ids, mask)
 
 

@@ -9,11 +9,16 @@ def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiE
     trained from the same start, each keeps most of what it has learnt. An encoder fine-tuned on one corpus
     gets back what it has forgotten of others.
 
-    encoder (BiEncoder): is changed.
-    other (BiEncoder): reads the same, and has towers of the same shape.
-    weight (float): 0 = ``encoder``, 1 = ``other``.
-    RETURNS (BiEncoder): ``encoder``.
-    RAISES (PelError): if the weight is not between 0 and 1, or the encoders differ in more than weights.
+    Args:
+        encoder: is changed.
+        other: reads the same, and has towers of the same shape.
+        weight: 0 = ``encoder``, 1 = ``other``.
+
+    Returns:
+        ``encoder``.
+
+    Raises:
+        PelError: if the weight is not between 0 and 1, or the encoders differ in more than weights.
     """
     import torch
 

@@ -36,8 +36,9 @@ class Backend(Protocol):
 class TorchBackend:
     """Runs a tower under ``torch.inference_mode``, on the CPU or a GPU, with autocast where it is faster.
 
-    precision (str): "auto" = bfloat16 where the processor multiplies it natively (2.7 times
-        as fast, cosine to float32 0.99998), else float32.
+    Args:
+        precision: "auto" = bfloat16 where the processor multiplies it natively (2.7 times
+            as fast, cosine to float32 0.99998), else float32.
     """
 
     def __init__(self, *, precision: Literal["auto", "float32", "bfloat16"] = "auto"):
@@ -46,8 +47,11 @@ class TorchBackend:
     def prepare(self, tower: Any) -> EncodeBatch:
         """Bind a tower.
 
-        tower (Tower): ids and mask (batch, length) -> vectors (batch, width).
-        RETURNS (EncodeBatch): the same on numpy arrays.
+        Args:
+            tower: ids and mask (batch, length) -> vectors (batch, width).
+
+        Returns:
+            The same on numpy arrays.
         """
         import torch
 
@@ -74,13 +78,16 @@ def encode_batches(
 ) -> Iterator[EncodedBatch]:
     """Run sequences in batches of similar length, the longest first, so that memory peaks at once.
 
-    encode (EncodeBatch): what a backend prepared: ids and mask (batch, length) -> one row of numbers for each
-        sequence. If it has a number ``workers``, it is called from this many threads at a time. If it has
-        a method ``expect``, it is first given the number of sequences.
-    tokens (RaggedTokens): n sequences.
-    batch_size (int): sequences in a batch.
-    pad_id (int): pads short sequences.
-    YIELDS (tuple): rows of a batch's sequences, their mask, and what ``encode`` gave; the order
+    Args:
+        encode: what a backend prepared: ids and mask (batch, length) -> one row of numbers for each
+            sequence. If it has a number ``workers``, it is called from this many threads at a time. If it has
+            a method ``expect``, it is first given the number of sequences.
+        tokens: n sequences.
+        batch_size: sequences in a batch.
+        pad_id: pads short sequences.
+
+    Yields:
+        Rows of a batch's sequences, their mask, and what ``encode`` gave; the order
         and the content of batches do not depend on the number of workers.
     """
 
@@ -106,7 +113,7 @@ def encode_batches(
 
 
 def empty_vectors(n: int, width: int) -> Vectors:
-    """RETURNS (Vectors): (n, width) to fill in; in a temporary file if they are larger than 1 GiB."""
+    """(n, width) to fill in; in a temporary file if they are larger than 1 GiB."""
     if 4 * n * width <= _IN_MEMORY:
         return np.empty((n, width), dtype=np.float32)
     with TemporaryFile() as file:  # the mapping keeps the file, which has no name, until it is dropped
@@ -114,7 +121,7 @@ def empty_vectors(n: int, width: int) -> Vectors:
 
 
 def native_bfloat16(device: Any) -> bool:
-    """RETURNS (bool): whether a torch device multiplies bfloat16 natively; elsewhere it is slower."""
+    """Whether a torch device multiplies bfloat16 natively; elsewhere it is slower."""
     import torch
 
     if device.type == "cuda":

@@ -31,7 +31,9 @@ class _Embedding(nn.Embedding):
 
 
 class BertOutput(NamedTuple):
-    """last_hidden_state (Tensor): (batch, length, width), the vectors of the tokens."""
+    """Attributes:
+    last_hidden_state: (batch, length, width), the vectors of the tokens.
+    """
 
     last_hidden_state: Tensor
 
@@ -39,7 +41,8 @@ class BertOutput(NamedTuple):
 class Bert(nn.Module):
     """An encoder of Devlin et al. 2019, section 3, without the pooler of its first token.
 
-    settings (Dict[str, Any]): what its ``config.json`` holds; ``config`` has them as attributes.
+    Args:
+        settings: what its ``config.json`` holds; ``config`` has them as attributes.
     """
 
     def __init__(self, settings: dict[str, Any]):
@@ -73,7 +76,7 @@ class Bert(nn.Module):
         return nn.LayerNorm(self.config.hidden_size, eps=self.config.layer_norm_eps, device=_META)
 
     def get_input_embeddings(self) -> Any:
-        """RETURNS (Embedding): of the word pieces."""
+        """Of the word pieces."""
         return self.embeddings["word_embeddings"]
 
     def forward(
@@ -83,11 +86,14 @@ class Bert(nn.Module):
         token_type_ids: Tensor | None = None,
         inputs_embeds: Tensor | None = None,
     ) -> BertOutput:
-        """input_ids (Optional[Tensor]): (batch, length), int64.
-        attention_mask (Optional[Tensor]): (batch, length), 1 = a real token; None = all of them.
-        token_type_ids (Optional[Tensor]): (batch, length), the segments; None = all in segment 0.
-        inputs_embeds (Optional[Tensor]): (batch, length, width), read instead of the embeddings of the ids.
-        RETURNS (BertOutput): the vectors of the tokens.
+        """Args:
+            input_ids: (batch, length), int64.
+            attention_mask: (batch, length), 1 = a real token; None = all of them.
+            token_type_ids: (batch, length), the segments; None = all in segment 0.
+            inputs_embeds: (batch, length, width), read instead of the embeddings of the ids.
+
+        Returns:
+            The vectors of the tokens.
         """
         words = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
         if token_type_ids is None:
@@ -132,9 +138,14 @@ class Bert(nn.Module):
 def read_bert(path: Path) -> Bert | None:
     """Read a model folder, the weights in float32.
 
-    path (Path): a Hugging Face folder with ``model.safetensors``.
-    RETURNS (Optional[Bert]): None if it holds another kind of model.
-    RAISES (Exception): of whatever type, if its files are damaged.
+    Args:
+        path: a Hugging Face folder with ``model.safetensors``.
+
+    Returns:
+        None if it holds another kind of model.
+
+    Raises:
+        Exception: of whatever type, if its files are damaged.
     """
     from safetensors import safe_open
 
@@ -145,9 +156,7 @@ def read_bert(path: Path) -> Bert | None:
     model = Bert(settings)
     names = model.state_dict().keys()
     with safe_open(path / _WEIGHTS, framework="pt") as file:  # mapped: copies, as the file may change
-        weights = {
-            name: file.get_tensor(name).to(torch.float32, copy=True) for name in file.keys() if name in names
-        }
+        weights = {name: file.get_tensor(name).to(torch.float32, copy=True) for name in file.keys() if name in names}
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(True).eval()
 
@@ -157,11 +166,9 @@ def _linear(n_in: int, n_out: int) -> nn.Linear:
 
 
 def _bias(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """RETURNS (Optional[Tensor]): (batch, 1, length, length), added to attention's logits; None = zero."""
+    """(batch, 1, length, length), added to attention's logits; None = zero."""
     if not torch.jit.is_tracing() and bool(torch.all(mask == 1)):
         return None  # a faster kernel
     batch, length = mask.shape
     padding = mask[:, None, None, :].expand(batch, 1, length, length) == 0
-    return torch.zeros(padding.shape, dtype=dtype, device=mask.device).masked_fill(
-        padding, torch.finfo(dtype).min
-    )
+    return torch.zeros(padding.shape, dtype=dtype, device=mask.device).masked_fill(padding, torch.finfo(dtype).min)

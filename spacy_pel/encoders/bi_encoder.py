@@ -44,19 +44,22 @@ class BiEncoder:
 
     ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
 
-    name (Optional[str]): initial weights of both towers: folder, "package:NAME", hub id, "HUB ID@REVISION" or
-        "random:SIZES".
-    tied (bool): one tower reads both sides.
-    pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
-        markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
-        A template without markers needs "mention": the mean over the mention's pieces in its window.
-    mention_template, entity_template: what each side reads.
-    backend (Optional[Backend]): runs inference; None = AutoBackend.
-    batch_size (int): sequences in one inference batch.
-    store (str): "float32" or "float16", how ``to_disk`` writes the weights.
-    similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
-    entity_pooling (Optional[Pooling]): of the entity side; None = as the mention side.
-    RAISES (PelError): if a setting is unknown, or pooling or similarity do not suit the mention template.
+    Args:
+        name: initial weights of both towers: folder, "package:NAME", hub id, "HUB ID@REVISION" or
+            "random:SIZES".
+        tied: one tower reads both sides.
+        pooling: "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
+            markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
+            A template without markers needs "mention": the mean over the mention's pieces in its window.
+            mention_template, entity_template: what each side reads.
+        backend: runs inference; None = AutoBackend.
+        batch_size: sequences in one inference batch.
+        store: "float32" or "float16", how ``to_disk`` writes the weights.
+        similarity: of mentions and entities, the cosine by default.
+        entity_pooling: of the entity side; None = as the mention side.
+
+    Raises:
+        PelError: if a setting is unknown, or pooling or similarity do not suit the mention template.
     """
 
     registered_name = "spacy-pel.BiEncoder.v1"
@@ -103,7 +106,8 @@ class BiEncoder:
     def initialize(self) -> None:
         """Load the pretrained weights named by ``name``, unless there are weights already.
 
-        RAISES (PelError): if no name is set or there is no such model.
+        Raises:
+            PelError: if no name is set or there is no such model.
         """
         from .pretrained import load_pretrained
 
@@ -119,7 +123,8 @@ class BiEncoder:
     def check_weights(self) -> None:
         """Check that ``initialize`` will find weights, without loading them.
 
-        RAISES (PelError): as ``initialize``.
+        Raises:
+            PelError: as ``initialize``.
         """
         from .pretrained import check_pretrained
 
@@ -146,9 +151,11 @@ class BiEncoder:
         self.changed()
 
     def tower(self, side: str) -> Any:
-        """side (str): "mention" or "entity". RETURNS (Tower): shared where tied.
+        """Args:
+            side: "mention" or "entity". RETURNS (Tower): shared where tied.
 
-        RAISES (PelError): before there are weights.
+        Raises:
+            PelError: before there are weights.
         """
         if self.towers is None:
             raise PelError(Errors.E302)
@@ -161,12 +168,12 @@ class BiEncoder:
 
     @property
     def width(self) -> int:
-        """RETURNS (int): dimensions of the vectors for an index."""
+        """Dimensions of the vectors for an index."""
         return self.similarity.index_width(int(self.tower("mention").transformer.config.hidden_size))
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with weights, config, tokenizer and templates; not with the backend."""
+        """Changes with weights, config, tokenizer and templates; not with the backend."""
         if self._fingerprint is None:
             self.tower("mention")
             self._fingerprint = weights_fingerprint(
@@ -181,7 +188,7 @@ class BiEncoder:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (dict): what determines the vectors and their similarity, apart from the weights."""
+        """What determines the vectors and their similarity, apart from the weights."""
         settings = {
             "tied": self.tied,
             "pooling": self.pooling,
@@ -200,22 +207,20 @@ class BiEncoder:
     # ``encode_…`` gives vectors for an index of inner products, ``represent_…`` what the similarity reads.
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), the queries of an index; of length 1 for the cosine."""
+        """(n, width), the queries of an index; of length 1 for the cosine."""
         return self.encode_tokens("mention", self._mention_tokens(mentions), show_progress=show_progress)
 
-    def encode_mention_rows(
-        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
-    ) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of an index: mentions as rows of their entities."""
+    def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
+        """(n, width), rows of an index: mentions as rows of their entities."""
         pooled = self._pooled("mention", self._mention_tokens(mentions), show_progress)
         return self._for_index(pooled, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of an index, of the cards; of length 1 for the cosine."""
+        """(n, width), rows of an index, of the cards; of length 1 for the cosine."""
         return self.encode_tokens("entity", self._entity_tokens(entities), show_progress=show_progress)
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of an index; of length 1 for the cosine; of bare names, by the
+        """(n, width), rows of an index; of length 1 for the cosine; of bare names, by the
         entity tower."""
         self.tower("entity")
         tokens = self.entity_template.tokenize_names(self.tokenizer, names)
@@ -224,7 +229,8 @@ class BiEncoder:
     def encode_texts(self, texts: Sequence[str], *, show_progress: bool = False) -> Vectors:
         """Read the first 128 word pieces of texts with the mention tower: what the texts are about.
 
-        RETURNS (Vectors): (n, hidden size), of length 1, to be compared with each other only.
+        Returns:
+            (n, hidden size), of length 1, to be compared with each other only.
         """
         self.tower("mention")
         # word pieces of more than 16 characters are rare, and a text may be a book
@@ -234,30 +240,37 @@ class BiEncoder:
         tokens = [first + own[: _TEXT_PIECES - 2] + last for own in pieces]
         return unit_length(self._pooled("mention", RaggedTokens.from_lists(tokens), show_progress))
 
-    def encode_tokens(
-        self, side: IndexSide, tokens: MentionTokens, *, show_progress: bool = False
-    ) -> Vectors:
+    def encode_tokens(self, side: IndexSide, tokens: MentionTokens, *, show_progress: bool = False) -> Vectors:
         """Encode what is tokenised already, in batches of similar length.
 
-        side (str): "mention" or "entity".
-        tokens (MentionTokens): n sequences, or n mentions in windows.
-        RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
+        Args:
+            side: "mention" or "entity".
+            tokens: n sequences, or n mentions in windows.
+
+        Returns:
+            (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
         """
         return self._for_index(self._pooled(side, tokens, show_progress), side)
 
     def encode_pooled(self, pooled: Vectors) -> Vectors:
         """Finish mentions that were pooled elsewhere, from states of the mention tower.
 
-        pooled (Vectors): (n, hidden size), the mean of each mention's states.
-        RETURNS (Vectors): (n, width), the queries of an index, as from ``encode_mentions``.
+        Args:
+            pooled: (n, hidden size), the mean of each mention's states.
+
+        Returns:
+            (n, width), the queries of an index, as from ``encode_mentions``.
         """
         return self._for_index(pooled, "mention")
 
     def mention_states(self, ids: NDArray[np.int64]) -> Vectors:
         """Read one sequence of word pieces with the mention tower.
 
-        ids (NDArray[int64]): (length,), special tokens included.
-        RETURNS (Vectors): (length, hidden size), the last hidden states.
+        Args:
+            ids: (length,), special tokens included.
+
+        Returns:
+            (length, hidden size), the last hidden states.
         """
         tokens = RaggedTokens.from_lists([ids.tolist()])
         ((_, _, states),) = self._batches("mention", tokens, False, token_level=True)
@@ -268,16 +281,12 @@ class BiEncoder:
             return unit_length(pooled)
         return self.similarity.index_vectors(pooled, side)
 
-    def represent_mentions(
-        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
-    ) -> Representations:
-        """RETURNS (Representations): (n,), what the similarity reads of mentions; see ``pair_scores``."""
+    def represent_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Representations:
+        """(n,), what the similarity reads of mentions; see ``pair_scores``."""
         return self._represented("mention", self._mention_tokens(mentions), show_progress)
 
-    def represent_entities(
-        self, entities: Sequence[Entity], *, show_progress: bool = False
-    ) -> Representations:
-        """RETURNS (Representations): (n,), what the similarity reads of the entities' cards."""
+    def represent_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Representations:
+        """(n,), what the similarity reads of the entities' cards."""
         return self._represented("entity", self._entity_tokens(entities), show_progress)
 
     def _mention_tokens(self, mentions: Sequence[MentionInText]) -> MentionTokens:
@@ -344,7 +353,8 @@ class BiEncoder:
     def from_disk(self, path: Path) -> "BiEncoder":
         """Read a model folder. The saved templates, pooling, tying and similarity replace the current ones.
 
-        RAISES (PelError): if the folder is missing or damaged.
+        Raises:
+            PelError: if the folder is missing or damaged.
         """
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)
@@ -355,9 +365,7 @@ class BiEncoder:
         self.tokenizer, self._version = saved.tokenizer, saved.version
         self._set_towers(saved.mention, saved.entity)
         if self.fingerprint != saved.fingerprint:
-            raise damaged(
-                path, "encoder", "the model that was saved", "weights, config or tokenizer that have changed"
-            )
+            raise damaged(path, "encoder", "the model that was saved", "weights, config or tokenizer that have changed")
         return self
 
     # -- pickling: without the compiled backends ------------------------------------------

@@ -31,23 +31,20 @@ _RULES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # of a tokeni
 
 
 def weights_fingerprint(
-    towers: Any,
-    tokenizer: Any,
-    settings: dict[str, Any],
-    store: str,
-    *,
-    transformers: Sequence[Any],
-    version: int,
+    towers: Any, tokenizer: Any, settings: dict[str, Any], store: str, *, transformers: Sequence[Any], version: int
 ) -> str:
     """A hash that is the same before saving and after loading.
 
-    towers (Module): the weights, hashed in the precision in which they are stored.
-    tokenizer (PreTrainedTokenizerBase): its vocabulary is hashed, and from version 2 on how it cuts texts.
-    settings (dict): templates, pooling, tying, similarity.
-    store (str): "float32" or "float16".
-    transformers (Sequence[Module]): those in the towers; from version 2 on their configs are hashed.
-    version (int): of the fingerprint. A saved model keeps its own, so that indexes of it stay valid.
-    RETURNS (str): 32 hexadecimal digits.
+    Args:
+        towers: the weights, hashed in the precision in which they are stored.
+        tokenizer: its vocabulary is hashed, and from version 2 on how it cuts texts.
+        settings: templates, pooling, tying, similarity.
+        store: "float32" or "float16".
+        transformers: those in the towers; from version 2 on their configs are hashed.
+        version: of the fingerprint. A saved model keeps its own, so that indexes of it stay valid.
+
+    Returns:
+        32 hexadecimal digits.
     """
     import torch
 
@@ -67,7 +64,7 @@ def weights_fingerprint(
 
 
 def _tokenizer_rules(tokenizer: Any) -> list[Any]:
-    """RETURNS (List[Any]): what decides on the word pieces of a text, apart from the vocabulary."""
+    """What decides on the word pieces of a text, apart from the vocabulary."""
     special = [getattr(tokenizer, f"{kind}_token_id", None) for kind in ("cls", "sep", "pad", "unk")]
     if getattr(tokenizer, "backend_tokenizer", None) is None:  # a slow one: its rules are code
         return [special]
@@ -75,7 +72,7 @@ def _tokenizer_rules(tokenizer: Any) -> list[Any]:
 
 
 def _written_rules(serialized: str) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the same for all versions of ``tokenizers`` that wrote them."""
+    """The same for all versions of ``tokenizers`` that wrote them."""
     rules = json.loads(serialized)
     model = rules["model"]
     if isinstance(model.get("vocab"), dict):  # elsewhere it is a list of pieces and scores
@@ -86,7 +83,7 @@ def _written_rules(serialized: str) -> dict[str, Any]:
 
 
 def _without_defaults(value: Any) -> Any:
-    """RETURNS (Any): without the null and false values of objects: a new version of a library writes its new
+    """Without the null and false values of objects: a new version of a library writes its new
     options as such."""
     if isinstance(value, list):
         return [_without_defaults(one) for one in value]
@@ -97,7 +94,7 @@ def _without_defaults(value: Any) -> Any:
 
 
 def version_setting(version: int) -> dict[str, int]:
-    """RETURNS (Dict[str, int]): to be saved with the settings, for ``read_version``; a model of the first
+    """To be saved with the settings, for ``read_version``; a model of the first
     version is saved as it was."""
     return {_KEY: version} if version > 1 else {}
 
@@ -105,11 +102,16 @@ def version_setting(version: int) -> dict[str, int]:
 def read_version(saved: dict[str, Any], path: Path, kind: str) -> int:
     """The version of a saved fingerprint.
 
-    saved (Dict[str, Any]): the settings of an encoder or ranker.
-    path (Path): its folder.
-    kind (str): "encoder" or "ranker".
-    RETURNS (int): the version.
-    RAISES (PelError): if it is not known.
+    Args:
+        saved: the settings of an encoder or ranker.
+        path: its folder.
+        kind: "encoder" or "ranker".
+
+    Returns:
+        The version.
+
+    Raises:
+        PelError: if it is not known.
     """
     version = saved.get(_KEY, 1)
     if version not in _VERSIONS:

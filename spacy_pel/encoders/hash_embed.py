@@ -21,8 +21,9 @@ class HashEmbed:
 
     It compares spelling only, needs no training and no files, and is the same on every machine.
 
-    width (int): dimensions of the vectors.
-    context_weight (float): weight of the words around a mention against its own n-grams.
+    Args:
+        width: dimensions of the vectors.
+        context_weight: weight of the words around a mention against its own n-grams.
     """
 
     registered_name = "spacy-pel.HashEmbed.v1"
@@ -43,23 +44,21 @@ class HashEmbed:
         """Nothing to load."""
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), unit length."""
+        """(n, width), unit length."""
         own = self.encode_names([mention.surface for mention in mentions])
         context = self.encode_names([m.text[max(0, m.start - 40) : m.end + 40] for m in mentions])
         return self._unit(own + self.context_weight * context)
 
-    def encode_mention_rows(
-        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
-    ) -> Vectors:
-        """RETURNS (Vectors): (n, width), as ``encode_mentions``."""
+    def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
+        """(n, width), as ``encode_mentions``."""
         return self.encode_mentions(mentions)
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), unit length; from the canonical names."""
+        """(n, width), unit length; from the canonical names."""
         return self.encode_names([entity.canonical_name for entity in entities])
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), unit length."""
+        """(n, width), unit length."""
         vectors = np.zeros((len(names), self._width), dtype=np.float32)
         for row, name in enumerate(names):
             hashes = self._hashes(normalize_alias(name))
@@ -75,7 +74,8 @@ class HashEmbed:
     def from_disk(self, path: Path) -> "HashEmbed":
         """Read the settings from a folder.
 
-        RAISES (PelError): if it is missing, damaged, or another encoder's.
+        Raises:
+            PelError: if it is missing, damaged, or another encoder's.
         """
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)

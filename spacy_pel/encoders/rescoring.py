@@ -26,11 +26,14 @@ def rescore(
     and each distinct entity is encoded once. Vectors of entities are not kept, so memory does not grow with
     the knowledge base.
 
-    encoder (BiEncoder): with weights; made for a similarity of tokens, such as SumOfMax.
-    kb (KnowledgeBase): the entities.
-    mentions (Sequence[MentionInText]): (n,).
-    found (RankedRows): candidates of the mentions, of the first stage.
-    RETURNS (RankedRows): the same entities, best first.
+    Args:
+        encoder: with weights; made for a similarity of tokens, such as SumOfMax.
+        kb: the entities.
+        mentions: (n,).
+        found: candidates of the mentions, of the first stage.
+
+    Returns:
+        The same entities, best first.
     """
     of_mentions = encoder.represent_mentions(mentions, show_progress=show_progress)
     device = next(encoder.towers.parameters()).device

@@ -4,27 +4,20 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from .templates.token_arrays import PLAIN, PLAIN_WITH_OFFSETS
 
 _RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
-_FILES = (
-    _RULES,
-    _CONFIG,
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-)
+_FILES = (_RULES, _CONFIG, "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
 
 
 class SavedTokenizer:
     """A fast tokenizer of Hugging Face with what linking needs; for anything else it turns to the one of
     ``transformers``, made of the same files at the first such use.
 
-    files (Dict[str, bytes]): the tokenizer's files, by name.
+    Args:
+        files: the tokenizer's files, by name.
     """
 
     is_fast = True
@@ -48,13 +41,13 @@ class SavedTokenizer:
                 setattr(self, f"{kind}_token_id", number)
 
     @classmethod
-    def read(cls, path: Path) -> Optional["SavedTokenizer"]:
-        """RETURNS (Optional[SavedTokenizer]): of a folder; None if it holds no fast tokenizer."""
+    def read(cls, path: Path) -> "SavedTokenizer | None":
+        """Of a folder; None if it holds no fast tokenizer."""
         files = {name: (path / name).read_bytes() for name in _FILES if (path / name).is_file()}
         return cls(files) if _RULES in files and _CONFIG in files else None
 
     def __call__(self, texts: Any, **settings: Any) -> Any:
-        """RETURNS (Dict[str, List[List[Any]]]): for the settings of ``piece_lists`` "input_ids", the word
+        """For the settings of ``piece_lists`` "input_ids", the word
         pieces of each text; for those of ``pieces_with_offsets`` also "offset_mapping", the start and the end
         of each piece; for others what ``transformers`` returns."""
         if settings not in (PLAIN, PLAIN_WITH_OFFSETS) or not isinstance(texts, list):
@@ -69,12 +62,12 @@ class SavedTokenizer:
         return int(self.backend_tokenizer.get_vocab_size())
 
     def get_vocab(self) -> dict[str, int]:
-        """RETURNS (Dict[str, int]): ids of all word pieces."""
+        """Ids of all word pieces."""
         vocabulary: dict[str, int] = self.backend_tokenizer.get_vocab()
         return vocabulary
 
     def convert_tokens_to_ids(self, tokens: str | Sequence[str]) -> int | list[int]:
-        """RETURNS (Union[int, List[int]]): the id of a word piece, or those of several."""
+        """The id of a word piece, or those of several."""
         if not isinstance(tokens, str):
             return [self._id(token) for token in tokens]
         return self._id(tokens)
@@ -85,7 +78,7 @@ class SavedTokenizer:
 
     @property
     def whole(self) -> Any:
-        """RETURNS (PreTrainedTokenizerFast): the tokenizer of ``transformers``."""
+        """The tokenizer of ``transformers``."""
         if self._whole is None:
             from .pretrained import read_tokenizer
 

@@ -13,11 +13,12 @@ Pooling = Literal["mean", "cls", "mention", "markers"]
 class Tower(nn.Module):
     """ids, mask -> pooled vectors.
 
-    transformer (PreTrainedModel): any Hugging Face encoder.
-    pooling (Pooling): how token vectors become one vector.
-    markers (Tuple[int, int]): ids of the tokens around a mention, for the poolings "mention" and "markers".
-    bare_pooling (Optional[Pooling]): of sequences without markers, where one tower reads both sides;
-        None = as those with markers.
+    Args:
+        transformer: any Hugging Face encoder.
+        pooling: how token vectors become one vector.
+        markers: ids of the tokens around a mention, for the poolings "mention" and "markers".
+        bare_pooling: of sequences without markers, where one tower reads both sides;
+            None = as those with markers.
     """
 
     def __init__(
@@ -35,10 +36,13 @@ class Tower(nn.Module):
         self.bare_pooling: Pooling | None = bare_pooling
 
     def forward(self, ids: Tensor, mask: Tensor, embeddings: Tensor | None = None) -> Tensor:
-        """ids, mask (Tensor): (batch, length), int64.
-        embeddings (Optional[Tensor]): (batch, length, width) to read instead of the word
-            embeddings of the ids; position and segment embeddings are added as usual.
-        RETURNS (Tensor): (batch, width).
+        """Args:
+            ids, mask: (batch, length), int64.
+            embeddings: (batch, length, width) to read instead of the word
+                embeddings of the ids; position and segment embeddings are added as usual.
+
+        Returns:
+            (batch, width).
         """
         tokens = self.states(ids, mask, embeddings)
         pooled = self._pool(tokens, ids, mask, self.pooling)
@@ -50,7 +54,8 @@ class Tower(nn.Module):
     def states(self, ids: Tensor, mask: Tensor, embeddings: Tensor | None = None) -> Tensor:
         """Arguments as for ``forward``.
 
-        RETURNS (Tensor): (batch, length, width), the vectors of the tokens, before they are pooled.
+        Returns:
+            (batch, length, width), the vectors of the tokens, before they are pooled.
         """
         inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
         # the mean of many tokens loses digits in half precision
@@ -61,14 +66,15 @@ class Tower(nn.Module):
         return pool(tokens, counts, how)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""
+        """(batch, length, width), the word embeddings that ``forward`` would read."""
         return self.transformer.get_input_embeddings()(ids)  # type: ignore[no-any-return]
 
 
 class TokenTower(nn.Module):
     """A tower that is not pooled, for a backend: ids, mask -> (batch, length, width).
 
-    tower (Tower): whose weights it uses.
+    Args:
+        tower: whose weights it uses.
     """
 
     def __init__(self, tower: Tower):
@@ -76,17 +82,20 @@ class TokenTower(nn.Module):
         self.tower = tower
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """RETURNS (Tensor): see ``Tower.states``."""
+        """See ``Tower.states``."""
         return self.tower.states(ids, mask)
 
 
 def pool(tokens: Tensor, mask: Tensor, how: Pooling) -> Tensor:
     """Reduce token vectors.
 
-    tokens (Tensor): (batch, length, width).
-    mask (Tensor): (batch, length), 1 = a token that counts.
-    how (Pooling): the first token for "cls", else the mean over the mask.
-    RETURNS (Tensor): (batch, width).
+    Args:
+        tokens: (batch, length, width).
+        mask: (batch, length), 1 = a token that counts.
+        how: the first token for "cls", else the mean over the mask.
+
+    Returns:
+        (batch, width).
     """
     if how == "cls":
         return tokens[:, 0]
@@ -97,9 +106,12 @@ def pool(tokens: Tensor, mask: Tensor, how: Pooling) -> Tensor:
 def span_means(states: Tensor, spans: Tensor) -> Tensor:
     """The mean of each mention's pieces, where mentions share windows.
 
-    states (Tensor): (windows, length, width).
-    spans (Tensor): (n, 3) int64, window, first piece and end of each mention; not empty.
-    RETURNS (Tensor): (n, width).
+    Args:
+        states: (windows, length, width).
+        spans: (n, 3) int64, window, first piece and end of each mention; not empty.
+
+    Returns:
+        (n, width).
     """
     windows, length, width = states.shape
     position = torch.arange(windows * length, device=states.device)
@@ -117,10 +129,13 @@ def mention_mask(ids: Tensor, mask: Tensor, markers: tuple[int, int]) -> Tensor:
     for a quarter of MedMentions' mentions, the mean over the mention for two thirds. Context
     still enters through attention.
 
-    ids (Tensor): (batch, length).
-    mask (Tensor): (batch, length), 1 = a real token.
-    markers (Tuple[int, int]): ids of the start and the end marker.
-    RETURNS (Tensor): (batch, length); the real tokens for a sequence without markers, such as a card.
+    Args:
+        ids: (batch, length).
+        mask: (batch, length), 1 = a real token.
+        markers: ids of the start and the end marker.
+
+    Returns:
+        (batch, length); the real tokens for a sequence without markers, such as a card.
     """
     start, end = ids == markers[0], ids == markers[1]
     inside = (start.cumsum(dim=1) > end.cumsum(dim=1)) & ~start
@@ -131,7 +146,9 @@ def marker_mask(ids: Tensor, mask: Tensor, markers: tuple[int, int]) -> Tensor:
     """Which tokens are the markers themselves (Le & Nguyen 2023, section 3.2.1)?
 
     ids, mask, markers: as for ``mention_mask``.
-    RETURNS (Tensor): (batch, length); the real tokens for a sequence without markers.
+
+    Returns:
+        (batch, length); the real tokens for a sequence without markers.
     """
     marked = (ids == markers[0]) | (ids == markers[1])
     return torch.where(marked.any(dim=1, keepdim=True), marked.to(mask.dtype), mask)

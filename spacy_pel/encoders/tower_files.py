@@ -22,10 +22,12 @@ class SavedEncoder:
     """What the folder of a bi-encoder holds.
 
     tied, pooling, entity_pooling, store, similarity, mention_template, entity_template: as for BiEncoder.
-    tokenizer (PreTrainedTokenizerBase): of both towers.
-    mention, entity (PreTrainedModel): the transformers, in float32; the same object where they are tied.
-    fingerprint (str): of the encoder when it was saved.
-    version (int): of that fingerprint.
+
+    Attributes:
+        tokenizer: of both towers.
+        mention, entity: the transformers, in float32; the same object where they are tied.
+        fingerprint: of the encoder when it was saved.
+        version: of that fingerprint.
     """
 
     tied: bool
@@ -45,9 +47,14 @@ class SavedEncoder:
 def read_encoder(path: Path) -> SavedEncoder:
     """Read a folder whose manifest was checked.
 
-    path (Path): the folder of a bi-encoder.
-    RETURNS (SavedEncoder): its settings and weights.
-    RAISES (PelError): if a file is missing or damaged.
+    Args:
+        path: the folder of a bi-encoder.
+
+    Returns:
+        Its settings and weights.
+
+    Raises:
+        PelError: if a file is missing or damaged.
     """
     from .pretrained import load_tower
 

@@ -31,7 +31,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def batch_schema() -> pa.Schema:
-    """RETURNS (pyarrow.Schema): of what ``link_batch`` returns: that of ``link``'s Parquet, with its version
+    """Of what ``link_batch`` returns: that of ``link``'s Parquet, with its version
     as the metadata "spacy_pel.links"."""
     return link_schema().with_metadata({"spacy_pel.links": str(VERSION)})
 
@@ -48,25 +48,28 @@ def link_batch(
     """Link a batch of documents. What it gives is of this batch alone: words that are new to the pipeline are
     forgotten afterwards, and threads that call it wait for each other.
 
-    pipeline (Union[str, Path, LoadedPipeline]): loaded, or the path of one, which is loaded once per process.
-    batch (Union[RecordBatch, Table]): n rows with the columns ``text`` (strings; null = nothing to link) and
-        ``id`` (anything that has a text), and perhaps "meta" (JSON, or a structure).
-    text, id (str): names of these columns.
-    n_candidates (int): how many candidates to keep per mention.
-    batch_size (int): documents that the components process together. A document on its own gives the same
-        row wherever a corpus is cut; in larger batches the last digit of a score may differ.
-    RETURNS (RecordBatch): n rows of ``batch_schema``, in order. Where the pipeline failed, "mentions" is null
+    Args:
+        pipeline: loaded, or the path of one, which is loaded once per process.
+        batch: n rows with the columns ``text`` (strings; null = nothing to link) and
+            ``id`` (anything that has a text), and perhaps "meta" (JSON, or a structure).
+        text, id: names of these columns.
+        n_candidates: how many candidates to keep per mention.
+        batch_size: documents that the components process together. A document on its own gives the same
+            row wherever a corpus is cut; in larger batches the last digit of a score may differ.
+
+    Returns:
+        N rows of ``batch_schema``, in order. Where the pipeline failed, "mentions" is null
         and "meta" says why as "error".
-    RAISES (PelError): if a column is missing, or its type is not that of texts, or the pipeline cannot be
-        loaded.
+
+    Raises:
+        PelError: if a column is missing, or its type is not that of texts, or the pipeline cannot be
+            loaded.
     """
     if not isinstance(pipeline, LoadedPipeline):
         pipeline = process_pipeline(pipeline)
     documents = _documents(batch, text, id)
     with _one_thread:
-        records = _linked(
-            pipeline, [one for one in documents if one.text is not None], n_candidates, batch_size
-        )
+        records = _linked(pipeline, [one for one in documents if one.text is not None], n_candidates, batch_size)
     linked = iter(records)
     empty: dict[str, Any] = {"text": None, "mentions": []}
     rows = []
@@ -89,7 +92,7 @@ def _linked(
 
 
 def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:
-    """RETURNS (List[Document]): of the rows; the text of one is None where it is null."""
+    """Of the rows; the text of one is None where it is null."""
     names = batch.schema.names
     for name, argument in ((text, "text"), (id, "id")):
         if name not in names:

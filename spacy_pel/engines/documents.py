@@ -20,19 +20,22 @@ _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
     """Read texts, one document after the other. Files may be gzipped, except for Parquet.
 
-    path (Path): "txt": one document per line, named by its line number, or a folder of .txt
-        files, one document each, named by the file. "jsonl": objects with "text" (null = empty) and
-        perhaps "id" and "meta". "parquet": columns of these names. "pubtator": title and
-        abstract lines. "bioc": XML or JSON, or a folder of such files; the passages of a document
-        are one text, in which each keeps its offset unless passages overlap. Annotations are left out.
-    format_name (str): one of these, or "auto" = by the file's name and first line.
-    YIELDS (Document): without mentions.
-    RAISES (PelError): if the format is unknown, the file is not in it, or a folder holds files of two.
+    Args:
+        path: "txt": one document per line, named by its line number, or a folder of .txt
+            files, one document each, named by the file. "jsonl": objects with "text" (null = empty) and
+            perhaps "id" and "meta". "parquet": columns of these names. "pubtator": title and
+            abstract lines. "bioc": XML or JSON, or a folder of such files; the passages of a document
+            are one text, in which each keeps its offset unless passages overlap. Annotations are left out.
+        format_name: one of these, or "auto" = by the file's name and first line.
+
+    Yields:
+        Without mentions.
+
+    Raises:
+        PelError: if the format is unknown, the file is not in it, or a folder holds files of two.
     """
     if not path.exists():
-        raise PelError(
-            Errors.E002.format(expected="texts", path=path, got="no such file", todo="Check the path.")
-        )
+        raise PelError(Errors.E002.format(expected="texts", path=path, got="no such file", todo="Check the path."))
     name = input_format(path, format_name)
     if name not in _READERS:
         got = f"{path}, whose name says none" if format_name == "auto" else f"'{format_name}' for {path}"
@@ -41,7 +44,7 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
 
 
 def input_format(path: Path, format_name: str = "auto") -> str:
-    """RETURNS (str): the name of the format in which ``read_documents`` reads a file or folder."""
+    """The name of the format in which ``read_documents`` reads a file or folder."""
     return _guess(path) if format_name == "auto" else format_name
 
 
@@ -61,7 +64,7 @@ def _guess(path: Path) -> str:
 
 
 def folder_files(folder: Path, format_name: str = "auto") -> list[Path]:
-    """RETURNS (List[Path]): the files of a folder that are read, in this order."""
+    """The files of a folder that are read, in this order."""
     return _files(folder, input_format(folder, format_name))
 
 
@@ -97,11 +100,16 @@ def _parquet(path: Path) -> Iterator[Document]:
 def document_of(record: dict[str, Any], number: int, where: str) -> Document:
     """Make a document of an object of JSON lines, or of a row.
 
-    record (Dict[str, Any]): with "text" (null = nothing to link), and perhaps "id" and "meta".
-    number (int): its id if it has none.
-    where (str): file and number, for errors.
-    RETURNS (Document): without mentions; null is an empty text.
-    RAISES (PelError): without a text that UTF-8 can hold.
+    Args:
+        record: with "text" (null = nothing to link), and perhaps "id" and "meta".
+        number: its id if it has none.
+        where: file and number, for errors.
+
+    Returns:
+        Without mentions; null is an empty text.
+
+    Raises:
+        PelError: without a text that UTF-8 can hold.
     """
     if "text" not in record:
         raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}", todo=_RENAME))

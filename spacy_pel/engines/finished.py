@@ -16,8 +16,9 @@ _COUNTS = ("documents", "mentions", "nil", "left_out")
 class Finished(NamedTuple):
     """A finished run.
 
-    settings (Dict[str, Any]): what its output depends on.
-    counts (Dict[str, int]): "documents", "mentions", "nil" and "left_out".
+    Attributes:
+        settings: what its output depends on.
+        counts: "documents", "mentions", "nil" and "left_out".
     """
 
     settings: dict[str, Any]
@@ -46,7 +47,7 @@ def remember_finished(output: Path, run: Finished) -> None:
 
 
 def finished_run(output: Path) -> Finished | None:
-    """RETURNS (Optional[Finished]): the run that wrote an output, if it is remembered and the output has not
+    """The run that wrote an output, if it is remembered and the output has not
     changed."""
     try:
         key = _key(output)
@@ -65,7 +66,7 @@ def finished_run(output: Path) -> Finished | None:
 
 
 def changed_settings(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """RETURNS (str): which settings of a run changed, and from what to what, except for fingerprints, which
+    """Which settings of a run changed, and from what to what, except for fingerprints, which
     say nothing to a reader; empty if none did."""
     changed = []
     for key in new:
@@ -77,7 +78,7 @@ def changed_settings(old: dict[str, Any], new: dict[str, Any]) -> str:
 
 
 def _key(output: Path) -> list[Any]:
-    """RETURNS (List[Any]): differs once the output, or a file in its folder, has changed."""
+    """Differs once the output, or a file in its folder, has changed."""
     files = sorted(output.iterdir()) if output.is_dir() else [output]
     stats = [(file, file.stat()) for file in files]
     changes = [[file.name, stat.st_ino, stat.st_size, stat.st_mtime_ns] for file, stat in stats]

@@ -28,10 +28,15 @@ _BRAT_FILES = (".txt", ".ann")
 def output_format(name: str, output: Path) -> str:
     """Choose the format of an output.
 
-    name (str): one of the formats, or "auto" = by the output's name.
-    output (Path): the file, or the folder for "brat".
-    RETURNS (str): the format.
-    RAISES (PelError): if there is no such format, or the output's name is another format's.
+    Args:
+        name: one of the formats, or "auto" = by the output's name.
+        output: the file, or the folder for "brat".
+
+    Returns:
+        The format.
+
+    Raises:
+        PelError: if there is no such format, or the output's name is another format's.
     """
     if name != "auto" and name not in _FORMATS:
         raise PelError(Errors.E646.format(known=", ".join(("auto", *_FORMATS)), got=name))
@@ -46,17 +51,16 @@ def output_format(name: str, output: Path) -> str:
 def check_replaceable(output: Path, format_name: str) -> None:
     """Check that an output that exists is one of its format, so that replacing it deletes nothing else.
 
-    RAISES (PelError): if a file is to replace a folder or the reverse, or a folder holds other files than
-        BRAT's.
+    Raises:
+        PelError: if a file is to replace a folder or the reverse, or a folder holds other files than
+            BRAT's.
     """
     if not output.exists():
         return
     wanted = "a folder of .txt and .ann files" if format_name == "brat" else "a file"
     others = [file.name for file in output.iterdir() if not _of_brat(file)] if output.is_dir() else []
     if output.is_dir() != (format_name == "brat"):
-        raise PelError(
-            Errors.E647.format(path=output, wanted=wanted, got="a folder" if output.is_dir() else "a file")
-        )
+        raise PelError(Errors.E647.format(path=output, wanted=wanted, got="a folder" if output.is_dir() else "a file"))
     if others:
         raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {others[0]}"))
 
@@ -64,7 +68,8 @@ def check_replaceable(output: Path, format_name: str) -> None:
 def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str) -> None:
     """Write linked documents in a format, atomically.
 
-    RAISES (PelError): if the output cannot be written.
+    Raises:
+        PelError: if the output cannot be written.
     """
     _FORMATS[format_name][1](output, records)
 

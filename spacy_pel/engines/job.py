@@ -13,14 +13,15 @@ from ..types import NIL
 class LinkJob:
     """A corpus to link.
 
-    pipeline (str): the pipeline's folder, or the name of an installed pipeline package.
-    input, output (str): paths; an engine says which kinds it reads and writes.
-    format_name (str): format of the input; "auto" = by its name and content.
-    to (str): format of the output; "auto" = by its name.
-    n_candidates (int): how many candidates to write per mention.
-    part_size (Optional[int]): documents per saved part; None = the engine decides.
-    resume (bool): continue an interrupted run.
-    overwrite (bool): replace an output that exists.
+    Attributes:
+        pipeline: the pipeline's folder, or the name of an installed pipeline package.
+        input, output: paths; an engine says which kinds it reads and writes.
+        format_name: format of the input; "auto" = by its name and content.
+        to: format of the output; "auto" = by its name.
+        n_candidates: how many candidates to write per mention.
+        part_size: documents per saved part; None = the engine decides.
+        resume: continue an interrupted run.
+        overwrite: replace an output that exists.
     """
 
     pipeline: str
@@ -37,30 +38,33 @@ class LinkJob:
 @runtime_checkable
 class Engine(Protocol):
     """Links a corpus. Its class is registered in ``pel_engines`` and takes its settings as keywords, among
-    them ``n_process`` (int) and ``batch_size`` (Optional[int]), which ``link`` gives to every engine.
+    them ``n_process`` (int) and ``batch_size`` (int or None), which ``link`` gives to every engine.
     """
 
     def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus; on an error, what was linked is kept for ``job.resume``.
 
-        RETURNS (Dict[str, Any]): "documents", "mentions" and "nil" of the whole output, "resumed_after"
+        Returns:
+            "documents", "mentions" and "nil" of the whole output, "resumed_after"
             (documents that an earlier run had linked), "seconds" and "documents_per_second" of this run.
             "without_text" is the number of documents that have none, where it is known and not 0; "left_out",
             where there are any, has "id" and "error" of each document that the pipeline failed on, and
             "left_out_in" is the file with the same.
-        RAISES (PelError): if the input or the pipeline cannot be used, the pipeline failed on all documents,
-            or the output exists.
+
+        Raises:
+            PelError: if the input or the pipeline cannot be used, the pipeline failed on all documents,
+                or the output exists.
         """
         ...
 
 
 def usual_part_size(n_documents: int) -> int:
-    """RETURNS (int): documents per part: a 50th of them, 10 to 1,000."""
+    """Documents per part: a 50th of them, 10 to 1,000."""
     return min(1000, max(10, n_documents // 50))
 
 
 def count(records: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of linked documents, and "left_out"."""
+    """ "documents", "mentions" and "nil" of linked documents, and "left_out"."""
     counts = {"documents": 0, "mentions": 0, "nil": 0, "left_out": 0}
     for record in records:
         if "error" in record:
@@ -72,15 +76,16 @@ def count(records: Iterable[dict[str, Any]]) -> dict[str, int]:
     return counts
 
 
-def check_some_linked(
-    counts: dict[str, int], left_out: Iterable[dict[str, Any]], *, is_all: bool = False
-) -> None:
+def check_some_linked(counts: dict[str, int], left_out: Iterable[dict[str, Any]], *, is_all: bool = False) -> None:
     """Check that it is documents that are at fault, and not the pipeline.
 
-    counts (Dict[str, int]): so far.
-    left_out (Iterable[Dict[str, Any]]): "id" and "error" of the documents that were left out.
-    is_all (bool): whether no more documents follow.
-    RAISES (PelError): if many documents, or all, were left out and none was linked.
+    Args:
+        counts: so far.
+        left_out: "id" and "error" of the documents that were left out.
+        is_all: whether no more documents follow.
+
+    Raises:
+        PelError: if many documents, or all, were left out and none was linked.
     """
     if not counts["documents"] and counts["left_out"] >= (1 if is_all else HOPELESS):
         first = next(iter(left_out))
@@ -96,14 +101,15 @@ def summary(
     left_out_in: str,
     without_text: int = 0,
 ) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): what an engine returns.
+    """What an engine returns.
 
-    counts (Dict[str, int]): of the whole output.
-    resumed_after (int): documents that an earlier run had linked or left out.
-    seconds (float): of this run.
-    left_out (List[Dict[str, Any]]): "id" and "error" of the documents that the pipeline failed on.
-    left_out_in (str): the file that has them, too.
-    without_text (int): documents of the input without text.
+    Args:
+        counts: of the whole output.
+        resumed_after: documents that an earlier run had linked or left out.
+        seconds: of this run.
+        left_out: "id" and "error" of the documents that the pipeline failed on.
+        left_out_in: the file that has them, too.
+        without_text: documents of the input without text.
     """
     return {
         **{name: counts[name] for name in ("documents", "mentions", "nil")},

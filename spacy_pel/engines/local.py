@@ -36,9 +36,10 @@ class LocalEngine:
     Reads and writes every format of ``link``, one file or folder each. A worker that ends unexpectedly ends
     the run; parts that were saved by then are not linked again when it is resumed.
 
-    n_process (int): number of processes.
-    batch_size (Optional[int]): documents per batch; None = up to 64. With batches of another size, the last
-        digit of a score may differ.
+    Args:
+        n_process: number of processes.
+        batch_size: documents per batch; None = up to 64. With batches of another size, the last
+            digit of a score may differ.
     """
 
     def __init__(self, *, n_process: int = 1, batch_size: int | None = None):
@@ -48,10 +49,15 @@ class LocalEngine:
     def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus.
 
-        job (LinkJob): local paths.
-        RETURNS (Dict[str, Any]): see ``Engine``.
-        RAISES (PelError): if the input or the pipeline cannot be used, the output exists, a worker ended, or
-            the pipeline failed on all documents.
+        Args:
+            job: local paths.
+
+        Returns:
+            See ``Engine``.
+
+        Raises:
+            PelError: if the input or the pipeline cannot be used, the output exists, a worker ended, or
+                the pipeline failed on all documents.
         """
         source, output = Path(job.input), Path(job.output)
         to = output_format(job.to, output)
@@ -157,7 +163,7 @@ def _failures(parts: PartFiles) -> Iterator[dict[str, Any]]:
 
 
 def pipeline_fingerprint(nlp: Any, component: Any) -> str:
-    """RETURNS (str): of all that decides how a pipeline links."""
+    """Of all that decides how a pipeline links."""
     linker = component.linker
     return fingerprint(
         nlp.config.to_str(),
@@ -171,12 +177,7 @@ def pipeline_fingerprint(nlp: Any, component: Any) -> str:
 
 
 def _records(
-    nlp: Any,
-    component: Any,
-    documents: Iterable[Document],
-    n_process: int,
-    batch_size: int,
-    n_candidates: int,
+    nlp: Any, component: Any, documents: Iterable[Document], n_process: int, batch_size: int, n_candidates: int
 ) -> Generator[dict[str, Any], None, None]:
     rest = iter(documents)
     read_names(nlp)  # once; forked workers share them
@@ -190,7 +191,7 @@ def _records(
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """RETURNS (bool): whether a path is a folder, or a file, or in it."""
+    """Whether a path is a folder, or a file, or in it."""
     return any(parent.exists() and parent.samefile(folder) for parent in (path, *path.resolve().parents))
 
 

@@ -46,11 +46,12 @@ _OWN = re.compile(
 class Part:
     """Consecutive documents of a file.
 
-    number (int): of the part, in the corpus.
-    path (str): the file, as its file system names it.
-    first (int): documents of the file before this part.
-    n (int): number of documents.
-    offset (int): of the first document's line in a file .jsonl, in bytes.
+    Attributes:
+        number: of the part, in the corpus.
+        path: the file, as its file system names it.
+        first: documents of the file before this part.
+        n: number of documents.
+        offset: of the first document's line in a file .jsonl, in bytes.
     """
 
     number: int
@@ -61,10 +62,11 @@ class Part:
 
 
 def file_system(path: str) -> tuple[fs.FileSystem, str]:
-    """RETURNS (Tuple[FileSystem, str]): the file system of a path or of a URI such as "s3://bucket/folder",
+    """The file system of a path or of a URI such as "s3://bucket/folder",
     and the path in it.
 
-    RAISES (PelError): if Arrow has no such file system.
+    Raises:
+        PelError: if Arrow has no such file system.
     """
     if "://" not in path:
         return fs.LocalFileSystem(), Path(path).resolve().as_posix()
@@ -77,11 +79,14 @@ def file_system(path: str) -> tuple[fs.FileSystem, str]:
 class PartedCorpus:
     """The input, in parts.
 
-    path (str): a file or a folder, or the URI of one.
-    format_name (str): "jsonl" or "parquet": only these files of a folder; "auto" = both.
-    part_size (Optional[int]): documents per part; None = a 50th of them, 10 to 1,000. The last part of each
-        file may be smaller.
-    RAISES (PelError): if there are no such files, or one cannot be read.
+    Args:
+        path: a file or a folder, or the URI of one.
+        format_name: "jsonl" or "parquet": only these files of a folder; "auto" = both.
+        part_size: documents per part; None = a 50th of them, 10 to 1,000. The last part of each
+            file may be smaller.
+
+    Raises:
+        PelError: if there are no such files, or one cannot be read.
     """
 
     def __init__(self, path: str, *, format_name: str = "auto", part_size: int | None = None) -> None:
@@ -98,11 +103,11 @@ class PartedCorpus:
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): of names, sizes and times of the files; contents are not read."""
+        """Of names, sizes and times of the files; contents are not read."""
         return fingerprint([[info.path, info.size, info.mtime_ns] for info in self._infos])
 
     def parts(self) -> Iterator[Part]:
-        """YIELDS (Part): in order; a file .jsonl is read for that, to find its lines."""
+        """In order; a file .jsonl is read for that, to find its lines."""
         number = 0
         for info in self._infos:
             for first, n, offset in self._cuts(info.path):
@@ -127,7 +132,7 @@ class PartedCorpus:
         return sum(1 for _ in _lines(self.files, path))
 
     def _cuts(self, path: str) -> Iterator[tuple[int, int, int]]:
-        """YIELDS (Tuple[int, int, int]): documents before a part, in it, and its offset."""
+        """Documents before a part, in it, and its offset."""
         if path.endswith(".parquet"):
             n_rows = _open_parquet(self.files, path).metadata.num_rows
             for first in range(0, n_rows, self.part_size):
@@ -144,8 +149,11 @@ class PartedCorpus:
 def read_part(files: fs.FileSystem, part: Part) -> list[Document]:
     """Read the documents of a part.
 
-    RETURNS (List[Document]): as ``link`` reads them; one without an id has its number in the file.
-    RAISES (PelError): if there are no such documents.
+    Returns:
+        As ``link`` reads them; one without an id has its number in the file.
+
+    Raises:
+        PelError: if there are no such documents.
     """
     records = _parquet_records(files, part) if part.path.endswith(".parquet") else _json_records(files, part)
     documents = [
@@ -181,13 +189,11 @@ def _json_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
             yield json_object(line.decode("utf8"), where)
         except UnicodeDecodeError as err:
             got = f"the byte {line[err.start : err.start + 1].hex()}"
-            raise PelError(
-                Errors.E002.format(expected="UTF-8", path=where, got=got, todo="Convert the file.")
-            ) from err
+            raise PelError(Errors.E002.format(expected="UTF-8", path=where, got=got, todo="Convert the file.")) from err
 
 
 def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-    """YIELDS (Tuple[int, bytes]): the offset of each line that is not blank, and the line."""
+    """The offset of each line that is not blank, and the line."""
     try:
         with files.open_input_file(path) as raw:
             raw.seek(offset)
@@ -201,9 +207,7 @@ def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[tuple[i
                 offset += size
     except (EOFError, OSError, zlib.error) as err:
         raise PelError(
-            Errors.E002.format(
-                expected="JSON lines", path=path, got=f"an error: {err}", todo="Copy it again."
-            )
+            Errors.E002.format(expected="JSON lines", path=path, got=f"an error: {err}", todo="Copy it again.")
         ) from err
 
 
@@ -220,10 +224,15 @@ def _open_parquet(files: fs.FileSystem, path: str) -> pq.ParquetFile:
 def output_kind(name: str, path: str) -> str:
     """Choose the format of the parts.
 
-    name (str): "jsonl", "parquet", or "auto" = by the output's name.
-    path (str): the output's folder.
-    RETURNS (str): ".parquet", ".jsonl" or ".jsonl.gz".
-    RAISES (PelError): if there is no such format, or the name says none.
+    Args:
+        name: "jsonl", "parquet", or "auto" = by the output's name.
+        path: the output's folder.
+
+    Returns:
+        ".parquet", ".jsonl" or ".jsonl.gz".
+
+    Raises:
+        PelError: if there is no such format, or the name says none.
     """
     if name not in ("auto", "jsonl", "parquet"):
         raise PelError(Errors.E646.format(known="auto, jsonl, parquet", got=name))
@@ -241,8 +250,9 @@ class PartedOutput:
     whole once it has a file ``_SUCCESS``. Documents that the pipeline failed on are in no part:
     ``_left_out-000000.jsonl`` says why.
 
-    path (str): the folder, or its URI.
-    kind (str): ".parquet", ".jsonl" or ".jsonl.gz".
+    Args:
+        path: the folder, or its URI.
+        kind: ".parquet", ".jsonl" or ".jsonl.gz".
     """
 
     def __init__(self, path: str, kind: str) -> None:
@@ -250,7 +260,7 @@ class PartedOutput:
         self.files, self.folder = file_system(path)
 
     def overlaps(self, path: str) -> bool:
-        """RETURNS (bool): whether a file or folder is this folder, is in it, or has it in it."""
+        """Whether a file or folder is this folder, is in it, or has it in it."""
         _, inside = file_system(path)
         given, own = f"{inside}/", f"{self.folder}/"
         return given.startswith(own) or own.startswith(given)
@@ -258,18 +268,19 @@ class PartedOutput:
     def start(self, settings: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
         """Make the folder ready.
 
-        settings (Dict[str, Any]): what the parts depend on; parts written with others are refused.
-        resume (bool): keep the parts that are there, which may be all.
-        overwrite (bool): replace an output that is whole.
-        RAISES (PelError): if the folder holds something else, or an output that is not to be replaced or
-            resumed.
+        Args:
+            settings: what the parts depend on; parts written with others are refused.
+            resume: keep the parts that are there, which may be all.
+            overwrite: replace an output that is whole.
+
+        Raises:
+            PelError: if the folder holds something else, or an output that is not to be replaced or
+                resumed.
         """
         names = set(self._names())
         others = sorted(name for name in names if not _OWN.fullmatch(name))
         if others:
-            raise PelError(
-                Errors.E647.format(path=self.name, wanted="a folder of links", got=f"one with {others[0]}")
-            )
+            raise PelError(Errors.E647.format(path=self.name, wanted="a folder of links", got=f"one with {others[0]}"))
         is_whole = _SUCCESS in names
         if names and (_SETTINGS not in names or (is_whole and (overwrite or not resume))):
             if not overwrite:
@@ -287,7 +298,7 @@ class PartedOutput:
         self._write(_SETTINGS, json.dumps(settings).encode("utf8"))
 
     def written(self) -> list[int]:
-        """RETURNS (List[int]): the numbers of the parts that are there."""
+        """The numbers of the parts that are there."""
         names = (name for name in self._names() if name.startswith("part-") and name.endswith(self.kind))
         return sorted(int(name.split(".")[0][5:]) for name in names)
 
@@ -315,13 +326,13 @@ class PartedOutput:
         self._write(_SUCCESS, b"")
 
     def left_out(self, numbers: Collection[int]) -> list[dict[str, Any]]:
-        """RETURNS (List[Dict[str, Any]]): "id" and "error" of the documents that are left out of parts."""
+        """ "id" and "error" of the documents that are left out of parts."""
         names = sorted(name for name in self._names() if name.startswith(_LEFT_OUT))
         names = [name for name in names if int(name.split(".")[0][len(_LEFT_OUT) :]) in numbers]
         return [json.loads(line) for name in names for line in self._read(name).splitlines()]
 
     def counts(self, numbers: Collection[int]) -> dict[str, int]:
-        """RETURNS (Dict[str, int]): "documents", "mentions", "nil" and "left_out" of parts that are there."""
+        """ "documents", "mentions", "nil" and "left_out" of parts that are there."""
         counts = Counter(count(self.left_out(numbers)))
         for number in numbers:
             name = f"part-{number:06}{self.kind}"
@@ -368,14 +379,19 @@ def link_part(
 ) -> dict[str, int]:
     """Read, link and write a part.
 
-    pipeline (LoadedPipeline): of this process.
-    files (FileSystem): of the input.
-    part (Part): what to link.
-    output (PartedOutput): where to write it.
-    n_candidates (int): how many candidates to write per mention.
-    batch_size (int): as in ``link_batch``.
-    RETURNS (Dict[str, int]): its number as "part", and "documents", "mentions", "nil" and "left_out".
-    RAISES (PelError): if it cannot be read.
+    Args:
+        pipeline: of this process.
+        files: of the input.
+        part: what to link.
+        output: where to write it.
+        n_candidates: how many candidates to write per mention.
+        batch_size: as in ``link_batch``.
+
+    Returns:
+        Its number as "part", and "documents", "mentions", "nil" and "left_out".
+
+    Raises:
+        PelError: if it cannot be read.
     """
     documents = read_part(files, part)
     batch = pa.RecordBatch.from_pydict(

@@ -10,17 +10,20 @@ _pipelines: dict[str, LoadedPipeline] = {}
 _loading = threading.Lock()
 
 
-def process_pipeline(
-    path: str | Path, *, threads: int | None = None, device: str | None = None
-) -> LoadedPipeline:
+def process_pipeline(path: str | Path, *, threads: int | None = None, device: str | None = None) -> LoadedPipeline:
     """The pipeline of a path in this process; the first call loads it, and with it declares its extension
     attributes.
 
-    path (Union[str, Path]): its folder, or the name of an installed pipeline package.
-    threads (Optional[int]): threads that this process may use, from its first call on; None = as it is.
-    device (Optional[str]): torch device to move its encoder and its ranker to, e.g. "cuda"; None = do not.
-    RETURNS (LoadedPipeline): the same one at each call; the settings of later calls do not count.
-    RAISES (PelError): if it cannot be loaded.
+    Args:
+        path: its folder, or the name of an installed pipeline package.
+        threads: threads that this process may use, from its first call on; None = as it is.
+        device: torch device to move its encoder and its ranker to, e.g. "cuda"; None = do not.
+
+    Returns:
+        The same one at each call; the settings of later calls do not count.
+
+    Raises:
+        PelError: if it cannot be loaded.
     """
     with _loading:
         if str(path) not in _pipelines:

@@ -33,13 +33,14 @@ class RayEngine:
     from each node. An actor that dies is replaced, and its part linked again; so is a part whose reading or
     writing fails. A text that always kills its actor is tried until you stop the run.
 
-    n_process (int): number of actors.
-    batch_size (Optional[int]): documents per batch; None = 1, and 64 with GPUs. See ``link_batch``.
-    threads (int): of an actor, and the CPUs that Ray keeps for it.
-    gpus (float): of an actor; 0.5 = two actors share one.
-    tries (int): how often to try a part that fails.
-    address (Optional[str]): of a running cluster, e.g. "auto"; None = that of RAY_ADDRESS, or Ray is started
-        on this machine and ends with the run. Ray reports no usage unless RAY_USAGE_STATS_ENABLED=1 is set.
+    Args:
+        n_process: number of actors.
+        batch_size: documents per batch; None = 1, and 64 with GPUs. See ``link_batch``.
+        threads: of an actor, and the CPUs that Ray keeps for it.
+        gpus: of an actor; 0.5 = two actors share one.
+        tries: how often to try a part that fails.
+        address: of a running cluster, e.g. "auto"; None = that of RAY_ADDRESS, or Ray is started
+            on this machine and ends with the run. Ray reports no usage unless RAY_USAGE_STATS_ENABLED=1 is set.
     """
 
     def __init__(
@@ -62,10 +63,15 @@ class RayEngine:
     def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus.
 
-        job (LinkJob): paths, or URIs.
-        RETURNS (Dict[str, Any]): see ``Engine``.
-        RAISES (PelError): if Ray is not installed, the input or the pipeline cannot be used, the output
-            exists, or a part failed.
+        Args:
+            job: paths, or URIs.
+
+        Returns:
+            See ``Engine``.
+
+        Raises:
+            PelError: if Ray is not installed, the input or the pipeline cannot be used, the output
+                exists, or a part failed.
         """
         with redirect_stdout(sys.stderr):  # where Ray prints its messages; stdout is for results
             return self._link(job)
@@ -116,7 +122,7 @@ class RayEngine:
         return summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=beside)
 
     def _start(self, ray: Any) -> bool:
-        """RETURNS (bool): whether Ray was started here."""
+        """Whether Ray was started here."""
         if ray.is_initialized():
             return False
         address = self.address or os.environ.get("RAY_ADDRESS")
@@ -135,7 +141,7 @@ class RayEngine:
 
     @property
     def _environment(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): of the workers: libraries that read it as they start see the bound."""
+        """Of the workers: libraries that read it as they start see the bound."""
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         return {"env_vars": {name: str(self.threads) for name in names}}
 
@@ -195,7 +201,7 @@ class _PartLinker:
         self.n_candidates, self.batch_size, self.tries = n_candidates, batch_size, tries
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): counts of a part, and what is wrong with its texts as "error"."""
+        """Counts of a part, and what is wrong with its texts as "error"."""
         for left in reversed(range(self.tries)):
             try:
                 counts = link_part(
@@ -216,7 +222,7 @@ class _PartLinker:
 
 
 def _counted(rows: Iterator[dict[str, Any]], counts: Counter) -> Iterator[dict[str, Any]]:
-    """YIELDS (Dict[str, Any]): the rows, added to the counts. RAISES (PelError): a part's error."""
+    """The rows, added to the counts. RAISES (PelError): a part's error."""
     for row in rows:
         if row["error"]:
             raise PelError(row["error"])
@@ -236,7 +242,5 @@ def _import_ray() -> Any:
         import ray
         import ray.data
     except ImportError as err:
-        raise PelError(
-            Errors.E003.format(feature="The engine ray", package="ray[data]", extra="ray")
-        ) from err
+        raise PelError(Errors.E003.format(feature="The engine ray", package="ray[data]", extra="ray")) from err
     return ray

@@ -15,11 +15,14 @@ _SETTINGS = "settings.json"
 class PartFiles:
     """Numbered files of records next to the output, which is written from them at the end.
 
-    output (Path): the output.
-    settings (Dict[str, Any]): what the parts depend on; parts written with other settings are
-        refused.
-    resume (bool): continue with the existing parts.
-    RAISES (PelError): if existing parts cannot be used.
+    Args:
+        output: the output.
+        settings: what the parts depend on; parts written with other settings are
+            refused.
+        resume: continue with the existing parts.
+
+    Raises:
+        PelError: if existing parts cannot be used.
     """
 
     def __init__(self, output: Path, settings: dict[str, Any], *, resume: bool) -> None:
@@ -39,14 +42,15 @@ class PartFiles:
     def check_resumed(output: Path, *, resume: bool) -> None:
         """What can be checked before the settings are known.
 
-        RAISES (PelError): if there are parts, and the run is not to be resumed.
+        Raises:
+            PelError: if there are parts, and the run is not to be resumed.
         """
         folder = _folder_of(output)
         if not resume and (folder / _SETTINGS).is_file():
             raise PelError(Errors.E643.format(folder=folder))
 
     def paths(self) -> list[Path]:
-        """RETURNS (List[Path]): the complete parts, without gaps."""
+        """The complete parts, without gaps."""
         paths: list[Path] = []
         while (path := self._path(len(paths))).is_file():
             paths.append(path)
@@ -57,12 +61,12 @@ class PartFiles:
         write_jsonl(self._path(number), records)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """YIELDS (Dict[str, Any]): the records of the complete parts."""
+        """The records of the complete parts."""
         for path in self.paths():
             yield from read_jsonl(path)
 
     def n_records(self) -> int:
-        """RETURNS (int): the number of records in the complete parts."""
+        """The number of records in the complete parts."""
         count = 0
         for path in self.paths():
             with path.open("rb") as file:

@@ -26,24 +26,27 @@ def link_dataframe(
     """Link the rows of a data frame, lazily, with ``mapInArrow``. Each Python worker of an executor loads the
     pipeline once; spacy-pel must be installed there.
 
-    df (DataFrame): with the columns ``text`` (null = nothing to link) and ``id``, and perhaps "meta" (JSON).
-    pipeline (str): its folder, at the same path on every node; or a .zip or .tar.gz of that folder's files,
-        which is sent to the executors.
-    text, id (str): names of these columns.
-    n_candidates (int): how many candidates to keep per mention.
-    batch_size (int): documents that the components process together, see ``link_batch``.
-    threads (int): of each Python worker; give it as many as ``spark.task.cpus``.
-    device (Optional[str]): torch device of the encoder, e.g. "cuda"; None = the CPU.
-    RETURNS (DataFrame): a row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta".
-    RAISES (PelError): if pyspark is not installed or a column is missing; what is wrong with the pipeline
-        is known once Spark runs it.
+    Args:
+        df: with the columns ``text`` (null = nothing to link) and ``id``, and perhaps "meta" (JSON).
+        pipeline: its folder, at the same path on every node; or a .zip or .tar.gz of that folder's files,
+            which is sent to the executors.
+        text, id: names of these columns.
+        n_candidates: how many candidates to keep per mention.
+        batch_size: documents that the components process together, see ``link_batch``.
+        threads: of each Python worker; give it as many as ``spark.task.cpus``.
+        device: torch device of the encoder, e.g. "cuda"; None = the CPU.
+
+    Returns:
+        A row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta".
+
+    Raises:
+        PelError: if pyspark is not installed or a column is missing; what is wrong with the pipeline
+            is known once Spark runs it.
     """
     try:
         from pyspark.sql.pandas.types import from_arrow_schema
     except ImportError as err:
-        raise PelError(
-            Errors.E003.format(feature="link_dataframe", package="pyspark", extra="spark")
-        ) from err
+        raise PelError(Errors.E003.format(feature="link_dataframe", package="pyspark", extra="spark")) from err
 
     for name, argument in ((text, "text"), (id, "id")):
         if name not in df.columns:
@@ -60,9 +63,7 @@ def link_dataframe(
     def link(batches: Iterator[Any]) -> Iterator[Any]:
         loaded = process_pipeline(_on_executor(path, sent), threads=threads, device=device)
         for batch in batches:
-            yield link_batch(
-                loaded, batch, text=text, id=id, n_candidates=n_candidates, batch_size=batch_size
-            )
+            yield link_batch(loaded, batch, text=text, id=id, n_candidates=n_candidates, batch_size=batch_size)
 
     names = [id, text, *(["meta"] if "meta" in df.columns and "meta" not in (id, text) else [])]
     return df.select(*names).mapInArrow(link, from_arrow_schema(batch_schema()))

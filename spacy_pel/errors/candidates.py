@@ -15,13 +15,8 @@ class CandidateErrors:
         "[PEL-E445] Invalid settings of the generator '{generator}': {got}. Write lists and parts as JSON: "
         "--set 'char_ngrams=[2, 5]'."
     )
-    E446 = (
-        "[PEL-E446] Expected a knowledge base with names to search, got {got}. Check what it was built from."
-    )
-    E447 = (
-        "[PEL-E447] Expected {expected} for the setting '{setting}' of {generator}, got {got}. Fix the "
-        "setting."
-    )
+    E446 = "[PEL-E446] Expected a knowledge base with names to search, got {got}. Check what it was built from."
+    E447 = "[PEL-E447] Expected {expected} for the setting '{setting}' of {generator}, got {got}. Fix the setting."
     E448 = (
         "[PEL-E448] Expected the knowledge base that the generator {generator} was built from, with at "
         "least {least} rows, got one with {n} rows. Pass the right knowledge base, or rebuild the "

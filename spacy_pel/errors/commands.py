@@ -11,9 +11,7 @@ class CommandErrors:
         "[PEL-E605] Expected a pipeline that can link the documents, but it failed on all of the first {n}; on the "
         "document '{id}': {got}. Fix the pipeline."
     )
-    E606 = (
-        "[PEL-E606] Expected a text that the pipeline can link, but on the document '{id}' it failed: {got}."
-    )
+    E606 = "[PEL-E606] Expected a text that the pipeline can link, but on the document '{id}' it failed: {got}."
     E607 = "[PEL-E607] Expected a pipeline that can link the documents, but it failed on all {n}. Fix the pipeline."
     E610 = (
         "[PEL-E610] Expected both linkable and NIL mentions to fit the NIL model, but {n_nil} of {n} are NIL. Use "
@@ -46,10 +44,7 @@ class CommandErrors:
         "mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus annotated with this KB, or a pipeline "
         "whose KB has these ids.{hint}"
     )
-    E622 = (
-        "[PEL-E622] Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got "
-        "'{got}'."
-    )
+    E622 = "[PEL-E622] Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got '{got}'."
     E623 = (
         "[PEL-E623] Expected a string or a number at {key} in every document, but the document '{document}' has "
         "none. Keys of its meta: {known}."
@@ -67,17 +62,14 @@ class CommandErrors:
         "training/fold_0=corpus/fold_0.jsonl"
     )
     E630 = (
-        "[PEL-E630] Rows of the kind 'mention' need annotated text. Add: --mentions CORPUS.jsonl (training text "
-        "only)."
+        "[PEL-E630] Rows of the kind 'mention' need annotated text. Add: --mentions CORPUS.jsonl (training text only)."
     )
     E631 = "[PEL-E631] The index type '{name}' does not take the settings {got}. Remove them."
     E632 = (
         "[PEL-E632] Expected the column '{name}' in the batch, got the columns {got}. Name the right one with the "
         "argument '{argument}'."
     )
-    E633 = (
-        "[PEL-E633] Expected strings in the column '{name}', got {got}. Convert it, or name another column."
-    )
+    E633 = "[PEL-E633] Expected strings in the column '{name}', got {got}. Convert it, or name another column."
     E634 = "[PEL-E634] Expected a path, or a URI of a file system that Arrow can open, got {path}: {got}. Fix it."
     E635 = "[PEL-E635] Expected a file or files of type {known} at {path}, got none. Convert the texts to one of these."
     E636 = "[PEL-E636] Expected {expected} documents or more in {path}, got fewer. Do not change it during the run."
@@ -93,9 +85,7 @@ class CommandErrors:
         "[PEL-E639] {path} is the whole output of another run: {changed}. Add --overwrite to link again, or choose "
         "another file."
     )
-    E640 = (
-        "[PEL-E640] Expected texts in one of the formats {known}, got {got}. Name the format with --format."
-    )
+    E640 = "[PEL-E640] Expected texts in one of the formats {known}, got {got}. Name the format with --format."
     E641 = '[PEL-E641] {where}: expected a "text" column or key that holds text, got {got}. {todo}'
     E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = (
@@ -136,8 +126,7 @@ class CommandErrors:
         "pipeline instead: spacy-pel kb add {pipeline} FILE"
     )
     E656 = (
-        "[PEL-E656] Expected a model, or a pipeline with one linker that has an encoder, at {path}, got {got}. "
-        "{todo}"
+        "[PEL-E656] Expected a model, or a pipeline with one linker that has an encoder, at {path}, got {got}. {todo}"
     )
     E657 = "[PEL-E657] {path} exists. Add --overwrite to replace it, or choose another file."
     E658 = (
@@ -167,8 +156,7 @@ class CommandErrors:
         "are not in the knowledge base; make one with: spacy-pel research okb"
     )
     E664 = (
-        "[PEL-E664] Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with "
-        "--top-k 64."
+        "[PEL-E664] Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with --top-k 64."
     )
     E666 = (
         "[PEL-E666] Expected the default pipeline at {path}, got no such folder. Run this in the root of the repository, "
@@ -195,8 +183,7 @@ class CommandErrors:
     E675 = "[PEL-E675] The memory of {path} changed while this command ran. Nothing was saved; run it again."
     E676 = "[PEL-E676] Expected a mention from 1 to {n}, got {got}. Fix --mention."
     E690 = (
-        "[PEL-E690] The study {path} cannot be used: {got}. See configs/study.cfg for an example of a [study] "
-        "section."
+        "[PEL-E690] The study {path} cannot be used: {got}. See configs/study.cfg for an example of a [study] section."
     )
     E691 = "[PEL-E691] The run in {path} was made with other settings. Choose another --output, or delete that folder."
     E692 = (
@@ -213,9 +200,7 @@ class CommandErrors:
     )
     E695 = "[PEL-E695] Expected {name} in the evaluation {path}, but it is missing. Evaluate again with --top-k 64."
     E696 = "[PEL-E696] The run '{run}' of the study cannot be set up. {got}"
-    E697 = (
-        "[PEL-E697] Expected --only to match a run of the study {path}, got '{pattern}'. Its runs: {labels}."
-    )
+    E697 = "[PEL-E697] Expected --only to match a run of the study {path}, got '{pattern}'. Its runs: {labels}."
 
 
 class CommandWarnings:

@@ -21,8 +21,7 @@ class CorpusErrors:
     )
     E206 = "[PEL-E206] Expected documents in {paths}, found none. Check the files and the reader."
     E207 = (
-        "[PEL-E207] {where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for "
-        "these files."
+        "[PEL-E207] {where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
     )
     E208 = "[PEL-E208] '{reader}' has no setting {got}.{hint} Its settings: {known}."
     E209 = "[PEL-E209] Expected {expected} as the setting {name} of '{reader}', got {got}. {todo}"
@@ -88,10 +87,7 @@ class CorpusErrors:
         "[PEL-E242] Expected a setting of one of the preprocessors {known}, got '{got}'.{hint} Name the "
         "preprocessor with --preprocess."
     )
-    E243 = (
-        "[PEL-E243] Expected each preprocessing step once, got {got}. Name each step once, in the order of "
-        "use."
-    )
+    E243 = "[PEL-E243] Expected each preprocessing step once, got {got}. Name each step once, in the order of use."
     E244 = (
         "[PEL-E244] Expected at least two worlds with different names, each as NAME=KB,CORPUS, got {got!r}. Example: "
         "--world CL=corpus/worlds/CL/kb,corpus/worlds/CL/dev.jsonl"

@@ -24,9 +24,7 @@ class GeneralErrors:
         "Save it with to_disk(): files have no limit and are memory-mapped."
     )
     E007 = "[PEL-E007] Expected a folder with a saved {kind} at {path}, got {got}. Check the path."
-    E008 = (
-        "[PEL-E008] Expected the bytes of a saved {kind}, got {got}. Use what to_bytes() returned, unchanged."
-    )
+    E008 = "[PEL-E008] Expected the bytes of a saved {kind}, got {got}. Use what to_bytes() returned, unchanged."
     E009 = (
         "[PEL-E009] The {kind} at {path} needs the part '{name}', which is not in the registry '{registry}'. "
         "Install the package that registers it."

@@ -17,10 +17,7 @@ class IndexErrors:
         "for a small knowledge base."
     )
     E405 = "[PEL-E405] Expected kinds of rows among {known}, got {got}. Fix the setting 'kinds'."
-    E406 = (
-        "[PEL-E406] Expected entities to index, but the knowledge base is empty. Check what it was built "
-        "from."
-    )
+    E406 = "[PEL-E406] Expected entities to index, but the knowledge base is empty. Check what it was built from."
     E407 = (
         "[PEL-E407] Expected at least one row, but the {n_documents} documents mention no entity of the "
         "knowledge base. Add the kind 'card' or 'alias', or use text annotated with the ids of this "

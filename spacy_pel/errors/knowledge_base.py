@@ -25,8 +25,7 @@ class KnowledgeBaseErrors:
         "belong to another knowledge base. Rebuild it with: spacy-pel index KB MODEL OUT"
     )
     E111 = (
-        "[PEL-E111] Expected a new folder or a knowledge base to replace at {path}, got {got}. Choose "
-        "another folder."
+        "[PEL-E111] Expected a new folder or a knowledge base to replace at {path}, got {got}. Choose another folder."
     )
     E112 = (
         "[PEL-E112] Expected a successor for '{id}' that stays in the knowledge base, but '{got}' is retired "
@@ -49,16 +48,12 @@ class KnowledgeBaseErrors:
         "[PEL-E120] Expected at least one entity from {paths}, got none. Check the files, and the filters "
         "for types, id prefix, sources and languages."
     )
-    E121 = (
-        "[PEL-E121] {place}: {fault} ({kind}). Fix the file, or read without strict to repair and count it."
-    )
+    E121 = "[PEL-E121] {place}: {fault} ({kind}). Fix the file, or read without strict to repair and count it."
     E122 = (
         "[PEL-E122] Expected semantic types of the UMLS such as T047, got {unknown}. Check the ids against "
         "the UMLS Semantic Network."
     )
-    E123 = (
-        "[PEL-E123] Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
-    )
+    E123 = "[PEL-E123] Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
     E124 = (
         "[PEL-E124] Expected entities, or ids to retire, in {paths}, got none. Check the files, and the filters for "
         "types and id prefix."
@@ -68,9 +63,7 @@ class KnowledgeBaseErrors:
         "such as '{example}'. Nothing was changed. Check the file and the filters. If so many are gone, list their "
         "ids in a file of changes, or build the knowledge base again."
     )
-    E126 = (
-        "[PEL-E126] Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits"
-    )
+    E126 = "[PEL-E126] Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits"
     E140 = "[PEL-E140] Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = (
         "[PEL-E141] Expected one of {known} or null for each column of {path}, with an 'id' among them, got {got}. "

@@ -12,7 +12,8 @@ class PelError(ValueError):
 
     The text is one line without control characters; of a long one the middle is left out.
 
-    text (str): an error text, filled in.
+    Args:
+        text: an error text, filled in.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -20,7 +21,7 @@ class PelError(ValueError):
 
 
 def one_line(text: str) -> str:
-    """RETURNS (str): a text without line ends and control characters, which could rewrite a terminal, and
+    """A text without line ends and control characters, which could rewrite a terminal, and
     without lone surrogates, which it cannot show."""
     if text.isprintable():
         return text
@@ -32,26 +33,26 @@ def _shown(char: str) -> str:
 
 
 def shortened(text: str, n: int = 200) -> str:
-    """RETURNS (str): a text for an error, cut after n characters."""
+    """A text for an error, cut after n characters."""
     return text if len(text) <= n else f"{text[:n]}…"
 
 
 def quoted(value: object) -> str:
-    """RETURNS (str): the start of a value's repr, for an error; a value may be long or deeply nested."""
+    """The start of a value's repr, for an error; a value may be long or deeply nested."""
     short = Repr()
     short.maxstring = short.maxother = short.maxlong = 100
     return shortened(short.repr(value), 200)
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """RETURNS (str): a sentence to append to an error that says which known word may have been meant; empty if
+    """A sentence to append to an error that says which known word may have been meant; empty if
     none is near."""
     near = nearest_of(word, (one for one in known if one != word), cutoff=cutoff)
     return f" Perhaps '{near}' was meant." if near else ""
 
 
 def nearest_of(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """RETURNS (str): the known word that is nearest to a word; empty if none is near."""
+    """The known word that is nearest to a word; empty if none is near."""
     return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 

@@ -4,7 +4,9 @@
 class ServingErrors:
     E720 = '[PEL-E720] The command serve needs the extra "serve". Install it with: pip install "spacy-pel[serve]"'
     E721 = "[PEL-E721] Cannot listen on {host}, port {port}: {got}. Choose others with --host and --port."
-    E722 = "[PEL-E722] Expected a pipeline folder to save corrections in, got {got}. Leave out --save, or name its folder."
+    E722 = (
+        "[PEL-E722] Expected a pipeline folder to save corrections in, got {got}. Leave out --save, or name its folder."
+    )
     E723 = "[PEL-E723] The answer took longer than {seconds} seconds. Send fewer or shorter texts, or try again later."
     E724 = "[PEL-E724] The server is busy: {n} requests are waiting. Try again later."
     E725 = "[PEL-E725] The server is stopping. Try again later."

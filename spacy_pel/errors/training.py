@@ -15,8 +15,7 @@ class TrainingErrors:
     )
     E305 = "[PEL-E305] Expected store = 'float32' or 'float16', got '{value}'."
     E307 = (
-        "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. "
-        "Known sizes: {known}."
+        "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. Known sizes: {known}."
     )
     E304 = (
         "[PEL-E304] Expected a checkpoint of a training at {path}, but it cannot be read: {got}. "
@@ -39,18 +38,14 @@ class TrainingErrors:
         "different run. Choose another --output, or delete that folder to start a new training."
     )
     E313 = (
-        "[PEL-E313] Expected paths.{name} in the config, but it is not set. "
-        "Set it there or give --paths.{name} PATH."
+        "[PEL-E313] Expected paths.{name} in the config, but it is not set. Set it there or give --paths.{name} PATH."
     )
     E314 = (
         "[PEL-E314] Expected an empty or new output folder, but {path} holds a training. Give --resume to "
         "continue it, or choose another --output."
     )
     E315 = "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, got '{value}'."
-    E316 = (
-        "[PEL-E316] Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for "
-        "the CPU."
-    )
+    E316 = "[PEL-E316] Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for the CPU."
     E317 = (
         "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, got none. Check that "
         "paths.dev and paths.kb use the same ids.{hint}"
@@ -164,9 +159,7 @@ class TrainingErrors:
         "[PEL-E392] Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check that "
         "corpus and KB use the same ids."
     )
-    E393 = (
-        "[PEL-E393] Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
-    )
+    E393 = "[PEL-E393] Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
 
 
 class TrainingWarnings:

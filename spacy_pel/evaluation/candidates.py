@@ -31,9 +31,10 @@ _CHUNK = 1024  # mentions at a time
 class LinkableMentions(NamedTuple):
     """The mentions of a corpus whose entity is in the knowledge base.
 
-    predictions (List[Prediction]): with the gold ids, still without candidates.
-    mentions (List[MentionInText]): the input of a generator.
-    n_nil (int): number of NIL mentions, which are left out.
+    Attributes:
+        predictions: with the gold ids, still without candidates.
+        mentions: the input of a generator.
+        n_nil: number of NIL mentions, which are left out.
     """
 
     predictions: list[Prediction]
@@ -42,8 +43,11 @@ class LinkableMentions(NamedTuple):
 
     @classmethod
     def read(cls, kb: KnowledgeBase, documents: Iterable[Document], is_seen: IsSeen) -> "LinkableMentions":
-        """RETURNS (LinkableMentions): those of these documents.
-        RAISES (PelError): if there is no mention, or none whose entity is in the knowledge base."""
+        """Those of these documents.
+
+        Raises:
+            PelError: if there is no mention, or none whose entity is in the knowledge base.
+        """
         found = cls([], [], 0)
         n, n_with_ids, example = 0, 0, ""
         for document in documents:
@@ -76,14 +80,17 @@ def measure_generator(
 ) -> dict[str, Any]:
     """Measure recall@k and speed of one generator.
 
-    kb (KnowledgeBase): the entities.
-    generator (CandidateGenerator): built from ``kb``.
-    gold (LinkableMentions): the mentions whose entities are to be found.
-    split (bool): also measure seen and unseen entities separately.
-    n_samples (int): bootstrap samples.
-    seed (int): random seed of the bootstrap.
-    show_progress (bool): show a progress bar.
-    RETURNS (Dict[str, Any]): "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (mean
+    Args:
+        kb: the entities.
+        generator: built from ``kb``.
+        gold: the mentions whose entities are to be found.
+        split: also measure seen and unseen entities separately.
+        n_samples: bootstrap samples.
+        seed: random seed of the bootstrap.
+        show_progress: show a progress bar.
+
+    Returns:
+        "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (mean
         number per mention), and with ``split`` the same recall under "seen" and "unseen".
     """
     ranks, n_candidates, seconds = [], 0, 0.0

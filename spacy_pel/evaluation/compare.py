@@ -25,22 +25,22 @@ POLICY = (
 
 
 def compare_runs(
-    a: Run,
-    b: Run,
-    *,
-    groups: Mapping[str, Flags] | None = None,
-    n_samples: int = 1000,
-    seed: int = 0,
+    a: Run, b: Run, *, groups: Mapping[str, Flags] | None = None, n_samples: int = 1000, seed: int = 0
 ) -> dict[str, Any]:
     """Compare two evaluations.
 
-    a, b (Run): of the same mentions, in any order.
-    groups (Optional[Mapping[str, Flags]]): name -> which mentions of ``a`` belong to the group.
-    n_samples (int): bootstrap samples.
-    seed (int): random seed of the bootstrap, the same for each metric.
-    RETURNS (Dict[str, Any]): "tests", "differences", "seen" (seen and unseen entities, by the training
+    Args:
+        a, b: of the same mentions, in any order.
+        groups: name -> which mentions of ``a`` belong to the group.
+        n_samples: bootstrap samples.
+        seed: random seed of the bootstrap, the same for each metric.
+
+    Returns:
+        "tests", "differences", "seen" (seen and unseen entities, by the training
         corpus of ``a``) and "groups", as JSON data. See ``POLICY``.
-    RAISES (PelError): if mentions or gold ids differ.
+
+    Raises:
+        PelError: if mentions or gold ids differ.
     """
     ours, theirs = a.outcomes, aligned(a, b)
     shares = _shares(ours, theirs, min(_depth(a), _depth(b)))
@@ -59,17 +59,18 @@ def compare_runs(
             _group(name, mask & ~ours.is_nil, shares, ours, n_samples, seed)
             for name, mask in (("seen", ours.seen), ("unseen", ~ours.seen))
         ],
-        "groups": [
-            _group(name, mask, shares, ours, n_samples, seed) for name, mask in (groups or {}).items()
-        ],
+        "groups": [_group(name, mask, shares, ours, n_samples, seed) for name, mask in (groups or {}).items()],
         "bootstrap": {"unit": "document", "samples": n_samples, "seed": seed},
         "policy": POLICY,
     }
 
 
 def aligned(a: Run, b: Run) -> Outcomes:
-    """RETURNS (Outcomes): of ``b``, in the order of the mentions of ``a``.
-    RAISES (PelError): if they are not the same mentions with the same gold ids."""
+    """Of ``b``, in the order of the mentions of ``a``.
+
+    Raises:
+        PelError: if they are not the same mentions with the same gold ids.
+    """
     row_of = {key: row for row, key in enumerate(b.mentions)}
     different = set(a.mentions).symmetric_difference(b.mentions)
     counts = {"a": a.path, "b": b.path, "n_a": f"{len(a.mentions):,}", "n_b": f"{len(b.mentions):,}"}

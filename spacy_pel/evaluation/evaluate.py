@@ -36,19 +36,24 @@ def evaluate(
 ) -> dict[str, Any]:
     """Link the gold mentions of a corpus and compare the links with the gold ids.
 
-    linker (Linker): of a pipeline: ``nlp.get_pipe("proxy_entity_linker").linker``.
-    documents (Iterable[Document]): with gold mentions.
-    queries (MakeQueries): makes the queries of a document, e.g. with abbreviations expanded.
-    is_seen (Optional[IsSeen]): is one of these ids a gold id of the training corpus? None = of the
-        documents that the index was built with.
-    top_k (int): candidates per mention; recall@k is given for k up to this.
-    output (Optional[Union[str, Path]]): folder for the files; None = write nothing.
-    corpus_fingerprint (str): goes into the metrics.
-    seed (int): random seed of the bootstrap.
-    show_progress (bool): show a progress bar.
-    group_by (Optional[str]): "meta.KEY" of the documents: adds metrics of each group, and their mean.
-    RETURNS (Dict[str, Any]): the metrics, flat (see ``all_metrics.POLICY``).
-    RAISES (PelError): if the corpus has no mentions.
+    Args:
+        linker: of a pipeline: ``nlp.get_pipe("proxy_entity_linker").linker``.
+        documents: with gold mentions.
+        queries: makes the queries of a document, e.g. with abbreviations expanded.
+        is_seen: is one of these ids a gold id of the training corpus? None = of the
+            documents that the index was built with.
+        top_k: candidates per mention; recall@k is given for k up to this.
+        output: folder for the files; None = write nothing.
+        corpus_fingerprint: goes into the metrics.
+        seed: random seed of the bootstrap.
+        show_progress: show a progress bar.
+        group_by: "meta.KEY" of the documents: adds metrics of each group, and their mean.
+
+    Returns:
+        The metrics, flat (see ``all_metrics.POLICY``).
+
+    Raises:
+        PelError: if the corpus has no mentions.
     """
     _check_ids(linker.kb, documents)
     tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
@@ -85,11 +90,12 @@ def evaluate_end_to_end(
     pipeline did not find with exactly these offsets is wrong. In addition, there are precision, recall
     and F1 of the offsets ("mention_*") and of offsets with the right id ("link_*").
 
-    nlp (Language): a pipeline with the linker.
-    linker (Linker): the linker of that pipeline.
-    spans (Callable): gives the linked spans of a Doc.
-    extension_prefix (str): the component's setting.
-    The other arguments and the result are those of ``evaluate``.
+    Args:
+        nlp: a pipeline with the linker.
+        linker: the linker of that pipeline.
+        spans: gives the linked spans of a Doc.
+        extension_prefix: the component's setting.
+            The other arguments and the result are those of ``evaluate``.
     """
     _check_ids(linker.kb, documents)
     tally, counts = Tally(), SpanCounts()
@@ -112,8 +118,10 @@ def evaluate_end_to_end(
 
 
 def _check_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> None:
-    """RAISES (PelError): if the KB has none of the gold ids. Before an hour of linking, not after it, unless
-    the documents can be read only once."""
+    """Raises:
+    PelError: if the KB has none of the gold ids. Before an hour of linking, not after it, unless
+        the documents can be read only once.
+    """
     if not isinstance(documents, Sequence):
         return
     given = [mention.ids for document in documents for mention in document.mentions if mention.ids]

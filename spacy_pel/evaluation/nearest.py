@@ -29,15 +29,18 @@ def nearest_entities(
     """Find distinct entities by the vectors of the index, without names and priors. Where the encoder's
     similarity compares tokens, more entities are found by pooled vectors and reranked by their tokens.
 
-    kb (KnowledgeBase): the entities.
-    index (EntityIndex): made with the encoder.
-    encoder (Encoder): reads the mentions.
-    mentions (Sequence[MentionInText]): (n,).
-    top_k (int): maximum number of entities per mention.
-    first_stage (int): rows found in the first stage where the similarity compares tokens; at least top_k.
-        It caps recall: an entity that the pooled vectors do not find among these is never rescored.
-    allowed (Optional[NDArray[bool]]): mask over the rows of the KB; None = all.
-    RETURNS (RankedRows): best first.
+    Args:
+        kb: the entities.
+        index: made with the encoder.
+        encoder: reads the mentions.
+        mentions: (n,).
+        top_k: maximum number of entities per mention.
+        first_stage: rows found in the first stage where the similarity compares tokens; at least top_k.
+            It caps recall: an entity that the pooled vectors do not find among these is never rescored.
+        allowed: mask over the rows of the KB; None = all.
+
+    Returns:
+        Best first.
     """
     in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level
     wanted = max(top_k, first_stage) if in_two else top_k
@@ -60,7 +63,7 @@ def nearest_entities(
 
 
 def _first(ranked: RankedRows, k: int) -> RankedRows:
-    """RETURNS (RankedRows): at most the first k of each mention."""
+    """At most the first k of each mention."""
     kept = places_in_pieces(ranked.offsets) < k
     lengths = np.minimum(np.diff(ranked.offsets), k)
     return RankedRows(ranked.kb_rows[kept], ranked.scores[kept], offsets_of(lengths))

@@ -41,7 +41,9 @@ class Tally:
         self.n_mentions += n_mentions
 
     def failed(self, document: Document, reason: str) -> None:
-        """RAISES (PelError): if many documents failed, and none was linked before."""
+        """Raises:
+        PelError: if many documents failed, and none was linked before.
+        """
         self.n_left_out += 1
         logger.warning(Warnings.W606.format(id=document.id, got=reason))
         if not self.n_linked and self.n_left_out >= HOPELESS:
@@ -55,7 +57,7 @@ class Tally:
 
 
 def gold_queries(document: Document) -> list[MentionQuery]:
-    """RETURNS (List[MentionQuery]): the gold mentions of a document, unchanged."""
+    """The gold mentions of a document, unchanged."""
     return [MentionQuery(document.text, m.start, m.end, m.label) for m in document.mentions]
 
 
@@ -71,14 +73,17 @@ def predict_gold(
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
-    linker (Linker): gives the links.
-    documents (Iterable[Document]): read as they are needed.
-    queries (MakeQueries): one query per mention of a document.
-    top_k (int): candidates per mention.
-    is_seen (IsSeen): does a gold entity occur in the training corpus?
-    tally (Tally): counts time and mentions.
-    bar (Optional[ChunkProgress]): counts the documents that are linked.
-    YIELDS (Prediction): in the order of the corpus; where a document failed, without candidates and with the
+    Args:
+        linker: gives the links.
+        documents: read as they are needed.
+        queries: one query per mention of a document.
+        top_k: candidates per mention.
+        is_seen: does a gold entity occur in the training corpus?
+        tally: counts time and mentions.
+        bar: counts the documents that are linked.
+
+    Yields:
+        In the order of the corpus; where a document failed, without candidates and with the
         id "".
     """
     for block in _blocks(documents):
@@ -92,9 +97,7 @@ def predict_gold(
                     yield prediction
                     continue
                 prediction.kb_id = link.kb_id
-                prediction.candidates = [
-                    (candidate.entity_id, candidate.score) for candidate in link.candidates
-                ]
+                prediction.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
                 prediction.nil_score = link.nil_score
                 prediction.probability, prediction.id_set = link.probability, link.id_set
                 yield prediction
@@ -103,7 +106,7 @@ def predict_gold(
 def _links_or_none(
     linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: Any
 ) -> list[Link | None]:
-    """RETURNS (List[Optional[Link]]): None for the mentions of a document that fails on its own."""
+    """None for the mentions of a document that fails on its own."""
     try:
         links = _links(linker, block, queries, top_k, tally, bar)
     except Exception as err:
@@ -117,12 +120,7 @@ def _links_or_none(
 
 
 def _links(
-    linker: Linker,
-    block: list[Document],
-    queries: MakeQueries,
-    top_k: int,
-    tally: Tally,
-    bar: ChunkProgress | None,
+    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: ChunkProgress | None
 ) -> list[Link]:
     started = time.perf_counter()
     asked: list[MentionQuery] = []
@@ -169,24 +167,23 @@ def predict_end_to_end(
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
 
-    nlp (Language): a pipeline with the linker.
-    linker (Linker): the linker of that pipeline, for its KB.
-    documents (Iterable[Document]): read as they are needed.
-    spans (Callable): gives the linked spans of a Doc.
-    is_seen (IsSeen): does a gold entity occur in the training corpus?
-    tally (Tally): counts time and mentions.
-    counts (SpanCounts): counts the hits.
-    prefix (str): of the linker's extension attributes.
-    bar (Optional[ChunkProgress]): counts the documents that are linked.
-    YIELDS (Prediction): for each gold mention; one that was not found has no candidates and the id "".
+    Args:
+        nlp: a pipeline with the linker.
+        linker: the linker of that pipeline, for its KB.
+        documents: read as they are needed.
+        spans: gives the linked spans of a Doc.
+        is_seen: does a gold entity occur in the training corpus?
+        tally: counts time and mentions.
+        counts: counts the hits.
+        prefix: of the linker's extension attributes.
+        bar: counts the documents that are linked.
+
+    Yields:
+        For each gold mention; one that was not found has no candidates and the id "".
     """
     started = time.perf_counter()
     for document, pieces, error in process_documents(nlp, documents, batch_size=nlp.batch_size):
-        found = {
-            (start + span.start_char, start + span.end_char): span
-            for start, doc in pieces
-            for span in spans(doc)
-        }
+        found = {(start + span.start_char, start + span.end_char): span for start, doc in pieces for span in spans(doc)}
         tally.took(started, len(found))
         if error:
             tally.failed(document, error)
@@ -213,18 +210,21 @@ def predict_end_to_end(
 
 
 def _id_of(span: Any, prefix: str) -> str:
-    """RETURNS (str): the id that the linker gave; a later one may have set another ``kb_id_``."""
+    """The id that the linker gave; a later one may have set another ``kb_id_``."""
     return str(span._.get(f"{prefix}_id") or span.kb_id_)
 
 
 def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_seen: IsSeen) -> Prediction:
     """A prediction with its gold ids; id, candidates and NIL score are still to be set.
 
-    kb (KnowledgeBase): resolves the gold ids.
-    document (Document): that has the mention.
-    mention (Mention): with its gold ids.
-    is_seen (IsSeen): does a gold entity occur in the training corpus?
-    RETURNS (Prediction): with no candidates and the id "".
+    Args:
+        kb: resolves the gold ids.
+        document: that has the mention.
+        mention: with its gold ids.
+        is_seen: does a gold entity occur in the training corpus?
+
+    Returns:
+        With no candidates and the id "".
     """
     resolved = [kb.resolve(entity_id) for entity_id in mention.ids]
     gold = list(dict.fromkeys(live for live in resolved if live is not None))

@@ -10,20 +10,21 @@ from ..types import NIL
 class Prediction:
     """A gold mention and the linker's answer.
 
-    doc (str): the document's id.
-    original (str): id of the document that it was made from, if it is part of one; "" = it is not.
-    start, end (int): character offsets.
-    text, label (str): the mention and its NER label.
-    gold (List[str]): live ids of the KB; empty = NIL.
-    kb_id (str): the id chosen, "NIL", or "" if the mention was not found (end to end).
-    candidates (List[Tuple[str, float]]): best first.
-    nil_score (float): the number compared with the NIL threshold.
-    composite (bool): all of the gold ids are meant.
-    seen (bool): a gold entity occurs in the training corpus.
-    outside (List[str]): gold ids that the KB lacks.
-    types (List[str]): the KB's types of the gold entities.
-    probability (Optional[float]): P(right) of ``kb_id``; None = not linked.
-    id_set (Optional[List[str]]): holds the right answer at the rate ``coverage``; None = no sets.
+    Attributes:
+        doc: the document's id.
+        original: id of the document that it was made from, if it is part of one; "" = it is not.
+        start, end: character offsets.
+        text, label: the mention and its NER label.
+        gold: live ids of the KB; empty = NIL.
+        kb_id: the id chosen, "NIL", or "" if the mention was not found (end to end).
+        candidates: best first.
+        nil_score: the number compared with the NIL threshold.
+        composite: all of the gold ids are meant.
+        seen: a gold entity occurs in the training corpus.
+        outside: gold ids that the KB lacks.
+        types: the KB's types of the gold entities.
+        probability: P(right) of ``kb_id``; None = not linked.
+        id_set: holds the right answer at the rate ``coverage``; None = no sets.
     """
 
     doc: str
@@ -45,7 +46,7 @@ class Prediction:
 
     @property
     def source(self) -> str:
-        """RETURNS (str): the document that counts as drawn at random: the original of a part."""
+        """The document that counts as drawn at random: the original of a part."""
         return self.original or self.doc
 
     @property
@@ -63,7 +64,7 @@ class Prediction:
 
     @property
     def correct(self) -> bool:
-        """RETURNS (bool): the answer is right, an id or NIL. Any of several gold ids is right, but no single
+        """The answer is right, an id or NIL. Any of several gold ids is right, but no single
         id is right for a composite mention."""
         if not self.gold:
             return self.kb_id == NIL
@@ -72,13 +73,13 @@ class Prediction:
 
     @property
     def covered(self) -> bool:
-        """RETURNS (bool): ``id_set`` holds the right answer: NIL, one of the gold ids, or all of them if the
+        """``id_set`` holds the right answer: NIL, one of the gold ids, or all of them if the
         mention is composite."""
         answers, right = set(self.id_set or ()), self.gold or [NIL]
         return answers.issuperset(right) if self.composite else not answers.isdisjoint(right)
 
     def to_json(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON data; without ``original``, ``composite``, ``outside``,
+        """As JSON data; without ``original``, ``composite``, ``outside``,
         ``types``, ``probability`` and ``id_set`` where there are none."""
         record: dict[str, Any] = {
             "doc": self.doc,
@@ -108,6 +109,8 @@ class Prediction:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> "Prediction":
-        """record (Dict[str, Any]): from ``to_json``."""
+        """Args:
+        record: from ``to_json``.
+        """
         fields = dict(record, candidates=[(found, score) for found, score in record["candidates"]])
         return cls(**fields)

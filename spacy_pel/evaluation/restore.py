@@ -21,14 +21,19 @@ def restore_run(
 ) -> dict[str, Any]:
     """Rewrite an evaluation so that it can be compared with others on the original corpus.
 
-    run (Path): the folder that ``evaluate`` wrote.
-    documents (Iterable[Document]): the preprocessed corpus that was evaluated.
-    output (Path): gets predictions.jsonl with the ids and offsets of the originals, and metrics.json with
-        bootstrap intervals over the original documents.
-    corpus (Path): the file of the documents, for error messages.
-    seed (int): random seed of the bootstrap.
-    RETURNS (Dict[str, Any]): the metrics.
-    RAISES (PelError): if a prediction belongs to no document of the corpus.
+    Args:
+        run: the folder that ``evaluate`` wrote.
+        documents: the preprocessed corpus that was evaluated.
+        output: gets predictions.jsonl with the ids and offsets of the originals, and metrics.json with
+            bootstrap intervals over the original documents.
+        corpus: the file of the documents, for error messages.
+        seed: random seed of the bootstrap.
+
+    Returns:
+        The metrics.
+
+    Raises:
+        PelError: if a prediction belongs to no document of the corpus.
     """
     metrics = read_metrics(run)
     sources = {document.id: Original.of(document) for document in documents}

@@ -16,11 +16,12 @@ MentionKey = tuple[str, int, int, int]  # document, start, end, number of earlie
 class Run(NamedTuple):
     """An evaluation.
 
-    path (Path): its folder.
-    metrics (Dict[str, Any]): metrics.json.
-    outcomes (Outcomes): of the mentions, in the order of the file.
-    mentions (List[MentionKey]): which mentions these are.
-    gold (List[Tuple[str, ...]]): their gold ids, sorted; empty = NIL.
+    Attributes:
+        path: its folder.
+        metrics: metrics.json.
+        outcomes: of the mentions, in the order of the file.
+        mentions: which mentions these are.
+        gold: their gold ids, sorted; empty = NIL.
     """
 
     path: Path
@@ -33,10 +34,15 @@ class Run(NamedTuple):
 def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) -> Run:
     """Read the folder of an evaluation.
 
-    path (Path): the folder.
-    watch (Sequence[Callable]): called with each prediction, so that the file is read only once.
-    RETURNS (Run): without the candidates, which would not fit in memory for a large corpus.
-    RAISES (PelError): if a file is missing, or is not one that ``evaluate`` wrote.
+    Args:
+        path: the folder.
+        watch: called with each prediction, so that the file is read only once.
+
+    Returns:
+        Without the candidates, which would not fit in memory for a large corpus.
+
+    Raises:
+        PelError: if a file is missing, or is not one that ``evaluate`` wrote.
     """
     metrics = read_metrics(path)
     mentions: list[MentionKey] = []
@@ -62,7 +68,8 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
 def recorded(predictions: Iterable[Prediction], output: str | Path | None) -> Iterator[Prediction]:
     """Write predictions to predictions.jsonl of a folder as they pass; None = write nothing.
 
-    YIELDS (Prediction): the same predictions.
+    Yields:
+        The same predictions.
     """
     if output is None:
         yield from predictions
@@ -74,8 +81,11 @@ def recorded(predictions: Iterable[Prediction], output: str | Path | None) -> It
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): metrics.json of the folder of an evaluation.
-    RAISES (PelError): if the folder lacks one of its files."""
+    """metrics.json of the folder of an evaluation.
+
+    Raises:
+        PelError: if the folder lacks one of its files.
+    """
     for name in ("metrics.json", "predictions.jsonl"):
         if not (path / name).is_file():
             raise PelError(Errors.E680.format(path=path, name=name))
@@ -83,8 +93,11 @@ def read_metrics(path: Path) -> dict[str, Any]:
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
-    """YIELDS (Prediction): the lines of a predictions.jsonl.
-    RAISES (PelError): at a line that is not a prediction."""
+    """The lines of a predictions.jsonl.
+
+    Raises:
+        PelError: at a line that is not a prediction.
+    """
     for record in read_jsonl(path):
         try:
             yield Prediction.from_json(record)
@@ -93,7 +106,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
 
 
 def run_names(paths: Sequence[Path]) -> list[str]:
-    """RETURNS (List[str]): a name for each folder: the shortest end of its path that is unique among
+    """A name for each folder: the shortest end of its path that is unique among
     them."""
     parts = [path.absolute().parts for path in paths]
     for n in range(1, max(map(len, parts), default=0) + 1):

@@ -18,8 +18,9 @@ class SpanCounts:
     def add(self, found: Sequence[Found], gold: Sequence[Prediction]) -> None:
         """Count one document.
 
-        found (Sequence[Found]): the links of the pipeline, "NIL" included.
-        gold (Sequence[Prediction]): the gold mentions.
+        Args:
+            found: the links of the pipeline, "NIL" included.
+            gold: the gold mentions.
         """
         self.n_found += len(found)
         self.n_gold += len(gold)
@@ -32,7 +33,7 @@ class SpanCounts:
             self.n_right += mention is not None and kb_id in mention.gold
 
     def scores(self) -> dict[str, float]:
-        """RETURNS (Dict[str, float]): "mention_precision|recall|f1" of the offsets and
+        """ "mention_precision|recall|f1" of the offsets and
         "link_precision|recall|f1" of offsets with the right id of the KB (NIL gives no credit)."""
         scores = _scores("mention", self.n_matched, self.n_found, self.n_gold)
         scores.update(_scores("link", self.n_right, self.n_linked, self.n_linkable))

@@ -43,7 +43,8 @@ class BruteForce:
     def add(self, vectors: Vectors) -> None:
         """Append vectors; their rows follow the existing ones.
 
-        RAISES (PelError): if the width differs.
+        Raises:
+            PelError: if the width differs.
         """
         check_vectors(vectors, self.width)
         self._vectors = np.concatenate([self._vectors, vectors.astype(np.float32, copy=False)])
@@ -51,16 +52,19 @@ class BruteForce:
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """There is nothing to do once all rows are added."""
 
-    def search(
-        self, vectors: Vectors, k: int, allowed: NDArray[np.bool_] | None = None
-    ) -> tuple[Scores, Rows]:
+    def search(self, vectors: Vectors, k: int, allowed: NDArray[np.bool_] | None = None) -> tuple[Scores, Rows]:
         """Find the nearest rows.
 
-        vectors (Vectors): (n, width) queries.
-        k (int): how many rows each.
-        allowed (Optional[NDArray[np.bool_]]): (rows,), False = never found.
-        RETURNS (Tuple[Scores, Rows]): (n, k) each, best first; row -1 where there are fewer than k.
-        RAISES (PelError): if the width differs.
+        Args:
+            vectors: (n, width) queries.
+            k: how many rows each.
+            allowed: (rows,), False = never found.
+
+        Returns:
+            (n, k) each, best first; row -1 where there are fewer than k.
+
+        Raises:
+            PelError: if the width differs.
         """
         check_vectors(vectors, self.width)
         scores = np.full((len(vectors), k), -np.inf, dtype=np.float32)
@@ -77,11 +81,11 @@ class BruteForce:
     def search_groups(
         self, vectors: Vectors, k: int, groups: Sequence[NDArray[np.bool_] | None]
     ) -> list[tuple[Scores, Rows]]:
-        """RETURNS (List[Tuple[Scores, Rows]]): what ``search`` finds in each group."""
+        """What ``search`` finds in each group."""
         return [self.search(vectors, k, allowed) for allowed in groups]
 
     def vectors(self, start: int, stop: int) -> Vectors:
-        """RETURNS (Vectors): (stop - start, width), the vectors of these rows."""
+        """(stop - start, width), the vectors of these rows."""
         return self._vectors[start:stop]
 
     def to_disk(self, path: Path) -> None:
@@ -92,7 +96,8 @@ class BruteForce:
     def from_disk(self, path: Path) -> "BruteForce":
         """Read the vectors from a folder.
 
-        RAISES (PelError): if the file is missing or damaged.
+        Raises:
+            PelError: if the file is missing or damaged.
         """
         try:
             self._vectors = np.load(Path(path) / _FILE, allow_pickle=False)

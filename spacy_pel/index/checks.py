@@ -10,7 +10,9 @@ KIND = "index"  # of the saved folder
 
 
 def check_vectors(vectors: Vectors, width: int) -> None:
-    """RAISES (PelError): if the vectors are not (n, width); width 0 = the index was not trained."""
+    """Raises:
+    PelError: if the vectors are not (n, width); width 0 = the index was not trained.
+    """
     if not width:
         raise PelError(Errors.E403)
     if vectors.ndim != 2 or vectors.shape[1] != width:
@@ -18,5 +20,5 @@ def check_vectors(vectors: Vectors, width: int) -> None:
 
 
 def unreadable(path: Path, err: Exception, file: str = "readable files") -> PelError:
-    """RETURNS (PelError): the error for a file of an index folder that cannot be read."""
+    """The error for a file of an index folder that cannot be read."""
     return damaged(path, KIND, file, (str(err) or type(err).__name__).strip().splitlines()[0])

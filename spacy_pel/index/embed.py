@@ -20,10 +20,11 @@ Item = TypeVar("Item", bound=Hashable)
 class Chunk(NamedTuple):
     """Rows of one kind.
 
-    kind (str): card, alias or mention.
-    kb_rows (NDArray[int64]): the entity of each.
-    texts (NDArray[uint64]): a hash of what each stands for.
-    vectors (Vectors): (n, width).
+    Attributes:
+        kind: card, alias or mention.
+        kb_rows: the entity of each.
+        texts: a hash of what each stands for.
+        vectors: (n, width).
     """
 
     kind: str
@@ -37,12 +38,15 @@ def embed_entities(
 ) -> Iterator[Chunk]:
     """Embed cards, names, or both of entities.
 
-    kb (KnowledgeBase): the entities.
-    encoder (Encoder): computes the vectors.
-    kb_rows (NDArray[int64]): rows of the entities.
-    kinds (Sequence[str]): kinds of rows wanted; "mention" is ignored.
-    show_progress (bool): show a progress bar.
-    YIELDS (Chunk): cards, then names.
+    Args:
+        kb: the entities.
+        encoder: computes the vectors.
+        kb_rows: rows of the entities.
+        kinds: kinds of rows wanted; "mention" is ignored.
+        show_progress: show a progress bar.
+
+    Yields:
+        Cards, then names.
     """
     for kind in NAME_KINDS:
         if kind not in kinds:
@@ -56,17 +60,14 @@ def embed_entities(
 
 
 def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
-    """YIELDS (Chunk): mentions."""
+    """mentions."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
     bar = ChunkProgress(description="Embedding mention rows", total=len(gold.mentions), show=show_progress)
     yield from _chunks("mention", pairs, encoder.encode_mention_rows, bar)
 
 
 def _chunks(
-    kind: str,
-    items: Iterable[tuple[int, Item]],
-    encode: Callable[[Sequence[Item]], Vectors],
-    bar: ChunkProgress,
+    kind: str, items: Iterable[tuple[int, Item]], encode: Callable[[Sequence[Item]], Vectors], bar: ChunkProgress
 ) -> Iterator[Chunk]:
     """Encode a stream chunk by chunk; within a chunk equal items are encoded once."""
     stream, last = iter(items), -1

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from .row_table import KINDS, NAME_KINDS, RowTable
 from .rows_of_kb import LinkedMentions, sample_rows
 from .topics import Topics, build_topics
 
-PathLike = Union[str, Path]
+PathLike = str | Path
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
@@ -31,13 +31,14 @@ class EntityIndex:
     """Rows of vectors, several per entity: its card, its names, its annotated mentions. Also counts which
     surface forms named which entities.
 
-    vectors (VectorIndex): the vectors.
-    rows (RowTable): the entity and the kind of each of them.
-    priors (AliasPriors): counts of surface forms and entities in annotated text.
-    topics (Optional[Topics]): which entities annotated texts name, by what they are about; None = not known.
-    kb_fingerprint (str): of the knowledge base that the rows belong to.
-    encoder_fingerprint (str): of the encoder that computed the vectors.
-    kinds (Sequence[str]): kinds of rows that an entity gets.
+    Args:
+        vectors: the vectors.
+        rows: the entity and the kind of each of them.
+        priors: counts of surface forms and entities in annotated text.
+        topics: which entities annotated texts name, by what they are about; None = not known.
+        kb_fingerprint: of the knowledge base that the rows belong to.
+        encoder_fingerprint: of the encoder that computed the vectors.
+        kinds: kinds of rows that an entity gets.
     """
 
     def __init__(
@@ -76,18 +77,23 @@ class EntityIndex:
     ) -> "EntityIndex":
         """Embed a knowledge base.
 
-        kb (KnowledgeBase): the entities.
-        encoder (Encoder): computes the vectors.
-        index (VectorIndex): holds the vectors; its existing rows are dropped.
-        kinds (Sequence[str]): any of "card", "alias" (canonical name and aliases) and "mention".
-        documents (Iterable[Document]): annotated text, for the rows of kind "mention", and for
-            the priors and topics, which count all of its mentions.
-        max_mentions_per_entity (Optional[int]): maximum number of mention rows of an entity, drawn at
-            random with a fixed seed; None = all.
-        with_topics (bool): read the documents for the topics, if the encoder reads whole texts.
-        show_progress (bool): show progress bars.
-        RETURNS (EntityIndex): the index.
-        RAISES (PelError): if the KB is empty, a kind is unknown or there would be no row.
+        Args:
+            kb: the entities.
+            encoder: computes the vectors.
+            index: holds the vectors; its existing rows are dropped.
+            kinds: any of "card", "alias" (canonical name and aliases) and "mention".
+            documents: annotated text, for the rows of kind "mention", and for
+                the priors and topics, which count all of its mentions.
+            max_mentions_per_entity: maximum number of mention rows of an entity, drawn at
+                random with a fixed seed; None = all.
+            with_topics: read the documents for the topics, if the encoder reads whole texts.
+            show_progress: show progress bars.
+
+        Returns:
+            The index.
+
+        Raises:
+            PelError: if the KB is empty, a kind is unknown or there would be no row.
         """
         if not kinds or not set(kinds) <= set(KINDS):
             raise PelError(Errors.E405.format(known=", ".join(KINDS), got=list(kinds)))
@@ -127,17 +133,17 @@ class EntityIndex:
 
     @property
     def kb_rows(self) -> NDArray[np.int32]:
-        """RETURNS (NDArray[int32]): the KB row of each row of the index."""
+        """The KB row of each row of the index."""
         return self.rows.kb_rows
 
     @property
     def path(self) -> Path | None:
-        """RETURNS (Optional[Path]): the folder with the same content; None = in memory only."""
+        """The folder with the same content; None = in memory only."""
         return self._path
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with knowledge base, encoder, settings, rows, priors and topics."""
+        """Changes with knowledge base, encoder, settings, rows, priors and topics."""
         if self._fingerprint is None:
             columns = [*self.rows.columns().values(), *self.priors.columns().values()]
             if self.topics is not None:
@@ -152,7 +158,7 @@ class EntityIndex:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): what the index is, as JSON."""
+        """What the index is, as JSON."""
         return {
             "index": {"name": self.vectors.name, "settings": self.vectors.settings},
             "metric": "inner_product",
@@ -170,31 +176,26 @@ class EntityIndex:
     # --- search
 
     def search_rows(
-        self,
-        vectors: Vectors,
-        k: int,
-        allowed_kb_rows: NDArray[np.bool_] | None = None,
-        kinds: Collection[str] = KINDS,
+        self, vectors: Vectors, k: int, allowed_kb_rows: NDArray[np.bool_] | None = None, kinds: Collection[str] = KINDS
     ) -> tuple[Scores, Rows]:
         """Find the nearest rows.
 
-        vectors (Vectors): (n, width) unit vectors.
-        k (int): how many rows each.
-        allowed_kb_rows (Optional[NDArray[bool]]): mask over the rows of the KB; None = all.
-        kinds (Collection[str]): kinds of rows wanted.
-        RETURNS (Tuple[Scores, Rows]): (n, k) cosines and rows of the index, best first; row -1
+        Args:
+            vectors: (n, width) unit vectors.
+            k: how many rows each.
+            allowed_kb_rows: mask over the rows of the KB; None = all.
+            kinds: kinds of rows wanted.
+
+        Returns:
+            (n, k) cosines and rows of the index, best first; row -1
             where there are fewer.
         """
         return self._search_masks(vectors, k, [self.rows.mask(kinds, allowed_kb_rows)])[0]
 
     def search_entities(
-        self,
-        vectors: Vectors,
-        k: int,
-        allowed_kb_rows: NDArray[np.bool_] | None = None,
-        kinds: Collection[str] = KINDS,
+        self, vectors: Vectors, k: int, allowed_kb_rows: NDArray[np.bool_] | None = None, kinds: Collection[str] = KINDS
     ) -> tuple[Scores, Rows]:
-        """RETURNS (Tuple[Scores, Rows]): as ``search_rows``, but the KB row of each row found; an
+        """As ``search_rows``, but the KB row of each row found; an
         entity may occur several times."""
         scores, rows = self.search_rows(vectors, k, allowed_kb_rows, kinds)
         return scores, self._kb_rows_of(rows)
@@ -209,12 +210,15 @@ class EntityIndex:
     ) -> list[tuple[Scores, Rows]]:
         """Find the nearest rows of several groups of kinds in one pass.
 
-        vectors (Vectors): (n, width) unit vectors.
-        k (int): how many rows each, of each group.
-        allowed_kb_rows (Optional[NDArray[bool]]): mask over the rows of the KB; None = all.
-        groups (Sequence[Collection[str]]): kinds of rows.
-        shown (Optional[NDArray[bool]]): mask over the rows of the index; None = all.
-        RETURNS (List[Tuple[Scores, Rows]]): of each group what ``search_entities`` finds.
+        Args:
+            vectors: (n, width) unit vectors.
+            k: how many rows each, of each group.
+            allowed_kb_rows: mask over the rows of the KB; None = all.
+            groups: kinds of rows.
+            shown: mask over the rows of the index; None = all.
+
+        Returns:
+            Of each group what ``search_entities`` finds.
         """
         masks = [self.rows.mask(kinds, allowed_kb_rows) for kinds in groups]
         if shown is not None:
@@ -226,9 +230,7 @@ class EntityIndex:
         self, vectors: Vectors, k: int, masks: Sequence[NDArray[np.bool_] | None]
     ) -> list[tuple[Scores, Rows]]:
         shape = (len(vectors), k)
-        found = [
-            (np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)) for _ in masks
-        ]
+        found = [(np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)) for _ in masks]
         # where there are no such rows, e.g. of mentions, there is no need to look
         wanted = [number for number, mask in enumerate(masks) if mask is None or mask.any()]
         if wanted:
@@ -245,11 +247,14 @@ class EntityIndex:
     def add_entities(self, kb: KnowledgeBase, encoder: Encoder, kb_rows: Rows) -> None:
         """Update the index after a change of the knowledge base, without rebuilding it.
 
-        kb (KnowledgeBase): the knowledge base after the change.
-        encoder (Encoder): the one that the index was built with.
-        kb_rows (NDArray[int64]): rows that were added, updated or retired. Cards and names are
-            re-embedded; mention rows stay as long as the entity is live.
-        RAISES (PelError): if it is a different encoder.
+        Args:
+            kb: the knowledge base after the change.
+            encoder: the one that the index was built with.
+            kb_rows: rows that were added, updated or retired. Cards and names are
+                re-embedded; mention rows stay as long as the entity is live.
+
+        Raises:
+            PelError: if it is a different encoder.
         """
         if encoder.fingerprint != self.encoder_fingerprint:
             raise PelError(Errors.E410.format(theirs=self.encoder_fingerprint, ours=encoder.fingerprint))
@@ -269,7 +274,8 @@ class EntityIndex:
     def to_disk(self, path: PathLike) -> None:
         """Write the index to a folder; what was there is replaced once everything is written.
 
-        RAISES (PelError): if the folder cannot be written.
+        Raises:
+            PelError: if the folder cannot be written.
         """
         with write_folder(Path(path), kind=KIND, version=VERSION) as part:
             for content in (self.vectors, self.rows, self.priors, self.topics):
@@ -283,11 +289,16 @@ class EntityIndex:
     ) -> "EntityIndex":
         """Open an index folder, memory-mapped.
 
-        path (Union[str, Path]): the folder.
-        kb (Optional[KnowledgeBase]): if given, the index must have been built from it.
-        encoder (Optional[Encoder]): if given, the index must have been built with it.
-        RETURNS (EntityIndex): the index.
-        RAISES (PelError): if the folder is damaged or does not belong to ``kb`` and ``encoder``.
+        Args:
+            path: the folder.
+            kb: if given, the index must have been built from it.
+            encoder: if given, the index must have been built with it.
+
+        Returns:
+            The index.
+
+        Raises:
+            PelError: if the folder is damaged or does not belong to ``kb`` and ``encoder``.
         """
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
@@ -321,26 +332,28 @@ class EntityIndex:
         return index
 
     def check_built_for(self, kb: KnowledgeBase | None, encoder: Encoder | None) -> None:
-        """RAISES (PelError): if the index was built from another knowledge base or with another encoder."""
-        parts = (
-            ("knowledge base", self.kb_fingerprint, kb),
-            ("encoder", self.encoder_fingerprint, encoder),
-        )
+        """Raises:
+        PelError: if the index was built from another knowledge base or with another encoder.
+        """
+        parts = (("knowledge base", self.kb_fingerprint, kb), ("encoder", self.encoder_fingerprint, encoder))
         for what, theirs, part in parts:
             if part is not None and theirs != part.fingerprint:
                 path = self.path or "the given bytes"
                 raise PelError(Errors.E401.format(path=path, what=what, theirs=theirs, ours=part.fingerprint))
 
     def to_bytes(self) -> bytes:
-        """RETURNS (bytes): the index folder as bytes.
+        """The index folder as bytes.
 
-        RAISES (PelError): if they are more than 2 GiB.
+        Raises:
+            PelError: if they are more than 2 GiB.
         """
         return save_to_bytes(self.to_disk, kind=KIND)
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "EntityIndex":
-        """RAISES (PelError): if this is not what ``to_bytes`` returned."""
+        """Raises:
+        PelError: if this is not what ``to_bytes`` returned.
+        """
         index = load_from_bytes(data, cls.from_disk, kind=KIND)
         index._path = None
         return index
@@ -355,7 +368,7 @@ class EntityIndex:
 def _training_sample(
     kb: KnowledgeBase, encoder: Encoder, index: VectorIndex, kinds: Sequence[str], linked: LinkedMentions
 ) -> Vectors:
-    """RETURNS (Vectors): what an index learns its codes from; none if it needs no training."""
+    """What an index learns its codes from; none if it needs no training."""
     parts: list[Vectors] = [np.empty((0, encoder.width), dtype=np.float32)]
     if index.needs_training:
         entities = embed_entities(kb, encoder, sample_rows(kb.live_rows, _SAMPLE), kinds)

@@ -22,9 +22,12 @@ _CODES: dict[Codes, int | None] = {
 class FaissFlat(FaissRows):
     """Compares a query with every row; only the rounding of the codes is approximate.
 
-    codes (Literal["fp32", "fp16", "int8"]): how a number is stored: in 4, 2 or 1 bytes.
-    pca (Optional[int]): number of principal directions of the vectors to keep; None = all.
-    RAISES (PelError): if the codes are unknown.
+    Args:
+        codes: how a number is stored: in 4, 2 or 1 bytes.
+        pca: number of principal directions of the vectors to keep; None = all.
+
+    Raises:
+        PelError: if the codes are unknown.
     """
 
     name = "spacy-pel.FaissFlat.v1"
@@ -49,9 +52,7 @@ class FaissFlat(FaissRows):
         width = vectors.shape[1]
         least = max(self.pca or 1, 1) if self.needs_training else 0
         if len(vectors) < least or (self.pca is not None and not 0 < self.pca <= width):
-            raise PelError(
-                Errors.E404.format(codes=self.codes, pca=self.pca, least=least, n=len(vectors), width=width)
-            )
+            raise PelError(Errors.E404.format(codes=self.codes, pca=self.pca, least=least, n=len(vectors), width=width))
         rotation = None if self.pca is None else _principal_rotation(vectors, self.pca)
         quantizer, kept = _CODES[self.codes], self.pca or width
         if quantizer is None:

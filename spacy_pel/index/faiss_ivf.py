@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple
 
 import faiss
 import numpy as np
@@ -54,16 +54,19 @@ class FaissIVF(FaissRows):
     Rows of names and of mentions have lists of their own, as they are searched apart. Searches
     under masks that leave few rows are exact, and rows added to a saved index are compared exactly.
 
-    codes (Optional[Literal["fp32", "fp16", "int8", "pq"]]): how a row is stored; None = "fp32" below
-        ``flat_below`` rows, else "int8".
-    pca (Optional[int]): see FaissFlat.
-    row_bytes (Optional[int]): see FaissPQ; the codes are "pq" then.
-    flat_below (int): number of rows of a group below which every row is compared.
-    lists (Optional[int]): inverted lists of a group; None = 1 up to 65,536 rows, then eight times the square
-        root of their number, or one per 128 rows if that is less.
-    probes (Optional[int]): lists to read; None = as many as have 65,536 rows, or 128 times the square root
-        of their number if that is more.
-    RAISES (PelError): if the codes are unknown or have no such setting, or a number is too small.
+    Args:
+        codes: how a row is stored; None = "fp32" below
+            ``flat_below`` rows, else "int8".
+        pca: see FaissFlat.
+        row_bytes: see FaissPQ; the codes are "pq" then.
+        flat_below: number of rows of a group below which every row is compared.
+        lists: inverted lists of a group; None = 1 up to 65,536 rows, then eight times the square
+            root of their number, or one per 128 rows if that is less.
+        probes: lists to read; None = as many as have 65,536 rows, or 128 times the square root
+            of their number if that is more.
+
+    Raises:
+        PelError: if the codes are unknown or have no such setting, or a number is too small.
     """
 
     name = "spacy-pel.FaissIVF.v1"
@@ -87,11 +90,7 @@ class FaissIVF(FaissRows):
             raise PelError(Errors.E414.format(setting="pca", value=pca, codes="pq"))
         if codes != "pq" and row_bytes is not None:
             raise PelError(Errors.E414.format(setting="row_bytes", value=row_bytes, codes=codes))
-        for setting, value, least in (
-            ("flat_below", flat_below, 0),
-            ("lists", lists, 1),
-            ("probes", probes, 1),
-        ):
+        for setting, value, least in (("flat_below", flat_below, 0), ("lists", lists, 1), ("probes", probes, 1)):
             if value is not None and value < least:
                 raise PelError(Errors.E301.format(name=setting, least=least, value=value))
         self.codes: Codes | None = codes
@@ -137,15 +136,16 @@ class FaissIVF(FaissRows):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._filters = [
-            _Filter.of(lists, self._rows, np.flatnonzero(covers)) for lists, covers in state["_filters"]
-        ]
+        self._filters = [_Filter.of(lists, self._rows, np.flatnonzero(covers)) for lists, covers in state["_filters"]]
 
     def train(self, vectors: Vectors) -> None:
         """Fix the width, learn rotation and codes, drop all rows.
 
-        vectors (Vectors): a sample; may be empty unless ``needs_training``.
-        RAISES (PelError): if the sample is too small for that.
+        Args:
+            vectors: a sample; may be empty unless ``needs_training``.
+
+        Raises:
+            PelError: if the sample is too small for that.
         """
         super().train(vectors)
         self._filters, self._plans = [], []
@@ -153,7 +153,8 @@ class FaissIVF(FaissRows):
     def add(self, vectors: Vectors) -> None:
         """Append vectors; their rows follow the existing ones. They are compared exactly until ``finish``.
 
-        RAISES (PelError): if the width differs.
+        Raises:
+            PelError: if the width differs.
         """
         super().add(vectors)
         self._plans = []
@@ -161,7 +162,8 @@ class FaissIVF(FaissRows):
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """Put the filter in front of the rows, if they are many.
 
-        groups (Optional[NDArray[uint8]]): (rows,), rows with different numbers are searched apart.
+        Args:
+            groups: (rows,), rows with different numbers are searched apart.
         """
         groups = np.zeros(len(self), dtype=np.uint8) if groups is None else groups
         members = [np.flatnonzero(groups == number) for number in np.unique(groups)]
@@ -179,8 +181,9 @@ class FaissIVF(FaissRows):
     def take_rows(self, source: FaissRows, rows: Rows) -> None:
         """Take over the codes of another index as they are: nothing is quantised twice.
 
-        source (FaissRows): the index; it stays as it is.
-        rows (Rows): its rows to take over.
+        Args:
+            source: the index; it stays as it is.
+            rows: its rows to take over.
         """
         taken = empty_like(source._rows)
         for first, part in source._parts():
@@ -196,9 +199,7 @@ class FaissIVF(FaissRows):
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""
         sample = _sample(np.arange(self._rows.ntotal), _SAMPLE)
-        rows: Any = faiss.IndexScalarQuantizer(
-            self._rows.d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
-        )
+        rows: Any = faiss.IndexScalarQuantizer(self._rows.d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
         rows.train(self._rows.reconstruct_batch(sample))
         for start in range(0, self._rows.ntotal, _BLOCK):
             rows.add(self._rows.reconstruct_n(start, min(_BLOCK, self._rows.ntotal - start)))
@@ -223,12 +224,17 @@ class FaissIVF(FaissRows):
     def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
         """Find the nearest rows of each group of rows.
 
-        vectors (Vectors): (n, width) queries.
-        k (int): how many rows each, of each group.
-        groups (Sequence[Optional[NDArray[bool]]]): masks over the rows; None = all rows. What is known of a
-            read-only mask is kept for the next search.
-        RETURNS (List[Tuple[Scores, Rows]]): (n, k) each, best first; row -1 where there are fewer than k.
-        RAISES (PelError): if the width differs.
+        Args:
+            vectors: (n, width) queries.
+            k: how many rows each, of each group.
+            groups: masks over the rows; None = all rows. What is known of a
+                read-only mask is kept for the next search.
+
+        Returns:
+            (n, k) each, best first; row -1 where there are fewer than k.
+
+        Raises:
+            PelError: if the width differs.
         """
         check_vectors(vectors, self.width)
         queries = self._rotate(vectors)
@@ -268,7 +274,8 @@ class FaissIVF(FaissRows):
     def to_disk(self, path: Path) -> None:
         """Write the FAISS files to a folder; FAISS alone can read and search them.
 
-        RAISES (PelError): if the index was never trained, or the disk is full.
+        Raises:
+            PelError: if the index was never trained, or the disk is full.
         """
         super().to_disk(path)
         for old in Path(path).glob("lists-*"):
@@ -279,7 +286,8 @@ class FaissIVF(FaissRows):
     def from_disk(self, path: Path) -> Self:
         """Map rows and lists of a folder into memory; the codes become those of the files.
 
-        RAISES (PelError): if a file is missing or damaged.
+        Raises:
+            PelError: if a file is missing or damaged.
         """
         super().from_disk(path)
         self._chooses_codes = False
@@ -297,18 +305,19 @@ class FaissIVF(FaissRows):
 class _Filter(NamedTuple):
     """Short codes of rows.
 
-    lists (faiss.IndexIVFPQFastScan): their numbers are those of the rows.
-    refined (faiss.IndexRefine): the lists in front of the rows.
-    covers (NDArray[bool]): (rows,), which rows have one.
-    n_rows (int): how many.
-    padded (Optional[_Padded]): what ``refined`` reads in place of lists and rows.
+    Attributes:
+        lists: their numbers are those of the rows.
+        refined: the lists in front of the rows.
+        covers: (rows,), which rows have one.
+        n_rows: how many.
+        padded: what ``refined`` reads in place of lists and rows.
     """
 
     lists: Any
     refined: Any
     covers: NDArray[np.bool_]
     n_rows: int
-    padded: Optional["_Padded"]
+    padded: "_Padded | None"
 
     @classmethod
     def learn(cls, rows: Any, ids: Rows, n_lists: int | None, probes: int | None) -> "_Filter":
@@ -321,9 +330,7 @@ class _Filter(NamedTuple):
         sample = rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * n_lists)))
         quantizer = faiss.IndexFlatIP(rows.d)
         quantizer.add(_centroids(sample, n_lists))
-        lists: Any = faiss.IndexIVFPQFastScan(
-            quantizer, rows.d, n_lists, n_slices, 4, faiss.METRIC_INNER_PRODUCT
-        )
+        lists: Any = faiss.IndexIVFPQFastScan(quantizer, rows.d, n_lists, n_slices, 4, faiss.METRIC_INNER_PRODUCT)
         _set_up(lists.pq.cp)
         lists.train(sample[_sample(np.arange(len(sample)), _SAMPLE)])
         for start in range(0, len(ids), _BLOCK):
@@ -335,7 +342,7 @@ class _Filter(NamedTuple):
 
     @classmethod
     def of(cls, lists: Any, rows: Any, ids: Rows) -> "_Filter":
-        """RETURNS (_Filter): of these rows of an index."""
+        """Of these rows of an index."""
         covers = np.zeros(rows.ntotal, dtype=np.bool_)
         covers[ids] = True
         n_rows = lists.ntotal
@@ -354,10 +361,11 @@ class _Padded(NamedTuple):
     numbers (width 384, 64 bytes a row), and this takes as long as comparing 1,024 rows; with 8 numbers it
     uses vector instructions.
 
-    lists (faiss.IndexPreTransform): leaves out the padding of a query and searches the lists.
-    rows (faiss.IndexPQ): with padded centroids.
-    transform (faiss.RemapDimensionsTransform): that of the lists; FAISS only points to it.
-    piece (int): numbers of a centroid, without padding.
+    Attributes:
+        lists: leaves out the padding of a query and searches the lists.
+        rows: with padded centroids.
+        transform: that of the lists; FAISS only points to it.
+        piece: numbers of a centroid, without padding.
     """
 
     lists: Any
@@ -366,8 +374,8 @@ class _Padded(NamedTuple):
     piece: int
 
     @classmethod
-    def of(cls, lists: Any, rows: Any) -> Optional["_Padded"]:
-        """RETURNS (Optional[_Padded]): None where there is nothing to gain, or the codes would be copied."""
+    def of(cls, lists: Any, rows: Any) -> "_Padded | None":
+        """None where there is nothing to gain, or the codes would be copied."""
         codes: Any = rows.codes if isinstance(rows, faiss.IndexPQ) else None
         if codes is None or codes.is_owned:
             return None
@@ -386,7 +394,7 @@ class _Padded(NamedTuple):
         return cls(faiss.IndexPreTransform(transform, lists), padded, transform, pq.dsub)
 
     def pad(self, queries: Vectors) -> Vectors:
-        """RETURNS (Vectors): (n, padded width)."""
+        """(n, padded width)."""
         pieces = queries.reshape(len(queries), -1, self.piece)
         width = self.rows.d // pieces.shape[1]
         return np.pad(pieces, ((0, 0), (0, 0), (0, width - self.piece))).reshape(len(queries), -1)
@@ -395,10 +403,11 @@ class _Padded(NamedTuple):
 class _Step(NamedTuple):
     """How rows of a filter are searched.
 
-    part (_Filter): the filter.
-    selector (Optional[Any]): of the rows, with the bits that it points to; None = all of the filter's.
-    n_rows (int): how many rows may be found.
-    probes (int): lists to read.
+    Attributes:
+        part: the filter.
+        selector: of the rows, with the bits that it points to; None = all of the filter's.
+        n_rows: how many rows may be found.
+        probes: lists to read.
     """
 
     part: _Filter
@@ -413,7 +422,7 @@ class _Step(NamedTuple):
         return cls(part, None if n_rows == part.n_rows else selector(mine), n_rows, probes)
 
     def search(self, queries: Vectors, k: int) -> Found:
-        """RETURNS (Tuple[Scores, Rows]): (n, k) each, scored with the rows themselves."""
+        """(n, k) each, scored with the rows themselves."""
         scores, found = self._search(queries, k, self.probes)
         short = np.flatnonzero((found >= 0).sum(axis=1) < min(k, self.n_rows))
         if len(short) and self.probes < self.part.lists.nlist:
@@ -435,8 +444,9 @@ class _Step(NamedTuple):
 class _Plan(NamedTuple):
     """How the rows under a mask are searched.
 
-    steps (List[_Step]): through filters.
-    rest (Optional[NDArray[bool]]): the rows to compare one by one; None = none.
+    Attributes:
+        steps: through filters.
+        rest: the rows to compare one by one; None = none.
     """
 
     steps: list[_Step]
@@ -453,7 +463,8 @@ def _centroids(vectors: Vectors, n: int) -> Vectors:
     """Cluster vectors by their cosines. Many clusters are learned in two steps, in a fraction of the time:
     a few large ones first, then each is split by itself.
 
-    RETURNS (Vectors): (n, width), of length 1.
+    Returns:
+        (n, width), of length 1.
     """
     if n < _TWO_LEVELS or len(vectors) < 4 * n:
         return _k_means(vectors, n)

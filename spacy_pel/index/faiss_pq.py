@@ -20,9 +20,10 @@ class FaissPQ(FaissRows):
     is compared. At the same size it keeps the ranking far better than a PCA with 8-bit codes:
     no direction is dropped.
 
-    row_bytes (Optional[int]): must divide the width; None = a quarter of it, one byte for four numbers.
-    rotate (bool): first learn a rotation that makes the slices easy to quantise (optimised product
-        quantisation, Ge et al. 2013).
+    Args:
+        row_bytes: must divide the width; None = a quarter of it, one byte for four numbers.
+        rotate: first learn a rotation that makes the slices easy to quantise (optimised product
+            quantisation, Ge et al. 2013).
     """
 
     name = "spacy-pel.FaissPQ.v1"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import faiss
 import numpy as np
@@ -21,7 +21,7 @@ _MANY = 32  # queries from which it pays to decode the rows once for all of them
 _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
 
-Mask = Optional[NDArray[np.bool_]]  # over rows; None = all
+Mask = NDArray[np.bool_] | None  # over rows; None = all
 Found = tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
 
 make_fork_safe()
@@ -53,18 +53,18 @@ class FaissRows:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the arguments that make an empty index of the same kind."""
+        """The arguments that make an empty index of the same kind."""
         raise NotImplementedError
 
     @property
     def precision(self) -> str | None:
-        """RETURNS (Optional[str]): "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that;
+        """ "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that;
         None = codes or rotation lose more."""
         codes: str | None = self.settings.get("codes")
         return codes if self.settings.get("pca") is None and codes in ("fp32", "fp16") else None
 
     def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
-        """RETURNS (Tuple): the rotation (or None) and an empty index, trained on its output."""
+        """The rotation (or None) and an empty index, trained on its output."""
         raise NotImplementedError
 
     def _read(self) -> None:
@@ -74,8 +74,11 @@ class FaissRows:
     def train(self, vectors: Vectors) -> None:
         """Fix the width, learn rotation and codes, drop all rows.
 
-        vectors (Vectors): a sample; may be empty unless ``needs_training``.
-        RAISES (PelError): if the sample is too small for that.
+        Args:
+            vectors: a sample; may be empty unless ``needs_training``.
+
+        Raises:
+            PelError: if the sample is too small for that.
         """
         rotation, rows = self._learn(vectors)
         self.width, self._mapped = vectors.shape[1], False
@@ -84,7 +87,8 @@ class FaissRows:
     def add(self, vectors: Vectors) -> None:
         """Append vectors; their rows follow the existing ones.
 
-        RAISES (PelError): if the width differs.
+        Raises:
+            PelError: if the width differs.
         """
         check_vectors(vectors, self.width)
         rows = self._rows
@@ -98,34 +102,44 @@ class FaissRows:
     def search(self, vectors: Vectors, k: int, allowed: Mask = None) -> Found:
         """Find the nearest rows.
 
-        vectors (Vectors): (n, width) queries.
-        k (int): how many rows each.
-        allowed (Optional[NDArray[np.bool_]]): (rows,), False = never found.
-        RETURNS (Tuple[Scores, Rows]): (n, k) each, best first; row -1 where there are fewer than k.
-        RAISES (PelError): if the width differs.
+        Args:
+            vectors: (n, width) queries.
+            k: how many rows each.
+            allowed: (rows,), False = never found.
+
+        Returns:
+            (n, k) each, best first; row -1 where there are fewer than k.
+
+        Raises:
+            PelError: if the width differs.
         """
         return self.search_groups(vectors, k, [allowed])[0]
 
     def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
         """Find the nearest rows of each group of rows; for many queries in one pass over the rows.
 
-        vectors (Vectors): (n, width) queries.
-        k (int): how many rows each, of each group.
-        groups (Sequence[Optional[NDArray[bool]]]): masks over the rows; None = all rows.
-        RETURNS (List[Tuple[Scores, Rows]]): what ``search`` finds in each of them.
-        RAISES (PelError): if the width differs.
+        Args:
+            vectors: (n, width) queries.
+            k: how many rows each, of each group.
+            groups: masks over the rows; None = all rows.
+
+        Returns:
+            What ``search`` finds in each of them.
+
+        Raises:
+            PelError: if the width differs.
         """
         check_vectors(vectors, self.width)
         return self._search_all(self._rotate(vectors), k, groups)
 
     def _search_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-        """RETURNS (List[Tuple[Scores, Rows]]): by comparing each query with all rows of each group."""
+        """By comparing each query with all rows of each group."""
         if len(queries) >= _MANY or not self.takes_selector:
             return search_blocks(self._parts(), queries, k, groups)
         return [search_rows(self._parts(), queries, k, allowed) for allowed in groups]
 
     def vectors(self, start: int, stop: int) -> Vectors:
-        """RETURNS (Vectors): (stop - start, width), what codes and rotation keep of these rows."""
+        """(stop - start, width), what codes and rotation keep of these rows."""
         if self._rows is None:
             raise PelError(Errors.E403)
         pieces = []
@@ -139,7 +153,8 @@ class FaissRows:
     def to_disk(self, path: Path) -> None:
         """Write the FAISS file to a folder; FAISS alone can read and search it.
 
-        RAISES (PelError): if the index was never trained, or the disk is full.
+        Raises:
+            PelError: if the index was never trained, or the disk is full.
         """
         if self._rows is None:
             raise PelError(Errors.E403)
@@ -154,7 +169,8 @@ class FaissRows:
     def from_disk(self, path: Path) -> Self:
         """Map the FAISS file of a folder into memory; the settings become those of the file.
 
-        RAISES (PelError): if the file is missing or damaged.
+        Raises:
+            PelError: if the file is missing or damaged.
         """
         whole = read_faiss(Path(path), _FILE)
         self._owner, self._mapped = whole, True
@@ -168,7 +184,7 @@ class FaissRows:
         return self
 
     def _parts(self) -> list[tuple[int, Any]]:
-        """RETURNS (List[Tuple[int, faiss.Index]]): the first row of each part, and its codes."""
+        """The first row of each part, and its codes."""
         if self._rows is None:
             return []
         parts = [(0, self._rows)]
@@ -180,7 +196,9 @@ class FaissRows:
 
 
 def write_faiss(index: Any, path: Path) -> None:
-    """RAISES (OSError): if the file cannot be written."""
+    """Raises:
+    OSError: if the file cannot be written.
+    """
     with atomic_path(path) as part:
         try:
             faiss.write_index(index, str(part))
@@ -189,10 +207,15 @@ def write_faiss(index: Any, path: Path) -> None:
 
 
 def read_faiss(folder: Path, name: str, *, flags: int = faiss.IO_FLAG_MMAP_IFC) -> Any:
-    """flags (int): of FAISS's reader; by default it maps what it can.
+    """Args:
+        flags: of FAISS's reader; by default it maps what it can.
 
-    RETURNS (faiss.Index): the index.
-    RAISES (PelError): if the file is missing or damaged."""
+    Returns:
+        The index.
+
+    Raises:
+        PelError: if the file is missing or damaged.
+    """
     try:
         return faiss.read_index(str(folder / name), flags)
     except RuntimeError as err:
@@ -200,7 +223,7 @@ def read_faiss(folder: Path, name: str, *, flags: int = faiss.IO_FLAG_MMAP_IFC) 
 
 
 def empty_like(rows: Any) -> Any:
-    """RETURNS (faiss.Index): without rows, with the same codes."""
+    """Without rows, with the same codes."""
     if isinstance(rows, faiss.IndexFlat):
         return faiss.IndexFlatIP(rows.d)
     if isinstance(rows, faiss.IndexPQ):
@@ -214,13 +237,13 @@ def empty_like(rows: Any) -> Any:
 
 
 def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
-    """RETURNS (Tuple): FAISS's selector of these rows, and what must live as long as it is used."""
+    """FAISS's selector of these rows, and what must live as long as it is used."""
     bits = np.packbits(allowed, bitorder="little")
     return _bitmap(bits), bits
 
 
 def search_rows(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, allowed: Mask = None) -> Found:
-    """RETURNS (Tuple[Scores, Rows]): what FAISS's own search of flat indexes gives."""
+    """What FAISS's own search of flat indexes gives."""
     heap = faiss.ResultHeap(len(queries), k, keep_max=True)
     for first, part in parts:
         params = None
@@ -233,20 +256,21 @@ def search_rows(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, allo
     return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
 
 
-def search_blocks(
-    parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, groups: Sequence[Mask]
-) -> list[Found]:
+def search_blocks(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
     """What FAISS's own search of each group of rows gives, for many queries in less time.
 
     FAISS decodes a row of codes again for every query and tests a mask row by row; here a block is
     decoded once for all queries and groups, and rows that are not allowed are left out.
 
-    parts (Sequence[Tuple[int, faiss.Index]]): the first row of each part, and a flat index with inner
-        product.
-    queries (Vectors): (n, width).
-    k (int): how many rows each, of each group.
-    groups (Sequence[Optional[NDArray[bool]]]): (rows,) each, False = never found; None = all rows.
-    RETURNS (List[Tuple[Scores, Rows]]): (n, k) each, best first; row -1 where there are fewer than k.
+    Args:
+        parts: the first row of each part, and a flat index with inner
+            product.
+        queries: (n, width).
+        k: how many rows each, of each group.
+        groups: (rows,) each, False = never found; None = all rows.
+
+    Returns:
+        (n, k) each, best first; row -1 where there are fewer than k.
     """
     heaps = [faiss.ResultHeap(len(queries), k, keep_max=True) for _ in groups]
     with few_large_products(len(queries)):
@@ -259,9 +283,7 @@ def search_blocks(
                     if not len(ids):
                         continue
                     vectors = part.reconstruct_batch(start + ids) if block is None else block.take(ids)
-                    scores, rows = faiss.knn(
-                        queries, vectors, min(k, len(ids)), metric=faiss.METRIC_INNER_PRODUCT
-                    )
+                    scores, rows = faiss.knn(queries, vectors, min(k, len(ids)), metric=faiss.METRIC_INNER_PRODUCT)
                     heap.add_result(scores, (first + start + ids)[rows])
     for heap in heaps:
         heap.finalize()
@@ -275,7 +297,7 @@ class _Block:
         self._vectors = _decoded(index, start, stop)
 
     def take(self, ids: Rows) -> Vectors:
-        """RETURNS (Vectors): those of ascending rows of the block; a view where they are consecutive."""
+        """Those of ascending rows of the block; a view where they are consecutive."""
         if ids[-1] - ids[0] + 1 == len(ids):
             return self._vectors[ids[0] : ids[-1] + 1]
         return self._vectors[ids]

@@ -25,9 +25,12 @@ def write_lists(lists: Any, path: Path) -> None:
     """Write an index of inverted lists, and the lists to a file of the same name that ends in ".codes".
     FAISS alone can read both with ``IO_FLAG_ONDISK_SAME_DIR``.
 
-    lists (faiss.IndexIVFPQFastScan): the index.
-    path (Path): ends in ".faiss".
-    RAISES (OSError): if a file cannot be written.
+    Args:
+        lists: the index.
+        path: ends in ".faiss".
+
+    Raises:
+        OSError: if a file cannot be written.
     """
     if not _CAN_MAP:
         write_faiss(lists, path)
@@ -57,8 +60,11 @@ def read_lists(folder: Path, name: str) -> tuple[Any, Rows]:
     """Read an index of inverted lists, and map its lists. Lists of earlier versions are in the same file,
     and FAISS copies them into memory.
 
-    RETURNS (Tuple[faiss.IndexIVFPQFastScan, Rows]): the index, and the numbers of all rows, list by list.
-    RAISES (PelError): if a file is missing or damaged.
+    Returns:
+        The index, and the numbers of all rows, list by list.
+
+    Raises:
+        PelError: if a file is missing or damaged.
     """
     codes = (folder / name).with_suffix(_SUFFIX)
     lists = read_faiss(folder, name, flags=_FLAGS)
@@ -81,7 +87,7 @@ def read_lists(folder: Path, name: str) -> tuple[Any, Rows]:
 
 
 def in_memory(lists: Any) -> Any:
-    """RETURNS (faiss.IndexIVFPQFastScan): the same index, without a mapped file."""
+    """The same index, without a mapped file."""
     kept = lists.invlists
     if not (_CAN_MAP and isinstance(faiss.downcast_InvertedLists(kept), faiss.OnDiskInvertedLists)):
         return lists
@@ -114,7 +120,7 @@ def _rows_in_file(codes: Path, table: NDArray[np.int64], code_size: int) -> Rows
 
 
 def _without_lists(lists: Any) -> Any:
-    """RETURNS (faiss.IndexIVFPQFastScan): the same centroids and codes, with empty lists."""
+    """The same centroids and codes, with empty lists."""
     same: Any = faiss.IndexIVFPQFastScan(
         lists.quantizer, lists.d, lists.nlist, lists.pq.M, lists.pq.nbits, lists.metric_type
     )

@@ -23,9 +23,10 @@ class AliasPriors:
     Three parallel arrays sorted by surface form and entity. Surface forms are stored as 64-bit hashes;
     the probability that two of a million share a hash is 3e-8.
 
-    surface_hashes (NDArray[uint64]): ascending.
-    kb_rows (NDArray[int32]): rows of the knowledge base.
-    counts (NDArray[int32]): how often the surface form named the entity.
+    Args:
+        surface_hashes: ascending.
+        kb_rows: rows of the knowledge base.
+        counts: how often the surface form named the entity.
     """
 
     def __init__(self, surface_hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: Counts):
@@ -43,9 +44,12 @@ class AliasPriors:
     def build(cls, surfaces: Iterable[str], kb_rows: Rows) -> "AliasPriors":
         """Count.
 
-        surfaces (Iterable[str]): mentions as written in the text.
-        kb_rows (NDArray[int64]): the entity that each of them names.
-        RETURNS (AliasPriors): the counts.
+        Args:
+            surfaces: mentions as written in the text.
+            kb_rows: the entity that each of them names.
+
+        Returns:
+            The counts.
         """
         hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
         order = np.lexsort((kb_rows, hashes))
@@ -57,7 +61,7 @@ class AliasPriors:
         return cls(hashes[firsts], rows[firsts], counts)
 
     def plus(self, surfaces: Sequence[str], kb_rows: Rows) -> "AliasPriors":
-        """RETURNS (AliasPriors): these counts and those of more mentions; see ``build``."""
+        """These counts and those of more mentions; see ``build``."""
         more = AliasPriors.build(surfaces, kb_rows)
         if not len(more):
             return self
@@ -76,9 +80,12 @@ class AliasPriors:
     ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
         """Look up surface forms.
 
-        surfaces (Sequence[str]): surface forms.
-        normalized (bool): they are in normal form already (see ``util.normalize_alias``).
-        RETURNS (Tuple): ragged KB rows and counts of all surface forms, and (n + 1,) offsets:
+        Args:
+            surfaces: surface forms.
+            normalized: they are in normal form already (see ``util.normalize_alias``).
+
+        Returns:
+            Ragged KB rows and counts of all surface forms, and (n + 1,) offsets:
             surface form i has those at ``offsets[i]:offsets[i + 1]``.
         """
         wanted = hash_strings(surfaces if normalized else list(map(normalize_alias, surfaces)))
@@ -90,14 +97,14 @@ class AliasPriors:
         return self.kb_rows[places].astype(np.int64), self._counts[places].astype(np.int64), offsets
 
     def total(self, kb_rows: Rows) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): how often each entity was named by any surface form."""
+        """How often each entity was named by any surface form."""
         if len(self._entities) == 0:
             return np.zeros(len(kb_rows), dtype=np.int64)
         place = np.minimum(np.searchsorted(self._entities, kb_rows), len(self._entities) - 1)
         return np.where(self._entities[place] == kb_rows, self._totals[place], 0).astype(np.int64)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """RETURNS (Dict[str, NDArray]): the three arrays by name."""
+        """The three arrays by name."""
         return {"surface": self.surface_hashes, "kb_row": self.kb_rows, "count": self._counts}
 
     def to_disk(self, path: Path) -> None:

@@ -16,11 +16,16 @@ _SAMPLE = 32_768  # rows that codes and rotations are learned from
 def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     """Copy the live rows of an index into another kind of vector index; nothing is embedded.
 
-    index (EntityIndex): best with fp32 or fp16 codes: lost precision cannot be recovered.
-    into (VectorIndex): e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped. A FaissIVF
-        with codes None takes over the codes as they are.
-    RETURNS (EntityIndex): with the same entities, kinds, priors and topics.
-    RAISES (PelError): if the index has no live row.
+    Args:
+        index: best with fp32 or fp16 codes: lost precision cannot be recovered.
+        into: e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped. A FaissIVF
+            with codes None takes over the codes as they are.
+
+    Returns:
+        With the same entities, kinds, priors and topics.
+
+    Raises:
+        PelError: if the index has no live row.
     """
     live = np.flatnonzero(index.rows.live)
     if not len(live):

@@ -19,9 +19,10 @@ class ResumableEncoder(RowEncoder):
     A file is named by its content: the encoder and the texts. Whatever has changed since the interruption is
     encoded again.
 
-    encoder (Encoder): computes the vectors.
-    folder (Path): for the files; made when the first one is written.
-    backend (str): what else the vectors depend on.
+    Args:
+        encoder: computes the vectors.
+        folder: for the files; made when the first one is written.
+        backend: what else the vectors depend on.
     """
 
     def __init__(self, encoder: Encoder, folder: Path, *, backend: str = ""):
@@ -31,7 +32,7 @@ class ResumableEncoder(RowEncoder):
         self._backend = backend
 
     def encode_rows(self, kind: str, items: Sequence[Any], encode: Encode, show_progress: bool) -> Vectors:
-        """RETURNS (Vectors): (n, width), from the file of this batch if there is one."""
+        """(n, width), from the file of this batch if there is one."""
         texts: list[str] = [repr(item) for item in items]
         path = self.folder / f"{fingerprint(self.fingerprint, self._backend, kind, *texts)}.npy"
         if path.is_file():

@@ -16,11 +16,14 @@ class ReusingEncoder(RowEncoder):
     """An encoder that takes vectors from an index where that has a row for the same text, and computes the
     others. An index built with it is the same as one built with the encoder alone.
 
-    encoder (Encoder): computes the vectors.
-    old (EntityIndex): built with the same encoder.
-    into (VectorIndex): the kind of index that is to be built.
-    RAISES (PelError): if the index was built with another encoder, does not know what its rows stand for, or
-        does not hold the vectors as precisely as ``into`` needs them.
+    Args:
+        encoder: computes the vectors.
+        old: built with the same encoder.
+        into: the kind of index that is to be built.
+
+    Raises:
+        PelError: if the index was built with another encoder, does not know what its rows stand for, or
+            does not hold the vectors as precisely as ``into`` needs them.
     """
 
     def __init__(self, encoder: Encoder, old: EntityIndex, into: VectorIndex):
@@ -38,7 +41,7 @@ class ReusingEncoder(RowEncoder):
         self._live = old.rows.texts[old.rows.live]
 
     def encode_rows(self, kind: str, items: Sequence[Any], encode: Encode, show_progress: bool) -> Vectors:
-        """RETURNS (Vectors): (n, width), from the index where it has them."""
+        """(n, width), from the index where it has them."""
         wanted = hash_texts(kind, items)
         spots = np.minimum(np.searchsorted(self._texts, wanted), len(self._texts) - 1)
         known = self._texts[spots] == wanted
@@ -54,8 +57,11 @@ class ReusingEncoder(RowEncoder):
     def counts(self, built: RowTable) -> dict[str, int]:
         """Compare the rows of the index that was built with those of the old one.
 
-        built (RowTable): its rows.
-        RETURNS (Dict[str, int]): rows whose vectors were "reused" and "embedded", and rows of the old index
+        Args:
+            built: its rows.
+
+        Returns:
+            Rows whose vectors were "reused" and "embedded", and rows of the old index
             that the new one has no use for, "dropped".
         """
         texts = np.empty(0, np.uint64) if built.texts is None else built.texts
@@ -64,13 +70,17 @@ class ReusingEncoder(RowEncoder):
         return {"reused": reused, "embedded": len(texts) - reused, "dropped": dropped}
 
     def _vectors_of(self, rows: Rows) -> Vectors:
-        """rows (Rows): ascending; rows that follow each other are read at once."""
+        """Args:
+        rows: ascending; rows that follow each other are read at once.
+        """
         runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
         return np.concatenate([self._old.vectors(int(run[0]), int(run[-1]) + 1) for run in runs])
 
 
 def check_reusable(old: EntityIndex) -> None:
-    """RAISES (PelError): if an update cannot use its vectors, since they are compressed or rotated."""
+    """Raises:
+    PelError: if an update cannot use its vectors, since they are compressed or rotated.
+    """
     if _precision(old.vectors) is None:
         raise _too_coarse(old)
 

@@ -15,7 +15,8 @@ Encode = Callable[..., Vectors]
 class RowEncoder(ABC):
     """Passes everything on to an encoder, but the rows of an index go through ``encode_rows``.
 
-    encoder (Encoder): computes the vectors.
+    Args:
+        encoder: computes the vectors.
     """
 
     def __init__(self, encoder: Encoder):
@@ -25,11 +26,14 @@ class RowEncoder(ABC):
     def encode_rows(self, kind: str, items: Sequence[Any], encode: Encode, show_progress: bool) -> Vectors:
         """Get the vectors of rows.
 
-        kind (str): card, alias or mention.
-        items (Sequence[Any]): what the rows stand for: entities, names or mentions.
-        encode (Callable): computes the vectors of such items.
-        show_progress (bool): show a progress bar.
-        RETURNS (Vectors): (n, width).
+        Args:
+            kind: card, alias or mention.
+            items: what the rows stand for: entities, names or mentions.
+            encode: computes the vectors of such items.
+            show_progress: show a progress bar.
+
+        Returns:
+            (n, width).
         """
 
     @property
@@ -45,21 +49,19 @@ class RowEncoder(ABC):
         self._encoder.initialize()
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), queries, as the encoder computes them."""
+        """(n, width), queries, as the encoder computes them."""
         return self._encoder.encode_mentions(mentions, show_progress=show_progress)
 
-    def encode_mention_rows(
-        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
-    ) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of mentions."""
+    def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
+        """(n, width), rows of mentions."""
         return self.encode_rows("mention", mentions, self._encoder.encode_mention_rows, show_progress)
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of cards."""
+        """(n, width), rows of cards."""
         return self.encode_rows("card", entities, self._encoder.encode_entities, show_progress)
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of names."""
+        """(n, width), rows of names."""
         return self.encode_rows("alias", names, self._encoder.encode_names, show_progress)
 
     def __getattr__(self, name: str) -> Any:

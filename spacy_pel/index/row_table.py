@@ -21,9 +21,12 @@ _TEXTS = "texts.arrow"  # a file of its own: indexes of earlier versions do not 
 def hash_texts(kind: str, items: Sequence[Any]) -> NDArray[np.uint64]:
     """Hash what rows stand for: all that an encoder may read of it.
 
-    kind (str): of the rows.
-    items (Sequence[Union[Entity, str, MentionInText]]): entities, names or mentions.
-    RETURNS (NDArray[uint64]): one hash per item. In ten million of them, two that differ share a hash with
+    Args:
+        kind: of the rows.
+        items: entities, names or mentions.
+
+    Returns:
+        One hash per item. In ten million of them, two that differ share a hash with
         a probability of 3 in a million.
     """
     return hash_strings([f"{kind} {item!r}" for item in items])
@@ -33,11 +36,12 @@ def hash_texts(kind: str, items: Sequence[Any]) -> NDArray[np.uint64]:
 class RowTable:
     """Columns over the rows of a vector index.
 
-    kb_rows (NDArray[int32]): the entity's row in the knowledge base.
-    kinds (NDArray[uint8]): 0 = card, 1 = alias, 2 = mention.
-    live (NDArray[bool]): False = replaced or retired, no longer found.
-    texts (Optional[NDArray[uint64]]): a hash of what each row stands for, see ``hash_texts``; None = not
-        known, as in an index of an earlier version.
+    Attributes:
+        kb_rows: the entity's row in the knowledge base.
+        kinds: 0 = card, 1 = alias, 2 = mention.
+        live: False = replaced or retired, no longer found.
+        texts: a hash of what each row stands for, see ``hash_texts``; None = not
+            known, as in an index of an earlier version.
     """
 
     kb_rows: NDArray[np.int32]
@@ -48,10 +52,8 @@ class RowTable:
 
     @classmethod
     def empty(cls) -> "RowTable":
-        """RETURNS (RowTable): without rows."""
-        return cls(
-            np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.bool_), np.empty(0, np.uint64)
-        )
+        """Without rows."""
+        return cls(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.bool_), np.empty(0, np.uint64))
 
     def __len__(self) -> int:
         return len(self.kb_rows)
@@ -59,10 +61,11 @@ class RowTable:
     def append(self, kb_rows: NDArray[np.int64], kind: str, texts: NDArray[np.uint64] | None) -> None:
         """Add live rows of one kind at the end.
 
-        kb_rows (NDArray[int64]): the entity of each.
-        kind (str): their kind.
-        texts (Optional[NDArray[uint64]]): hashes of what they stand for; None = not known, which makes
-            those of all rows unknown.
+        Args:
+            kb_rows: the entity of each.
+            kind: their kind.
+            texts: hashes of what they stand for; None = not known, which makes
+                those of all rows unknown.
         """
         kinds = np.full(len(kb_rows), KINDS.index(kind), dtype=np.uint8)
         self.kb_rows = np.concatenate([self.kb_rows, kb_rows.astype(np.int32)])
@@ -82,9 +85,12 @@ class RowTable:
     ) -> NDArray[np.bool_] | None:
         """Which rows may be found?
 
-        kinds (Collection[str]): kinds wanted.
-        allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base.
-        RETURNS (Optional[NDArray[bool]]): mask over the rows of the index; None = all of them. Read-only and
+        Args:
+            kinds: kinds wanted.
+            allowed: mask over the rows of the knowledge base.
+
+        Returns:
+            Mask over the rows of the index; None = all of them. Read-only and
             the same object each time, unless ``allowed`` is given.
         """
         mask = self._masks.get(frozenset(kinds))
@@ -98,15 +104,15 @@ class RowTable:
 
     @property
     def searched_apart(self) -> NDArray[np.uint8]:
-        """RETURNS (NDArray[uint8]): 0 for names, 1 for mentions: a linker searches them apart."""
+        """0 for names, 1 for mentions: a linker searches them apart."""
         return self._of_kinds(("mention",)).astype(np.uint8)
 
     def count(self, kind: str) -> int:
-        """RETURNS (int): live rows of a kind."""
+        """Live rows of a kind."""
         return int((self.live & self._of_kinds((kind,))).sum())
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored; without ``texts``."""
+        """The columns by name, as they are stored; without ``texts``."""
         return {"kb_row": self.kb_rows, "kind": self.kinds, "live": self.live.view(np.uint8)}
 
     def to_disk(self, path: Path) -> None:
@@ -119,7 +125,8 @@ class RowTable:
     def from_disk(cls, path: Path) -> "RowTable":
         """Map the columns of a folder into memory.
 
-        RAISES (ValueError): if a file is damaged.
+        Raises:
+            ValueError: if a file is damaged.
         """
         columns = _mapped(Path(path) / _FILE)
         texts = _mapped(Path(path) / _TEXTS)["text"] if (Path(path) / _TEXTS).is_file() else None

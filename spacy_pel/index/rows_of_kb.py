@@ -13,14 +13,14 @@ _SEED = 0  # fixed: the same input gives the same index
 
 
 def entities_at(kb: KnowledgeBase, kb_rows: Rows) -> Iterator[tuple[int, Entity]]:
-    """RETURNS (Iterator[Tuple[int, Entity]]): KB row and entity; fastest if all live rows are given."""
+    """KB row and entity; fastest if all live rows are given."""
     if np.array_equal(kb_rows, kb.live_rows):
         return zip(kb_rows.tolist(), kb.entities(), strict=True)
     return ((row, kb.entity_at(row)) for row in kb_rows.tolist())
 
 
 def names_of(entity: Entity) -> list[str]:
-    """RETURNS (List[str]): canonical name and aliases, without repeats of one normal form."""
+    """Canonical name and aliases, without repeats of one normal form."""
     names: dict[str, str] = {}
     for name in (entity.canonical_name, *entity.aliases):
         names.setdefault(normalize_alias(name), name)
@@ -28,7 +28,7 @@ def names_of(entity: Entity) -> list[str]:
 
 
 def with_names(entities: Iterable[tuple[int, Entity]]) -> Iterator[tuple[int, str]]:
-    """YIELDS (Tuple[int, str]): KB row and one name of its entity."""
+    """KB row and one name of its entity."""
     for row, entity in entities:
         for name in names_of(entity):
             yield row, name
@@ -38,9 +38,10 @@ def with_names(entities: Iterable[tuple[int, Entity]]) -> Iterator[tuple[int, st
 class LinkedMentions:
     """Mentions of annotated text whose entities are in the knowledge base.
 
-    mentions (List[MentionInText]): one for each pair of mention and entity.
-    kb_rows (NDArray[int64]): the entity's row.
-    n_documents (int): number of documents read.
+    Attributes:
+        mentions: one for each pair of mention and entity.
+        kb_rows: the entity's row.
+        n_documents: number of documents read.
     """
 
     mentions: list[MentionInText]
@@ -64,7 +65,7 @@ class LinkedMentions:
         return cls([mentions[i] for i in known], kb_rows[known], n_documents)
 
     def by_text(self) -> tuple[list[str], list[Rows]]:
-        """RETURNS (Tuple[List[str], List[NDArray[int64]]]): each text with a mention, in order, and the
+        """Each text with a mention, in order, and the
         entities of its mentions."""
         numbers: dict[str, int] = {}
         which = [numbers.setdefault(mention.text, len(numbers)) for mention in self.mentions]
@@ -73,7 +74,7 @@ class LinkedMentions:
         return list(numbers), np.split(self.kb_rows[order], np.cumsum(lengths)[:-1]) if numbers else []
 
     def capped(self, most: int | None) -> "LinkedMentions":
-        """RETURNS (LinkedMentions): at most ``most`` mentions of each entity, drawn at random."""
+        """At most ``most`` mentions of each entity, drawn at random."""
         if most is None:
             return self
         order = np.random.default_rng(_SEED).permutation(len(self.mentions))
@@ -84,13 +85,13 @@ class LinkedMentions:
         return LinkedMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
 
     def sampled(self, most: int) -> "LinkedMentions":
-        """RETURNS (LinkedMentions): at most ``most`` mentions, drawn at random."""
+        """At most ``most`` mentions, drawn at random."""
         kept = sample_rows(np.arange(len(self.mentions)), most)
         return LinkedMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
 
 
 def sample_rows(rows: Rows, most: int) -> Rows:
-    """RETURNS (NDArray[int64]): at most ``most`` of the rows, drawn at random, in order."""
+    """At most ``most`` of the rows, drawn at random, in order."""
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(_SEED).choice(rows, size=most, replace=False))

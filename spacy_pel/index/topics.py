@@ -23,9 +23,10 @@ class Topics:
 
         P(e | text) = sum over annotated texts d that name e of softmax_d(cos(text, d) / TEMPERATURE)
 
-    vectors (NDArray[float16]): (n, width), the texts; of length 1.
-    kb_rows (NDArray[int32]): (p,) ascending, the entity of each pair of entity and text; each pair once.
-    texts (NDArray[int32]): (p,) the text of each pair.
+    Args:
+        vectors: (n, width), the texts; of length 1.
+        kb_rows: (p,) ascending, the entity of each pair of entity and text; each pair once.
+        texts: (p,) the text of each pair.
     """
 
     def __init__(self, vectors: NDArray[np.float16], kb_rows: NDArray[np.int32], texts: NDArray[np.int32]):
@@ -41,10 +42,12 @@ class Topics:
 
     @classmethod
     def build(cls, vectors: NDArray[Any], kb_rows: Sequence[Rows]) -> "Topics":
-        """vectors (Vectors): (n, width), of length 1. kb_rows (Sequence[NDArray[int64]]): for each text the
-        entities that it names, with repeats.
+        """Args:
+            vectors: (n, width), of length 1. kb_rows (Sequence[NDArray[int64]]): for each text the
+                entities that it names, with repeats.
 
-        RETURNS (Topics): of these texts.
+        Returns:
+            Of these texts.
         """
         distinct = [np.unique(rows) for rows in kb_rows]
         rows = np.concatenate([np.zeros(0, np.int64), *distinct])
@@ -53,7 +56,7 @@ class Topics:
         return cls(vectors.astype(np.float16), rows[order].astype(np.int32), texts[order].astype(np.int32))
 
     def without(self, texts: Rows) -> "Topics":
-        """RETURNS (Topics): without these texts, numbered as they were given."""
+        """Without these texts, numbered as they were given."""
         kept = np.setdiff1d(np.arange(len(self)), texts)
         number = np.full(len(self), -1, dtype=np.int32)
         number[kept] = np.arange(len(kept))
@@ -63,10 +66,13 @@ class Topics:
     def shares(self, vectors: Vectors, texts: Rows, kb_rows: Rows) -> Scores:
         """P(entity | text) of pairs.
 
-        vectors (Vectors): (u, width), of texts; of length 1.
-        texts (NDArray[int64]): (m,) the text of each pair.
-        kb_rows (NDArray[int64]): (m,) its entity.
-        RETURNS (Scores): (m,), from 0 to 1; UNKNOWN where no annotated text names the entity.
+        Args:
+            vectors: (u, width), of texts; of length 1.
+            texts: (m,) the text of each pair.
+            kb_rows: (m,) its entity.
+
+        Returns:
+            (m,), from 0 to 1; UNKNOWN where no annotated text names the entity.
         """
         result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
         if not len(self) or not len(self._entities):
@@ -85,7 +91,7 @@ class Topics:
         return result
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """RETURNS (Dict[str, NDArray]): the pairs by name."""
+        """The pairs by name."""
         return {"kb_row": self.kb_rows, "text": self.texts}
 
     def to_disk(self, path: Path) -> None:
@@ -95,9 +101,10 @@ class Topics:
 
     @classmethod
     def from_disk(cls, path: Path) -> "Topics":
-        """RETURNS (Topics): those of a folder, mapped into memory.
+        """Those of a folder, mapped into memory.
 
-        RAISES (ValueError): if the files are damaged, or do not fit together.
+        Raises:
+            ValueError: if the files are damaged, or do not fit together.
         """
         try:
             vectors = np.load(path / _VECTORS, mmap_mode="r", allow_pickle=False)
@@ -119,10 +126,13 @@ def build_topics(
 ) -> Topics | None:
     """Encode annotated texts.
 
-    encoder (Any): the encoder of the index.
-    texts (Sequence[str]): the texts.
-    kb_rows (Sequence[NDArray[int64]]): the entities that each of them names; texts without one are left out.
-    RETURNS (Optional[Topics]): None if there is no such text, or the encoder does not read texts.
+    Args:
+        encoder: the encoder of the index.
+        texts: the texts.
+        kb_rows: the entities that each of them names; texts without one are left out.
+
+    Returns:
+        None if there is no such text, or the encoder does not read texts.
     """
     used = [number for number, rows in enumerate(kb_rows) if len(rows)]
     # not in the protocol: an encoder may read mentions and names only
@@ -138,8 +148,9 @@ class TopicReader:
 
     Texts that were read for the last batch are not read again: one batch may end in the middle of a text.
 
-    encoder (Any): the encoder of the index, with ``encode_texts``.
-    topics (Topics): those of the index.
+    Args:
+        encoder: the encoder of the index, with ``encode_texts``.
+        topics: those of the index.
     """
 
     def __init__(self, encoder: Any, topics: Topics):
@@ -148,11 +159,13 @@ class TopicReader:
         self._last: Mapping[str, Vectors] = {}
 
     def shares(self, texts: Sequence[str], kb_rows: Rows, of_candidates: Rows) -> Scores:
-        """texts (Sequence[str]): (n,) the text around each mention; "" = there is none.
-        kb_rows (NDArray[int64]): (m,) candidates.
-        of_candidates (NDArray[int64]): (m,) the mention of each of them.
+        """Args:
+            texts: (n,) the text around each mention; "" = there is none.
+            kb_rows: (m,) candidates.
+            of_candidates: (m,) the mention of each of them.
 
-        RETURNS (Scores): (m,), see ``Topics.shares``; UNKNOWN without a text.
+        Returns:
+            (m,), see ``Topics.shares``; UNKNOWN without a text.
         """
         result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
         numbers, vectors = self._read(texts)
@@ -164,7 +177,7 @@ class TopicReader:
         return result
 
     def _read(self, texts: Sequence[str]) -> tuple[dict[str, int], list[Vectors]]:
-        """RETURNS (tuple): the number of each distinct text, and their vectors."""
+        """The number of each distinct text, and their vectors."""
         last = self._last  # another thread may replace it
         distinct = [text for text in dict.fromkeys(texts) if text]
         new = [text for text in distinct if text not in last]

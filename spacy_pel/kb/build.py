@@ -31,13 +31,16 @@ def build_store(
     Entities of one id are merged. The first pass finds them by their hashes, so that no table of
     all ids is held in memory; a second pass, needed only then, writes the merged entities.
 
-    folder (Path): empty.
-    entities (Iterable[Entity]): read once.
-    redirects (Optional[Mapping[str, str]]): retired id -> successor; read after the entities, since
-        readers are not complete before.
-    source (Optional[Mapping[str, Any]]): JSON data; read after the entities.
-    strict (bool): faults are errors; otherwise they are repaired and counted.
-    RETURNS (int): the number of rows.
+    Args:
+        folder: empty.
+        entities: read once.
+        redirects: retired id -> successor; read after the entities, since
+            readers are not complete before.
+        source: JSON data; read after the entities.
+        strict: faults are errors; otherwise they are repaired and counted.
+
+    Returns:
+        The number of rows.
     """
     repairs, writer = Repairs(strict=strict), StoreWriter(folder)
     for entity in entities:
@@ -80,9 +83,7 @@ def _same_ids(table: Table, hashes: NDArray[np.uint64]) -> dict[int, list[int]]:
     return {rows[0]: rows for rows in by_id.values() if len(rows) > 1}
 
 
-def _merged(
-    table: Table, type_names: list[str], groups: dict[int, list[int]], repairs: Repairs
-) -> Iterator[Entity]:
+def _merged(table: Table, type_names: list[str], groups: dict[int, list[int]], repairs: Repairs) -> Iterator[Entity]:
     later = {row for rows in groups.values() for row in rows[1:]}
     row = 0
     for chunk in table.chunks():

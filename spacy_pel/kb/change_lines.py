@@ -26,15 +26,16 @@ _CUI = re.compile(r"C\d{7}")
 class Changes:
     """The changes that files describe.
 
-    entities (List[Entity]): to add, or to replace those with the same id.
-    retired (Dict[str, Optional[str]]): ids to retire, with their successors if they have one.
-    repairs (Dict[str, int]): repairs of the lines, by kind.
-    places (Dict[str, Place]): where the ids to retire are, for errors.
-    redirects (Dict[str, str]): ids that are no longer used -> successors; those that the knowledge base
-        lacks do not matter.
-    obsolete (Dict[str, Tuple[str, ...]]): other ids that are no longer used -> ids that may replace them.
-    id_prefix (str): what the ids that were read begin with.
-    types (Optional[Collection[str]]): what was read has any of these; None = any.
+    Attributes:
+        entities: to add, or to replace those with the same id.
+        retired: ids to retire, with their successors if they have one.
+        repairs: repairs of the lines, by kind.
+        places: where the ids to retire are, for errors.
+        redirects: ids that are no longer used -> successors; those that the knowledge base
+            lacks do not matter.
+        obsolete: other ids that are no longer used -> ids that may replace them.
+        id_prefix: what the ids that were read begin with.
+        types: what was read has any of these; None = any.
     """
 
     entities: list[Entity] = field(default_factory=list)
@@ -55,13 +56,18 @@ def read_changes(path: str | Path, *, strict: bool = False) -> Changes:
 def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
     """Read files of changes.
 
-    reader (KBReader): any; with JsonlKB, a line is an entity, or ``{"concept_id": ..., "retired": true}``,
-        the latter with ``"successor": ...`` if another entity replaces it.
-        Its ``id_prefix`` chooses ids to retire, too, also those of redirects.
-    paths (Sequence[Path]): what it reads.
-    RETURNS (Changes): in the order of the lines.
-    RAISES (PelError): if a line is neither, or an entity is there twice; names the line. If there is nothing
-        to change.
+    Args:
+        reader: any; with JsonlKB, a line is an entity, or ``{"concept_id": ..., "retired": true}``,
+            the latter with ``"successor": ...`` if another entity replaces it.
+            Its ``id_prefix`` chooses ids to retire, too, also those of redirects.
+        paths: what it reads.
+
+    Returns:
+        In the order of the lines.
+
+    Raises:
+        PelError: if a line is neither, or an entity is there twice; names the line. If there is nothing
+            to change.
     """
     prefix, types = getattr(reader, "id_prefix", ""), getattr(reader, "types", None)
     if isinstance(reader, JsonlKB):
@@ -136,11 +142,16 @@ def apply_changes(
 ) -> Update:
     """Apply changes in memory; ``kb.to_disk`` saves them. Successors may be new entities.
 
-    retire_missing (bool): the changes are a whole release: retire what they do not name.
-    as_edits (bool): the changes are a curator's: later releases do not undo them.
-    RETURNS (Update): what changed, and what did not.
-    RAISES (PelError): before anything is changed: if a line retires an id that is not live, or in favour of
-        such an id; names the line. If more than half of the entities are missing and were to be retired.
+    Args:
+        retire_missing: the changes are a whole release: retire what they do not name.
+        as_edits: the changes are a curator's: later releases do not undo them.
+
+    Returns:
+        What changed, and what did not.
+
+    Raises:
+        PelError: before anything is changed: if a line retires an id that is not live, or in favour of
+            such an id; names the line. If more than half of the entities are missing and were to be retired.
     """
     given = {entity.concept_id for entity in changes.entities}
     _check_retired(kb, changes, given)
@@ -170,7 +181,7 @@ def _check_retired(kb: KnowledgeBase, changes: Changes, given: set[str]) -> None
 def _no_longer_used(
     kb: KnowledgeBase, changes: Changes, given: set[str]
 ) -> tuple[dict[str, str | None], dict[str, tuple[str, ...]]]:
-    """RETURNS (Tuple[Dict, Dict]): ids to retire and their successors; of those without a successor, the
+    """Ids to retire and their successors; of those without a successor, the
     ids that may replace them."""
     unused = {**changes.redirects, **changes.obsolete, **changes.retired}
     redirects = {old: new for old, new in changes.redirects.items() if old not in given}
@@ -190,7 +201,7 @@ def _no_longer_used(
 def _not_named(
     kb: KnowledgeBase, changes: Changes, given: set[str], retired: Collection[str]
 ) -> tuple[list[str], int, int]:
-    """RETURNS (Tuple[List[str], int, int]): the entities that a release would name, but the changes do not;
+    """The entities that a release would name, but the changes do not;
     of how many; and how many others there are, such as those that a curator added."""
     kinds = set(map(_namespace, given))
     rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
@@ -205,14 +216,16 @@ def _not_named(
 
 
 def _namespace(entity_id: str) -> str:
-    """RETURNS (str): "HP" of "HP:0000118", "UMLS" of a CUI; "" for others, such as "D003924" and "E11"."""
+    """ "HP" of "HP:0000118", "UMLS" of a CUI; "" for others, such as "D003924" and "E11"."""
     if ":" in entity_id:
         return entity_id.partition(":")[0]
     return "UMLS" if _CUI.fullmatch(entity_id) else ""
 
 
 def _check_live(kb: KnowledgeBase, given: set[str], entity_id: str, place: Place, expected: str) -> None:
-    """RAISES (PelError): if an id is neither in the knowledge base nor given."""
+    """Raises:
+    PelError: if an id is neither in the knowledge base nor given.
+    """
     successor = kb.resolve(entity_id)
     if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:
         return

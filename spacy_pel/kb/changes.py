@@ -16,7 +16,7 @@ from .store.merged_store import MergedStore
 
 
 def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
-    """RETURNS (NDArray[int64]): the rows of the new entities."""
+    """The rows of the new entities."""
     new = _checked(entities)
     rows = merged.find_ids([entity.concept_id for entity in new])
     for entity, row in zip(new, rows.tolist(), strict=True):
@@ -26,19 +26,19 @@ def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
 
 
 def put_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
-    """RETURNS (NDArray[int64]): the rows of the new or replaced entities."""
+    """The rows of the new or replaced entities."""
     return _put(merged, _checked(entities))
 
 
 def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
-    """RETURNS (NDArray[int64]): the rows of the changed entities."""
+    """The rows of the changed entities."""
     changed = _checked(entities)
     _live_rows(merged, [entity.concept_id for entity in changed])
     return _put(merged, changed)
 
 
 def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
-    """RETURNS (NDArray[int64]): the rows of the retired entities."""
+    """The rows of the retired entities."""
     if isinstance(ids, str):
         raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
     retired = dict.fromkeys(ids)
@@ -54,7 +54,7 @@ def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[
 
 
 def rename_entities(merged: MergedStore, names: Mapping[str, str], *, keep_old: bool) -> Rows:
-    """RETURNS (NDArray[int64]): the rows of the entities that changed."""
+    """The rows of the entities that changed."""
     if not isinstance(names, Mapping):
         raise PelError(Errors.E118.format(got=repr(names)))
     for pair in names.items():
@@ -74,7 +74,7 @@ def rename_entities(merged: MergedStore, names: Mapping[str, str], *, keep_old: 
 
 
 def withdraw_edits(merged: MergedStore, ids: Iterable[str]) -> Rows:
-    """RETURNS (NDArray[int64]): the rows of the entities, which are as the source has them again."""
+    """The rows of the entities, which are as the source has them again."""
     if isinstance(ids, str):
         raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
     edited = list(dict.fromkeys(ids))
@@ -91,13 +91,14 @@ def withdraw_edits(merged: MergedStore, ids: Iterable[str]) -> Rows:
 class Update:
     """What a release or a file of changes did, by id, and what it did not touch.
 
-    added, replaced, retired (List[str]): entities that changed.
-    unchanged (int): how many entities were as they should be.
-    edited (List[str]): entities that differ from the release, because a curator edited them ...
-    conflicts (Dict[str, str]): and among them, what the release changed of those that it changed.
-    obsolete (Dict[str, Tuple[str, ...]]): entities retired without a successor -> ids that may replace them.
-    missing (List[str]): entities that are not named, among those that a release would name.
-    n_others (int): how many other entities there are: of other namespaces or types.
+    Attributes:
+        added, replaced, retired: entities that changed.
+        unchanged: how many entities were as they should be.
+        edited: entities that differ from the release, because a curator edited them ...
+        conflicts: and among them, what the release changed of those that it changed.
+        obsolete: entities retired without a successor -> ids that may replace them.
+        missing: entities that are not named, among those that a release would name.
+        n_others: how many other entities there are: of other namespaces or types.
     """
 
     added: list[str] = field(default_factory=list)
@@ -112,18 +113,14 @@ class Update:
 
     @property
     def changed(self) -> list[str]:
-        """RETURNS (List[str]): the entities that changed."""
+        """The entities that changed."""
         return [*self.added, *self.replaced, *self.retired]
 
 
 def follow_release(
-    merged: MergedStore,
-    entities: Iterable[Entity],
-    retired: Mapping[str, str | None],
-    *,
-    as_edits: bool = False,
+    merged: MergedStore, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
 ) -> Update:
-    """RETURNS (Update): what changed."""
+    """What changed."""
     given = {entity.concept_id: entity for entity in _checked(entities)}
     ids = list(dict.fromkeys((*given, *retired)))
     update = Update()
@@ -169,15 +166,12 @@ def _put(merged: MergedStore, entities: list[Entity]) -> Rows:
 
 
 def _edit(
-    merged: MergedStore,
-    entity_id: str,
-    before: State,
-    after: State,
-    name: tuple[str, bool] | None = None,
+    merged: MergedStore, entity_id: str, before: State, after: State, name: tuple[str, bool] | None = None
 ) -> None:
     """Change an entity, and note the edit unless it leaves the entity as the source has it.
 
-    name (Optional[Tuple[str, bool]]): the entity was only renamed; whether it keeps the old name.
+    Args:
+        name: the entity was only renamed; whether it keeps the old name.
     """
     if after.agrees(before):
         return

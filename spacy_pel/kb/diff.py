@@ -16,10 +16,11 @@ _BATCH = 4096
 class Diff:
     """The changes from an old to a new knowledge base, by id.
 
-    added (List[str]): ids that only the new one has.
-    removed (Dict[str, Optional[str]]): ids that only the old one has, and their successors.
-    changed (Dict[str, List[str]]): ids of both, and the fields that differ (the order of aliases and
-        types is ignored).
+    Attributes:
+        added: ids that only the new one has.
+        removed: ids that only the old one has, and their successors.
+        changed: ids of both, and the fields that differ (the order of aliases and
+            types is ignored).
     """
 
     added: list[str] = field(default_factory=list)
@@ -30,7 +31,8 @@ class Diff:
 def diff(old: KnowledgeBase, new: KnowledgeBase, *, show_progress: bool = False) -> Diff:
     """Compare live entities by id. Memory grows with the differences, not with the entities.
 
-    RETURNS (Diff): ids in the order of the rows.
+    Returns:
+        Ids in the order of the rows.
     """
     found = Diff()
     if old.fingerprint == new.fingerprint:

@@ -9,10 +9,11 @@ def warn_of_other_ids(kb: KnowledgeBase, *, n_outside: int, n: int, example: str
     """Log a warning if more than half of the mentions with ids have none that the knowledge base has: often
     it is another knowledge base than that of the annotation, or the ids lack a prefix.
 
-    kb (KnowledgeBase): the entities.
-    n_outside (int): mentions none of whose ids is in it.
-    n (int): mentions that are annotated with ids.
-    example (str): an id that it lacks.
+    Args:
+        kb: the entities.
+        n_outside: mentions none of whose ids is in it.
+        n: mentions that are annotated with ids.
+        example: an id that it lacks.
     """
     if 2 * n_outside > n and len(kb):
         logger.warning(
@@ -25,10 +26,13 @@ def warn_of_other_ids(kb: KnowledgeBase, *, n_outside: int, n: int, example: str
 def no_known_id(kb: KnowledgeBase, *, n: int, example: str) -> PelError:
     """The error where no annotated mention has an id that the knowledge base has.
 
-    kb (KnowledgeBase): the entities.
-    n (int): mentions that are annotated with ids.
-    example (str): one of these ids.
-    RETURNS (PelError): to raise.
+    Args:
+        kb: the entities.
+        n: mentions that are annotated with ids.
+        example: one of these ids.
+
+    Returns:
+        To raise.
     """
     if not len(kb):
         return PelError(Errors.E624)
@@ -36,9 +40,10 @@ def no_known_id(kb: KnowledgeBase, *, n: int, example: str) -> PelError:
 
 
 def prefix_hint(kb: KnowledgeBase, example: str) -> str:
-    """RETURNS (str): a sentence, after a blank, where ids may differ only in a prefix such as "MESH:".
+    """A sentence, after a blank, where ids may differ only in a prefix such as "MESH:".
 
-    example (str): an annotated id that the knowledge base lacks; "" = there is none.
+    Args:
+        example: an annotated id that the knowledge base lacks; "" = there is none.
     """
     own = _own_id(kb)
     given, known = _prefix(example), _prefix(own)
@@ -54,5 +59,5 @@ def _own_id(kb: KnowledgeBase) -> str:
 
 
 def _prefix(entity_id: str) -> str:
-    """RETURNS (str): "MESH:" of "MESH:D009369"; "" = none."""
+    """ "MESH:" of "MESH:D009369"; "" = none."""
     return "".join(entity_id.partition(":")[:2]) if ":" in entity_id else ""

@@ -4,10 +4,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import (
-    Any,
-    Union,
-)
+from typing import Any
 from weakref import WeakMethod
 
 import numpy as np
@@ -33,7 +30,7 @@ from .store.edits import Edit, State
 from .store.merged_store import MergedStore
 from .store.store_writer import KIND, META, VERSION
 
-PathLike = Union[str, Path]
+PathLike = str | Path
 Listener = Callable[["KnowledgeBase", Rows], None]
 
 
@@ -48,10 +45,11 @@ class KnowledgeBase:
     ``add``, ``update``, ``put``, ``retire`` and ``rename`` are edits of a curator: they are noted, stay
     through later releases of the source (``release``), and can be withdrawn.
 
-    entities (Iterable[Entity]): for a small knowledge base in memory; see ``build`` for large ones.
-    redirects (Optional[Mapping[str, str]]): retired id -> its successor.
-    source (Optional[Mapping[str, Any]]): origin, version, licence: JSON data.
-    strict (bool): faults of entities are errors; otherwise they are repaired and counted.
+    Args:
+        entities: for a small knowledge base in memory; see ``build`` for large ones.
+        redirects: retired id -> its successor.
+        source: origin, version, licence: JSON data.
+        strict: faults of entities are errors; otherwise they are repaired and counted.
     """
 
     def __init__(
@@ -87,12 +85,17 @@ class KnowledgeBase:
     ) -> "KnowledgeBase":
         """Write a knowledge base folder from a stream, and open it. Memory stays bounded.
 
-        entities (Iterable[Entity]): read once.
-        path (Union[str, Path]): the folder; an existing knowledge base is replaced.
-        source, redirects, strict: as above; the first two are read after the entities.
-        show_progress (bool): show a progress bar.
-        RETURNS (KnowledgeBase): memory-mapped.
-        RAISES (PelError): if there are no entities, or the folder cannot be written.
+        Args:
+            entities: read once.
+            path: the folder; an existing knowledge base is replaced.
+                source, redirects, strict: as above; the first two are read after the entities.
+            show_progress: show a progress bar.
+
+        Returns:
+            Memory-mapped.
+
+        Raises:
+            PelError: if there are no entities, or the folder cannot be written.
         """
         stream = progress(entities, description="Writing entities", show=show_progress)
         with _new_folder(Path(path)) as part:
@@ -107,14 +110,16 @@ class KnowledgeBase:
     def from_disk(cls, path: PathLike) -> "KnowledgeBase":
         """Open a folder, memory-mapped.
 
-        RAISES (PelError): if it is missing, damaged, or has another format version.
+        Raises:
+            PelError: if it is missing, damaged, or has another format version.
         """
         return cls._of(ArrowStore.open(path))
 
     def to_disk(self, path: PathLike) -> None:
         """Write the folder with the changes merged; rows stay the same.
 
-        RAISES (PelError): if the folder holds something else or cannot be written.
+        Raises:
+            PelError: if the folder holds something else or cannot be written.
         """
         path, changed = Path(path), bool(self._merged.overlay)
         if not changed and self._merged.store.is_at(path):
@@ -125,7 +130,7 @@ class KnowledgeBase:
             self._merged = MergedStore(ArrowStore.open(path))
 
     def to_bytes(self) -> bytes:
-        """RETURNS (bytes): what ``to_disk`` would write. RAISES (PelError): if it is over 2 GiB."""
+        """What ``to_disk`` would write. RAISES (PelError): if it is over 2 GiB."""
         if not self._merged.overlay:
             return self._merged.store.to_bytes()
         with _temporary_folder() as folder:
@@ -134,7 +139,9 @@ class KnowledgeBase:
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "KnowledgeBase":
-        """RAISES (PelError): if this is not what ``to_bytes`` returned."""
+        """Raises:
+        PelError: if this is not what ``to_bytes`` returned.
+        """
         return cls._of(ArrowStore.from_bytes(data))
 
     def __reduce__(self) -> Any:
@@ -146,22 +153,22 @@ class KnowledgeBase:
 
     @property
     def path(self) -> Path | None:
-        """RETURNS (Optional[Path]): the folder it was opened from; None = in memory."""
+        """The folder it was opened from; None = in memory."""
         return self._merged.store.path
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with any row or redirect; the same before and after saving."""
+        """Changes with any row or redirect; the same before and after saving."""
         return self._merged.fingerprint
 
     @property
     def meta(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): format, version, fingerprint, counts, source, report of repairs."""
+        """Format, version, fingerprint, counts, source, report of repairs."""
         return self._merged.meta()
 
     @property
     def source(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): origin, version, licence, reader settings."""
+        """Origin, version, licence, reader settings."""
         return self._merged.store.meta["source"]
 
     # --- by id
@@ -171,11 +178,11 @@ class KnowledgeBase:
 
     @property
     def n_rows(self) -> int:
-        """RETURNS (int): rows, those of retired entities included."""
+        """Rows, those of retired entities included."""
         return self._merged.counts["rows"]
 
     def __iter__(self) -> Iterator[str]:
-        """YIELDS (str): the ids of the entities that are not retired, as a mapping does."""
+        """The ids of the entities that are not retired, as a mapping does."""
         yield from self.ids_at(self.live_rows)
 
     def __contains__(self, entity_id: object) -> bool:
@@ -188,16 +195,16 @@ class KnowledgeBase:
         return self._merged.entity_at(row)
 
     def resolve(self, entity_id: str) -> str | None:
-        """RETURNS (Optional[str]): this id, or its successor if it was retired; None = unknown."""
+        """This id, or its successor if it was retired; None = unknown."""
         row = self.row(entity_id)
         return self.id_at(row) if row >= 0 else None
 
     def row(self, entity_id: str) -> int:
-        """RETURNS (int): the row of an entity, following redirects; -1 = unknown."""
+        """The row of an entity, following redirects; -1 = unknown."""
         return int(self.rows([entity_id])[0])
 
     def rows(self, ids: Sequence[str]) -> Rows:
-        """RETURNS (NDArray[int64]): the row of each entity, following redirects; -1 = unknown."""
+        """The row of each entity, following redirects; -1 = unknown."""
         rows = self._merged.find_ids(ids)
         known = rows >= 0
         known[known] = self._merged.live[rows[known]]
@@ -217,51 +224,62 @@ class KnowledgeBase:
         return -1
 
     def is_retired(self, entity_id: str) -> bool:
-        """RETURNS (bool): whether an entity had this id that was retired."""
+        """Whether an entity had this id that was retired."""
         row = int(self._merged.find_ids([entity_id])[0])
         return row >= 0 and not self._merged.live[row]
 
     def validate(self) -> None:
-        """RAISES (PelError): if the saved files are not safe to read; reads all of them."""
+        """Raises:
+        PelError: if the saved files are not safe to read; reads all of them.
+        """
         self._merged.store.validate()
 
     def redirects(self) -> dict[str, str]:
-        """RETURNS (Dict[str, str]): retired ids and their successors."""
+        """Retired ids and their successors."""
         return self._merged.redirects()
 
     # --- by name
 
     def ids(self, alias: str) -> list[str]:
-        """RETURNS (List[str]): the entities that have this name, compared in normal form.
+        """The entities that have this name, compared in normal form.
 
-        RAISES (PelError): if the name is not text.
+        Raises:
+            PelError: if the name is not text.
         """
         if not isinstance(alias, str):
             raise PelError(Errors.E116.format(wanted="a name", got=repr(alias)))
         return self._merged.ids_at(self.rows_of_alias(alias))
 
     def rows_of_alias(self, alias: str) -> Rows:
-        """RETURNS (NDArray[int64]): the rows of the entities that have this name, ascending."""
+        """The rows of the entities that have this name, ascending."""
         return self.rows_of_aliases([alias])[0]
 
     def rows_of_aliases(self, aliases: Sequence[str], *, normalized: bool = False) -> list[Rows]:
         """Look up many names at once.
 
-        aliases (Sequence[str]): names.
-        normalized (bool): they are in normal form already (see ``util.normalize_alias``).
-        RETURNS (List[NDArray[int64]]): ``rows_of_alias`` of each.
+        Args:
+            aliases: names.
+            normalized: they are in normal form already (see ``util.normalize_alias``).
+
+        Returns:
+            ``rows_of_alias`` of each.
         """
         return self._merged.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
 
     def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
 
-        text (str): compared in normal form.
-        n (int): how many entities at most.
-        RETURNS (List[Tuple[str, str]]): ids and, for each, the nearest of its names in normal form. First the
+        Args:
+            text: compared in normal form.
+            n: how many entities at most.
+
+        Returns:
+            Ids and, for each, the nearest of its names in normal form. First the
             text itself, then names that begin with it, then those whose words begin with its words, then
             those that contain its words; of equal ones the shortest first. Empty for an empty text.
-        RAISES (PelError): if the text is not text.
+
+        Raises:
+            PelError: if the text is not text.
         """
         if not isinstance(text, str):
             raise PelError(Errors.E116.format(wanted="a text", got=repr(text)))
@@ -273,36 +291,39 @@ class KnowledgeBase:
     # --- by row
 
     def id_at(self, row: int) -> str:
-        """RETURNS (str): the id of a row, live or retired."""
+        """The id of a row, live or retired."""
         return self.ids_at([row])[0]
 
     def ids_at(self, rows: ArrayLike) -> list[str]:
-        """RETURNS (List[str]): the ids of rows, live or retired."""
+        """The ids of rows, live or retired."""
         return self._merged.ids_at(self._checked(rows))
 
     def name_at(self, row: int) -> str:
-        """RETURNS (str): the canonical name in a row."""
+        """The canonical name in a row."""
         return self._merged.name_at(int(self._checked([row])[0]))
 
     def names_at(self, rows: ArrayLike) -> list[list[str]]:
-        """RETURNS (List[List[str]]): canonical name and aliases of each row."""
+        """Canonical name and aliases of each row."""
         return self._merged.names_at(self._checked(rows))
 
     def types_at(self, rows: ArrayLike) -> list[list[str]]:
-        """RETURNS (List[List[str]]): the types of each row; of a retired one, as they were."""
+        """The types of each row; of a retired one, as they were."""
         return self._merged.types_at(self._checked(rows))
 
     def normalized_names_at(self, rows: ArrayLike) -> tuple[list[str], Rows]:
         """Names in normal form, as stored.
 
-        rows (ArrayLike): (n,) rows.
-        RETURNS (Tuple[List[str], NDArray[int64]]): the distinct normalised names of all rows, and (n + 1,)
+        Args:
+            rows: (n,) rows.
+
+        Returns:
+            The distinct normalised names of all rows, and (n + 1,)
             offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
         """
         return self._merged.normalized_names_at(self._checked(rows))
 
     def entity_at(self, row: int) -> Entity:
-        """RETURNS (Entity): the entity in a row; for a retired one, as it was."""
+        """The entity in a row; for a retired one, as it was."""
         return self._merged.entity_at(int(self._checked([row])[0]))
 
     def _checked(self, rows: ArrayLike) -> Rows:
@@ -313,29 +334,29 @@ class KnowledgeBase:
         return checked
 
     def entities(self) -> Iterator[Entity]:
-        """YIELDS (Entity): the live entities in the order of their rows."""
+        """The live entities in the order of their rows."""
         return (entity for entity, live in self.items() if live)
 
     def items(self) -> Iterator[tuple[Entity, bool]]:
-        """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
+        """Every row in order, and whether it is live."""
         return self._merged.items()
 
     @property
     def live_rows(self) -> Rows:
-        """RETURNS (NDArray[int64]): the rows of live entities, ascending."""
+        """The rows of live entities, ascending."""
         return self._merged.live_rows
 
     def types(self) -> dict[str, int]:
-        """RETURNS (Dict[str, int]): live entities by type, the most frequent type first."""
+        """Live entities by type, the most frequent type first."""
         return self._merged.type_counts()
 
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): by row; True = live and of any of these types. Do not write to it."""
+        """By row; True = live and of any of these types. Do not write to it."""
         return self._merged.rows_with_types(types)
 
     @property
     def memo(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): for values computed from rows, by a name of the caller's choice. Another,
+        """For values computed from rows, by a name of the caller's choice. Another,
         empty dictionary after each change of a row; it is neither saved nor pickled."""
         return self._merged.memo
 
@@ -344,16 +365,22 @@ class KnowledgeBase:
     def add(self, entities: Iterable[Entity]) -> Rows:
         """Add entities. One with the id of a retired entity gets the row of that entity.
 
-        RETURNS (NDArray[int64]): their rows.
-        RAISES (PelError): if an id exists already or is given twice; nothing is added then.
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if an id exists already or is given twice; nothing is added then.
         """
         return self._changed(add_entities(self._merged, entities))
 
     def update(self, entities: Iterable[Entity]) -> Rows:
         """Replace entities by others with the same ids.
 
-        RETURNS (NDArray[int64]): their rows.
-        RAISES (PelError): if an id is unknown or retired; nothing is changed then.
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if an id is unknown or retired; nothing is changed then.
         """
         return self._changed(update_entities(self._merged, entities))
 
@@ -361,42 +388,60 @@ class KnowledgeBase:
         """Add entities, or replace those whose ids are live. What follows is brought up to date once for
         each call, so pass many entities together.
 
-        RETURNS (NDArray[int64]): their rows.
-        RAISES (PelError): if an id is given twice; nothing is changed then.
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if an id is given twice; nothing is changed then.
         """
         return self._changed(put_entities(self._merged, entities))
 
     def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> Rows:
         """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
 
-        ids (Iterable[str]): live ids.
-        successor (Optional[Mapping[str, str]]): id -> the id that replaces it.
-        RETURNS (NDArray[int64]): their rows, which stay as tombstones.
-        RAISES (PelError): if an id or a successor is not live; nothing is changed then.
+        Args:
+            ids: live ids.
+            successor: id -> the id that replaces it.
+
+        Returns:
+            Their rows, which stay as tombstones.
+
+        Raises:
+            PelError: if an id or a successor is not live; nothing is changed then.
         """
         return self._changed(retire_entities(self._merged, ids, successor or {}))
 
     def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> Rows:
         """Give entities other canonical names; ids, types and definitions stay.
 
-        names (Mapping[str, str]): live id -> its new name.
-        keep_old (bool): keep the old name as an alias; otherwise the entity loses it.
-        RETURNS (NDArray[int64]): the rows of the entities whose names changed.
-        RAISES (PelError): if an id is not live or a name is empty; nothing is changed then.
+        Args:
+            names: live id -> its new name.
+            keep_old: keep the old name as an alias; otherwise the entity loses it.
+
+        Returns:
+            The rows of the entities whose names changed.
+
+        Raises:
+            PelError: if an id is not live or a name is empty; nothing is changed then.
         """
         return self._changed(rename_entities(self._merged, names, keep_old=keep_old))
 
     @property
     def edits(self) -> Mapping[str, Edit]:
-        """RETURNS (Mapping[str, Edit]): curators' edits by id, the first edited first."""
+        """Curators' edits by id, the first edited first."""
         return self._merged.edits
 
     def withdraw(self, ids: Iterable[str]) -> Rows:
         """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
 
-        ids (Iterable[str]): of edited entities.
-        RETURNS (NDArray[int64]): their rows.
-        RAISES (PelError): if one was not edited; nothing is changed then.
+        Args:
+            ids: of edited entities.
+
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if one was not edited; nothing is changed then.
         """
         return self._changed(withdraw_edits(self._merged, ids))
 
@@ -406,18 +451,23 @@ class KnowledgeBase:
         """Take over what a release of the source says. Where a curator edited an entity, the edit wins: it is
         applied again to the entity of the release.
 
-        entities (Iterable[Entity]): new, changed and unchanged ones; others stay as they are.
-        retired (Mapping[str, Optional[str]]): ids that are no longer used -> successor.
-        as_edits (bool): they are a curator's edits instead, which win.
-        RETURNS (Update): what changed.
-        RAISES (PelError): if an id is given twice; nothing is changed then.
+        Args:
+            entities: new, changed and unchanged ones; others stay as they are.
+            retired: ids that are no longer used -> successor.
+            as_edits: they are a curator's edits instead, which win.
+
+        Returns:
+            What changed.
+
+        Raises:
+            PelError: if an id is given twice; nothing is changed then.
         """
         update = follow_release(self._merged, entities, retired, as_edits=as_edits)
         self._changed(self._merged.find_ids(update.changed))
         return update
 
     def source_states(self, ids: Sequence[str]) -> list[State]:
-        """RETURNS (List[State]): what the source has for each id: the knowledge base without the edits."""
+        """What the source has for each id: the knowledge base without the edits."""
         pairs = zip(ids, self._merged.states(ids), strict=True)
         return [self.edits[one].release if one in self.edits else state for one, state in pairs]
 
@@ -425,7 +475,8 @@ class KnowledgeBase:
         """Have a method called after each change, with this knowledge base and the changed rows, so that
         what was built from it stays in step. Neither copies nor saved folders have listeners.
 
-        listener (Callable): a bound method; forgotten along with its object.
+        Args:
+            listener: a bound method; forgotten along with its object.
         """
         known = WeakMethod(listener)
         if known not in self._listeners:
@@ -448,9 +499,10 @@ def _temporary_folder() -> Iterator[Path]:
 
 @contextmanager
 def _new_folder(path: Path) -> Iterator[Path]:
-    """YIELDS (Path): an empty folder that becomes the knowledge base folder at ``path``.
+    """An empty folder that becomes the knowledge base folder at ``path``.
 
-    RAISES (PelError): if that would replace something other than a knowledge base.
+    Raises:
+        PelError: if that would replace something other than a knowledge base.
     """
     if path.exists() and not path.is_dir():
         raise PelError(Errors.E111.format(path=path, got="a file"))

@@ -14,8 +14,9 @@ _KEYS = ("ids", "kb_id", "gold", "id_set", "candidates")  # of a mention
 class Migration:
     """Replaces retired ids in linked documents, or in lines of predictions.jsonl, by their successors.
 
-    old (KnowledgeBase): the one of the ids; its redirects count where the new one does not know an id.
-    new (KnowledgeBase): the one to use.
+    Args:
+        old: the one of the ids; its redirects count where the new one does not know an id.
+        new: the one to use.
     """
 
     def __init__(self, old: KnowledgeBase, new: KnowledgeBase):
@@ -27,7 +28,7 @@ class Migration:
         self._found: dict[str, str | None] = {}
 
     def __call__(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """YIELDS (Dict[str, Any]): the records, changed in place. An id without a successor stays."""
+        """The records, changed in place. An id without a successor stays."""
         for record in records:
             self.n_documents += 1
             for mention in record.get("mentions", [record]):
@@ -71,6 +72,6 @@ class Migration:
 
 
 def _ids(value: Any) -> Iterator[str]:
-    """YIELDS (str): the ids in a value of a mention."""
+    """The ids in a value of a mention."""
     for one in [value] if isinstance(value, str) else value:
         yield one if isinstance(one, str) else one[0]

@@ -14,11 +14,14 @@ def sample_entities(
     """Draw entities at random. Recall on a sample is higher than on the whole knowledge base, as there are
     fewer entities to confuse; use it only to compare methods.
 
-    kb (KnowledgeBase): source; retired entities are left out.
-    share (float): share of the entities that are not in the documents, 0 to 1.
-    seed (int): random seed.
-    documents (Iterable[Document]): all entities of their mentions are kept.
-    YIELDS (Entity): in the order of the knowledge base.
+    Args:
+        kb: source; retired entities are left out.
+        share: share of the entities that are not in the documents, 0 to 1.
+        seed: random seed.
+        documents: all entities of their mentions are kept.
+
+    Yields:
+        In the order of the knowledge base.
     """
     ids = sorted({id_ for document in documents for mention in document.mentions for id_ in mention.ids})
     named = kb.rows(ids) if ids else np.empty(0, dtype=np.int64)

@@ -36,8 +36,9 @@ Flags = NDArray[np.bool_]
 class AnswerScores(NamedTuple):
     """Scores of the answers to n mentions.
 
-    scores (Scores): (m,), of the candidates; shares of their mention.
-    nil_scores (Scores): (n,).
+    Attributes:
+        scores: (m,), of the candidates; shares of their mention.
+        nil_scores: (n,).
     """
 
     scores: Scores
@@ -59,11 +60,12 @@ class Confidence:
     rate can be several points below what was asked for, with forty it is close. Labels with 200 mentions have
     their own order statistics, and the other labels together.
 
-    link_weights (Tuple[float, ...]): of 1, the logit of the best share and that of the NIL score.
-    nil_weights (Tuple[float, ...]): of 1 and the logit of the NIL score.
-    n_mentions (Dict[str, int]): label -> calibration mentions; "" = those of all other labels.
-    smallest (Dict[str, List[float]]): label -> evenly spaced order statistics, ascending, of the
-        probabilities of their right answers; 0 where it is no candidate.
+    Attributes:
+        link_weights: of 1, the logit of the best share and that of the NIL score.
+        nil_weights: of 1 and the logit of the NIL score.
+        n_mentions: label -> calibration mentions; "" = those of all other labels.
+        smallest: label -> evenly spaced order statistics, ascending, of the
+            probabilities of their right answers; 0 where it is no candidate.
     """
 
     link_weights: tuple[float, ...] = ()
@@ -73,15 +75,18 @@ class Confidence:
 
     @property
     def is_fitted(self) -> bool:
-        """RETURNS (bool): whether ``fit`` or ``from_state`` gave it weights."""
+        """Whether ``fit`` or ``from_state`` gave it weights."""
         return bool(self.link_weights)
 
     def probabilities(self, best: Floats, nil_scores: Floats) -> tuple[Floats, Floats]:
         """P(right) of both possible answers.
 
-        best (Floats): (n,), the best candidate's share, see ``shares_of``; 0 = no candidate.
-        nil_scores (Floats): (n,), between 0 and 1.
-        RETURNS (Tuple[Floats, Floats]): (n,) that the best candidate is right, and (n,) that NIL is.
+        Args:
+            best: (n,), the best candidate's share, see ``shares_of``; 0 = no candidate.
+            nil_scores: (n,), between 0 and 1.
+
+        Returns:
+            (n,) that the best candidate is right, and (n,) that NIL is.
         """
         if not self.is_fitted:
             return best * (1.0 - nil_scores), nil_scores
@@ -91,12 +96,15 @@ class Confidence:
         return np.where(best > 0, link, 0.0), logistic(bias + of_nil * _logit(nil_scores))
 
     def least(self, coverage: float, label: str) -> float:
-        """RETURNS (float): the least probability of an answer in a set; 0 = all answers belong to it, since
+        """The least probability of an answer in a set; 0 = all answers belong to it, since
         too few right answers are among the candidates.
 
-        coverage (float): how often a set has to hold the right answer, between 0 and 1.
-        label (str): of the mention.
-        RAISES (PelError): if this was not fitted.
+        Args:
+            coverage: how often a set has to hold the right answer, between 0 and 1.
+            label: of the mention.
+
+        Raises:
+            PelError: if this was not fitted.
         """
         if not self.is_fitted:
             raise PelError(Errors.E519)
@@ -122,13 +130,14 @@ class Confidence:
     ) -> None:
         """Learn from the answers to annotated mentions.
 
-        table (CandidateTable): the candidates of n mentions.
-        found (AnswerScores): their scores, by cross-fitting.
-        gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity, any of them right;
-            empty = NIL.
-        labels (Sequence[str]): (n,), of the mentions.
-        composite (Optional[NDArray[bool]]): (n,), mentions that mean all of their entities, so that no single
-            one is right and a set has to hold all. None = there is none.
+        Args:
+            table: the candidates of n mentions.
+            found: their scores, by cross-fitting.
+            gold: for each mention the KB rows of its entity, any of them right;
+                empty = NIL.
+            labels: (n,), of the mentions.
+            composite: (n,), mentions that mean all of their entities, so that no single
+                one is right and a set has to hold all. None = there is none.
         """
         n_gold = np.array([len(rows) for rows in gold])
         is_nil = n_gold == 0
@@ -161,7 +170,7 @@ class Confidence:
         self.smallest = {label: _order_statistics(of_right[own]) for label, own in groups.items()}
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): what ``fit`` learned, as JSON; empty before."""
+        """What ``fit`` learned, as JSON; empty before."""
         if not self.is_fitted:
             return {}
         return {
@@ -173,7 +182,7 @@ class Confidence:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Confidence":
-        """RETURNS (Confidence): as saved by ``state``; an empty state gives one that is not fitted."""
+        """As saved by ``state``; an empty state gives one that is not fitted."""
         if not state:
             return cls()
         smallest = {label: [float(one) for one in kept] for label, kept in state["smallest"].items()}
@@ -193,14 +202,17 @@ def cross_fitted(
 ) -> AnswerScores | None:
     """Score each fold of documents with parts that were fitted on the other folds.
 
-    table (CandidateTable): the candidates of n mentions.
-    gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
-    documents (NDArray): (n,), which document each mention is in, by its number or id.
-    combiner (Combiner), nil_model (NilModel): fitted already; copies are fitted here.
-    n_ranked (Optional[int]): the combiner is fitted on this many of the first mentions; None = on all.
-    reranker (Optional[Reranker]): also fitted; its two weights are kept.
-    read (Optional[Scores]): (m,), what the reranker read.
-    RETURNS (Optional[AnswerScores]): None if there are too few documents, or a fold leaves nothing to fit on.
+    Args:
+        table: the candidates of n mentions.
+        gold: for each mention the KB rows of its entity; empty = NIL.
+        documents: (n,), which document each mention is in, by its number or id.
+            combiner (Combiner), nil_model (NilModel): fitted already; copies are fitted here.
+        n_ranked: the combiner is fitted on this many of the first mentions; None = on all.
+        reranker: also fitted; its two weights are kept.
+        read: (m,), what the reranker read.
+
+    Returns:
+        None if there are too few documents, or a fold leaves nothing to fit on.
     """
     from sklearn.model_selection import GroupKFold
 
@@ -235,9 +247,12 @@ def cross_fitted(
 def shares_of(table: CandidateTable, scores: Scores) -> Floats:
     """Scores as shares of 1.
 
-    table (CandidateTable): the candidates.
-    scores (Scores): (m,), of a combiner or reranker.
-    RETURNS (Floats): (m,), the scores of mentions whose scores are shares; of other mentions, as of a
+    Args:
+        table: the candidates.
+        scores: (m,), of a combiner or reranker.
+
+    Returns:
+        (m,), the scores of mentions whose scores are shares; of other mentions, as of a
         combiner that returns distances, a softmax.
     """
     wide = scores.astype(np.float64)
@@ -249,11 +264,14 @@ def shares_of(table: CandidateTable, scores: Scores) -> Floats:
 def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least: float) -> list[str]:
     """The answers of at least a given probability, or else the most probable one.
 
-    ids (Sequence[str]): of the candidates, best first.
-    shares (Sequence[float]): theirs.
-    nil_score (float): between 0 and 1.
-    least (float): from ``Confidence.least``.
-    RETURNS (List[str]): ids and NIL, most probable first.
+    Args:
+        ids: of the candidates, best first.
+        shares: theirs.
+        nil_score: between 0 and 1.
+        least: from ``Confidence.least``.
+
+    Returns:
+        Ids and NIL, most probable first.
     """
     answers = [(share * (1.0 - nil_score), one) for one, share in zip(ids, shares, strict=True)]
     answers.append((nil_score, NIL))
@@ -262,7 +280,7 @@ def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least:
 
 
 def _platt(inputs: Floats, truth: Flags) -> tuple[float, ...]:
-    """RETURNS (Tuple[float, ...]): the bias and the weights of a logistic regression; of a single class,
+    """The bias and the weights of a logistic regression; of a single class,
     the bias that gives its share with one more mention of each class."""
     from sklearn.linear_model import LogisticRegression
 
@@ -274,7 +292,7 @@ def _platt(inputs: Floats, truth: Flags) -> tuple[float, ...]:
 
 
 def _order_statistics(values: Floats) -> list[float]:
-    """RETURNS (List[float]): of n values those at the ranks n/k, 2n/k, … rounded down, with k at most 1,000:
+    """Of n values those at the ranks n/k, 2n/k, … rounded down, with k at most 1,000:
     each stands for its rank and those after it, so that coverage errs upwards."""
     ordered = np.sort(values)
     k = min(len(ordered), _KEPT)

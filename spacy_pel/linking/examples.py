@@ -19,12 +19,13 @@ _FOLDS = 5  # of the documents
 class Examples:
     """Annotated mentions and the candidates that a linker found for them.
 
-    kb (KnowledgeBase): of the linker.
-    queries (List[MentionQuery]): the n mentions.
-    table (CandidateTable): their candidates.
-    gold (List[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
-    documents (List[Any]): (n,), which document each mention is in.
-    composite (NDArray[bool]): (n,), which mean all of their entities.
+    Attributes:
+        kb: of the linker.
+        queries: the n mentions.
+        table: their candidates.
+        gold: for each mention the KB rows of its entity; empty = NIL.
+        documents: (n,), which document each mention is in.
+        composite: (n,), which mean all of their entities.
     """
 
     kb: KnowledgeBase
@@ -39,21 +40,21 @@ class Examples:
 
     @property
     def surfaces(self) -> list[str]:
-        """RETURNS (List[str]): (n,), the surface forms of the mentions."""
+        """(n,), the surface forms of the mentions."""
         return [query.surface for query in self.queries]
 
     @property
     def is_nil(self) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): (n,), True where the entity is not in the KB."""
+        """(n,), True where the entity is not in the KB."""
         return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
 
     @property
     def linkable(self) -> "Examples":
-        """RETURNS (Examples): the mentions whose entity is in the KB."""
+        """The mentions whose entity is in the KB."""
         return self.take(np.flatnonzero(~self.is_nil))
 
     def take(self, rows: NDArray[np.int64]) -> "Examples":
-        """RETURNS (Examples): the mentions of the given positions only."""
+        """The mentions of the given positions only."""
         return Examples(
             self.kb,
             [self.queries[i] for i in rows],
@@ -65,13 +66,13 @@ class Examples:
 
     @property
     def document_numbers(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): (n,), the documents numbered in the order of their first mention."""
+        """(n,), the documents numbered in the order of their first mention."""
         numbers: dict[Any, int] = {}
         return np.array([numbers.setdefault(one, len(numbers)) for one in self.documents], dtype=np.int64)
 
     @property
     def folds(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): (n,), which fifth of the documents each mention is in: by counts of the
+        """(n,), which fifth of the documents each mention is in: by counts of the
         other fifths, no document tells on itself."""
         return self.document_numbers % _FOLDS
 
@@ -80,8 +81,11 @@ def join_examples(parts: Sequence[Examples]) -> Examples:
     """Join examples of several linkers. Rows of a KB are compared within a mention only, so that the KBs may
     differ.
 
-    parts (Sequence[Examples]): at least one; their documents are all different.
-    RETURNS (Examples): of all mentions, in order, with the KB of the first part.
+    Args:
+        parts: at least one; their documents are all different.
+
+    Returns:
+        Of all mentions, in order, with the KB of the first part.
     """
     if len(parts) == 1:
         return parts[0]

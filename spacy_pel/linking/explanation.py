@@ -33,21 +33,22 @@ _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are roun
 class CandidateEvidence:
     """What speaks for a candidate.
 
-    id (str): of the entity.
-    name (str): its canonical name.
-    score (float): the final score, as in ``span._.pel_candidates``.
-    nearest_name (Optional[str]): the name of the entity that is nearest to the mention, by cosine if there
-        are vectors, otherwise by spelling.
-    name_cosine (Optional[float]): the best cosine over the rows of its names; None without vectors.
-    mention_cosine (Optional[float]): the best cosine over the rows of its annotated mentions that were found;
-        None if there is none.
-    nearest_mention (Optional[str]): that mention in its context, if it was learned (see ``learned``); the
-        text of other mentions is not stored.
-    learned (Optional[int]): the entry of that mention in the memory.
-    features (Dict[str, float]): all features of the candidate, see FEATURES of ``evidence/evidence.py``.
-    contributions (Dict[str, float]): what each input of the combiner adds to the score, before the softmax if
-        there is one. Empty for a combiner that cannot say.
-    ranker_score (Optional[float]): of the reranker, as a logit; None if it did not read the candidate.
+    Attributes:
+        id: of the entity.
+        name: its canonical name.
+        score: the final score, as in ``span._.pel_candidates``.
+        nearest_name: the name of the entity that is nearest to the mention, by cosine if there
+            are vectors, otherwise by spelling.
+        name_cosine: the best cosine over the rows of its names; None without vectors.
+        mention_cosine: the best cosine over the rows of its annotated mentions that were found;
+            None if there is none.
+        nearest_mention: that mention in its context, if it was learned (see ``learned``); the
+            text of other mentions is not stored.
+        learned: the entry of that mention in the memory.
+        features: all features of the candidate, see FEATURES of ``evidence/evidence.py``.
+        contributions: what each input of the combiner adds to the score, before the softmax if
+            there is one. Empty for a combiner that cannot say.
+        ranker_score: of the reranker, as a logit; None if it did not read the candidate.
     """
 
     id: str
@@ -67,33 +68,34 @@ class CandidateEvidence:
 class Explanation:
     """The answer for a mention, and why. Printed, it is a table.
 
-    text (str): the mention as the linker reads it: the long form of an abbreviation.
-    written (str): the mention as it is written.
-    context (str): the mention, and whole words of up to 40 characters before and after it.
-    context_start (int): where the mention begins in the context.
-    label (str): the NER label.
-    kb_id (str): the answer: an id, or "NIL".
-    name (Optional[str]): its canonical name; None for NIL.
-    probability (float): P(right) of the answer.
-    nil_score (float): the number that is compared with the threshold; P(NIL) after calibration.
-    threshold (Optional[float]): a higher nil_score is NIL. Before calibration it is the mention's own, above
-        which NIL is more probable than the first candidate. None = NIL only for lack of candidates.
-    threshold_is_own (bool): whether the threshold is the mention's own.
-    id_set (Optional[List[str]]): with the setting ``coverage`` and a calibration, the answers among which the
-        right one is at that rate.
-    learned (Optional[Learned]): the corrected mention that decides the answer, whatever the scores say; None
-        = none does.
-    record (Optional[Dict[str, int]]): how often the first candidate was "first" for annotated mentions of the
-        calibration, how often it was "right" then, and how often the mention was "nil"; None without
-        candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
-        as well.
-    words (Optional[Dict[str, WordRecord]]): the mention's "first_word", "last_word" and "ending", each with
-        how many annotated mentions have it, and how many of these were NIL; 0 for a part that fewer than two
-        texts have. None where ``record`` is.
-    weights (Dict[str, float]): of the combiner, by feature; empty if it has none.
-    ranker_weights (Optional[Tuple[float, float]]): of the reranker's score, and of the logarithm of the
-        combiner's; None without a reranker.
-    candidates (List[CandidateEvidence]): best first, as many as the linker returns.
+    Attributes:
+        text: the mention as the linker reads it: the long form of an abbreviation.
+        written: the mention as it is written.
+        context: the mention, and whole words of up to 40 characters before and after it.
+        context_start: where the mention begins in the context.
+        label: the NER label.
+        kb_id: the answer: an id, or "NIL".
+        name: its canonical name; None for NIL.
+        probability: P(right) of the answer.
+        nil_score: the number that is compared with the threshold; P(NIL) after calibration.
+        threshold: a higher nil_score is NIL. Before calibration it is the mention's own, above
+            which NIL is more probable than the first candidate. None = NIL only for lack of candidates.
+        threshold_is_own: whether the threshold is the mention's own.
+        id_set: with the setting ``coverage`` and a calibration, the answers among which the
+            right one is at that rate.
+        learned: the corrected mention that decides the answer, whatever the scores say; None
+            = none does.
+        record: how often the first candidate was "first" for annotated mentions of the
+            calibration, how often it was "right" then, and how often the mention was "nil"; None without
+            candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
+            as well.
+        words: the mention's "first_word", "last_word" and "ending", each with
+            how many annotated mentions have it, and how many of these were NIL; 0 for a part that fewer than two
+            texts have. None where ``record`` is.
+        weights: of the combiner, by feature; empty if it has none.
+        ranker_weights: of the reranker's score, and of the logarithm of the
+            combiner's; None without a reranker.
+        candidates: best first, as many as the linker returns.
     """
 
     text: str
@@ -119,7 +121,7 @@ class Explanation:
         return self.to_text()
 
     def to_text(self, n: int = 5) -> str:
-        """RETURNS (str): some lines and a table of the n best candidates."""
+        """Some lines and a table of the n best candidates."""
         label = f" ({self.label})" if self.label else ""
         mention = self.text if self.text == self.written else f"{self.written}, read as {self.text}"
         answer = self.kb_id if self.name is None else f"{self.kb_id} {self.name}"
@@ -161,7 +163,7 @@ class Explanation:
 
     @property
     def difference(self) -> dict[str, float]:
-        """RETURNS (Dict[str, float]): what each contribution adds to the lead of the first candidate over the
+        """What each contribution adds to the lead of the first candidate over the
         second one, the largest first; empty if there are no contributions to compare."""
         if len(self.candidates) < 2:
             return {}
@@ -172,7 +174,7 @@ class Explanation:
 
     @staticmethod
     def shown(one: CandidateEvidence) -> list[str]:
-        """RETURNS (List[str]): the cells of a candidate, see HEAD."""
+        """The cells of a candidate, see HEAD."""
         # a form that annotated text never has tells nothing
         prior = one.features.get("prior") if one.features.get("seen", 1.0) else None
         named = next((name for name in NAMED if one.features.get(name)), EMPTY)
@@ -190,19 +192,19 @@ class Explanation:
         ]
 
 
-HEAD = (
-    *("id", "name", "score", "nearest name", "cosine", "mention cosine", "named by", "prior", "spelling"),
-    "ranker",
-)
+HEAD = (*("id", "name", "score", "nearest name", "cosine", "mention cosine", "named by", "prior", "spelling"), "ranker")
 
 
 def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None) -> Explanation:
     """Link a mention and keep the evidence.
 
-    linker (Linker): any.
-    query (MentionQuery): the mention, as the linker is given it.
-    written (Optional[str]): the mention as it is written; None = as in the query.
-    RETURNS (Explanation): with the answer of ``linker.link``.
+    Args:
+        linker: any.
+        query: the mention, as the linker is given it.
+        written: the mention as it is written; None = as in the query.
+
+    Returns:
+        With the answer of ``linker.link``.
     """
     queries = [query]
     table, recalled = linker.gather(queries)
@@ -277,7 +279,7 @@ class _NearestRows:
                 self.of_entity.setdefault(int(self.index.kb_rows[row]), []).append(row)
 
     def name(self, kb_row: int, entity: Entity) -> str | None:
-        """RETURNS (Optional[str]): the nearest name of an entity."""
+        """The nearest name of an entity."""
         names = names_of(entity)
         if rows := self.of_entity.get(kb_row):
             vectors: Vectors = np.concatenate([self.index.vectors.vectors(row, row + 1) for row in rows])  # type: ignore[union-attr]
@@ -293,7 +295,7 @@ class _NearestRows:
         return None if best is None else names[best[2]]
 
     def learned(self, kb_row: int, features: Mapping[str, float]) -> Learned | None:
-        """RETURNS (Optional[Learned]): the nearest annotated mention of an entity, if it was learned."""
+        """The nearest annotated mention of an entity, if it was learned."""
         if self.vector is None or self.known.vectors is None or not features["vote"] > 0:
             return None
         own = np.flatnonzero((self.known.kb_rows == kb_row) & self.known.settled)
@@ -306,7 +308,7 @@ class _NearestRows:
 
 
 def described(one: Learned) -> str:
-    """RETURNS (str): an entry of the memory in a line."""
+    """An entry of the memory in a line."""
     who = f" by {one.by}" if one.by else ""
     where = f" in {one.doc}" if one.doc else ""
     return one_line(f"{one.id}: {one.text} = {one.after} (before: {one.before}){where}, {one.at}{who}")

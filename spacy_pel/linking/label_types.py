@@ -27,8 +27,9 @@ _LEAST_LABELS = 2  # of a single label all that could be learned is how frequent
 class LabelTypes:
     """Counts of annotated mentions by label and by the types of their entity.
 
-    counts (Mapping): label, capitals ignored -> type -> mentions. An entity with several types counts as a
-        part of one for each, and so do the entities of a mention with several. Empty = nothing is known.
+    Attributes:
+        counts: label, capitals ignored -> type -> mentions. An entity with several types counts as a
+            part of one for each, and so do the entities of a mention with several. Empty = nothing is known.
     """
 
     counts: Counts = field(default_factory=dict)
@@ -37,15 +38,16 @@ class LabelTypes:
         return bool(self.counts)
 
     @classmethod
-    def of(
-        cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[NDArray[np.int64]]
-    ) -> "LabelTypes":
+    def of(cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[NDArray[np.int64]]) -> "LabelTypes":
         """Count mentions.
 
-        kb (KnowledgeBase): the entities.
-        queries (Sequence[MentionQuery]): (n,), the mentions.
-        gold (Sequence[NDArray[int64]]): (n,), the KB rows of their entities; none = not counted.
-        RETURNS (LabelTypes): empty where there are fewer than two labels, or all entities are of one type.
+        Args:
+            kb: the entities.
+            queries: (n,), the mentions.
+            gold: (n,), the KB rows of their entities; none = not counted.
+
+        Returns:
+            Empty where there are fewer than two labels, or all entities are of one type.
         """
         pairs = [
             (query.label.casefold(), int(row), 1 / len(rows))
@@ -65,10 +67,13 @@ class LabelTypes:
     def shares(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
         """P(type | label) of candidates.
 
-        kb (KnowledgeBase): whose rows they are.
-        queries (Sequence[MentionQuery]): (n,), the mentions.
-        table (CandidateTable): their m candidates.
-        RETURNS (NDArray[float32]): (m,), of the likeliest of its types; 1 for a label that was never counted.
+        Args:
+            kb: whose rows they are.
+            queries: (n,), the mentions.
+            table: their m candidates.
+
+        Returns:
+            (m,), of the likeliest of its types; 1 for a label that was never counted.
         """
         rows, which = np.unique(table.kb_rows, return_inverse=True)
         numbers: dict[tuple[str, ...], int] = {}  # of the combinations of types: far fewer than entities
@@ -97,20 +102,23 @@ class LabelTypes:
         return smoothed
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON."""
+        """As JSON."""
         return {label: dict(of_label) for label, of_label in self.counts.items()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "LabelTypes":
-        """RETURNS (LabelTypes): as saved by ``state``."""
+        """As saved by ``state``."""
         return cls({label: dict(of_label) for label, of_label in state.items()})
 
 
 def label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examples]]:
     """Count the labels and types of annotated mentions, for the evidence of the same mentions and of others.
 
-    parts (Sequence[Examples]): annotated mentions. Those of the first part count.
-    RETURNS (tuple): the counts, and the parts with the feature LABEL_TYPE: of the first part by the counts of
+    Args:
+        parts: annotated mentions. Those of the first part count.
+
+    Returns:
+        The counts, and the parts with the feature LABEL_TYPE: of the first part by the counts of
         its other documents, in five folds. Without it if the counts are empty.
     """
     own = parts[0]

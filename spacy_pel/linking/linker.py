@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from logging import INFO
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,16 +60,17 @@ _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Py
 class Link:
     """The linker's answer for one mention.
 
-    kb_id (str): an entity id, or "NIL".
-    nil_score (float): the number compared with the NIL threshold.
-    ids (List[str]): ids of the candidates, best first, distinct, at most top_k.
-    scores (List[float]): their scores.
-    probability (float): P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``.
-    id_set (Optional[List[str]]): the answers, ids or "NIL", most probable first, among which the right one is
-        at the rate ``coverage``. None without that setting, or before calibration.
-    learned (Optional[int]): the entry of the memory that decided, see ``Linker.learn``; None = none did.
-    threshold (Optional[float]): a higher nil_score is NIL, unless ``learned`` decides; None = NIL only for
-        lack of candidates.
+    Attributes:
+        kb_id: an entity id, or "NIL".
+        nil_score: the number compared with the NIL threshold.
+        ids: ids of the candidates, best first, distinct, at most top_k.
+        scores: their scores.
+        probability: P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``.
+        id_set: the answers, ids or "NIL", most probable first, among which the right one is
+            at the rate ``coverage``. None without that setting, or before calibration.
+        learned: the entry of the memory that decided, see ``Linker.learn``; None = none did.
+        threshold: a higher nil_score is NIL, unless ``learned`` decides; None = NIL only for
+            lack of candidates.
     """
 
     kb_id: str
@@ -83,7 +84,7 @@ class Link:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """RETURNS (List[Candidate]): the candidates as pairs, made when asked for: dozens of objects for each
+        """The candidates as pairs, made when asked for: dozens of objects for each
         mention would keep Python's garbage collector busy."""
         return list(map(_CANDIDATE, zip(self.ids, self.scores, strict=True)))
 
@@ -91,34 +92,37 @@ class Link:
 class Linker:
     """Candidate generator -> combiner -> (reranker) -> NIL model -> threshold.
 
-    kb (KnowledgeBase): the entities.
-    encoder (Optional[Encoder]): reads the mentions, for a generator that works on vectors.
-    index (Optional[EntityIndex]): built from ``kb`` with ``encoder``.
-    combiner (Combiner): scores candidates from their evidence.
-    nil_model (NilModel): gives the number that is compared with the threshold.
-    threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
-        has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
-        the one found by ``fit``; without one, NIL where that is more probable than the first candidate, if
-        the NIL model can say (``is_probability``); if it cannot, NIL only for lack of candidates.
-    top_k (int): candidates returned for each mention. Above 128, more are retrieved.
-    entity_types (Optional[Mapping]): label -> the KB types its mentions may have; mentions with other
-        labels are not filtered. Applied before ranking.
-    batch_size (int): mentions linked together.
-    coverage (Optional[float]): how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
-        None = no sets.
-    reranker (Optional[Reranker]): reorders the best candidates.
-    generator (Optional[CandidateGenerator]): finds the candidates; built from ``kb``. None = those near
-        the mention's vector, see ``BiEncoderCandidates``.
-    memory (Optional[Memory]): corrected mentions; None = there are none yet.
-    RAISES (PelError): if ``entity_types`` names a type that no entity has, or the generator needs an
-        encoder and an index that are not there.
+    Args:
+        kb: the entities.
+        encoder: reads the mentions, for a generator that works on vectors.
+        index: built from ``kb`` with ``encoder``.
+        combiner: scores candidates from their evidence.
+        nil_model: gives the number that is compared with the threshold.
+        threshold: a mention is NIL if its nil_score is higher, and always if it
+            has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
+            the one found by ``fit``; without one, NIL where that is more probable than the first candidate, if
+            the NIL model can say (``is_probability``); if it cannot, NIL only for lack of candidates.
+        top_k: candidates returned for each mention. Above 128, more are retrieved.
+        entity_types: label -> the KB types its mentions may have; mentions with other
+            labels are not filtered. Applied before ranking.
+        batch_size: mentions linked together.
+        coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
+            None = no sets.
+        reranker: reorders the best candidates.
+        generator: finds the candidates; built from ``kb``. None = those near
+            the mention's vector, see ``BiEncoderCandidates``.
+        memory: corrected mentions; None = there are none yet.
+
+    Raises:
+        PelError: if ``entity_types`` names a type that no entity has, or the generator needs an
+            encoder and an index that are not there.
     """
 
     def __init__(
         self,
         kb: KnowledgeBase,
         encoder: Encoder | None,
-        index: Optional["EntityIndex"],
+        index: "EntityIndex | None",
         combiner: Combiner,
         nil_model: NilModel,
         *,
@@ -153,7 +157,7 @@ class Linker:
         if getattr(similarity, "token_level", False) and reranker is None:
             logger.warning(Warnings.W504.format(similarity=similarity.registered_name))  # type: ignore[union-attr]
 
-    def _bind(self, index: Optional["EntityIndex"]) -> None:
+    def _bind(self, index: "EntityIndex | None") -> None:
         if self.generator.needs_encoder and (self.encoder is None or index is None):
             missing = "encoder" if self.encoder is None else "index"
             raise PelError(Errors.E457.format(generator=self.generator.registered_name, missing=missing))
@@ -164,10 +168,10 @@ class Linker:
 
     @property
     def known(self) -> Known:
-        """RETURNS (Known): the learned mentions in effect."""
+        """The learned mentions in effect."""
         return self.memory.known(self.kb, None if self.index is None else self.index.priors)
 
-    def _with_memory(self, index: Optional["EntityIndex"]) -> Any:
+    def _with_memory(self, index: "EntityIndex | None") -> Any:
         known = self.known
         # without learned mentions nothing is different, not even the last digit of a score
         return index if index is None or known.vectors is None else IndexWithMemory(index, known)
@@ -175,12 +179,15 @@ class Linker:
     def with_index(self, index: "EntityIndex") -> "Linker":
         """A linker with the same parts that finds candidates in another index; this one is not changed.
 
-        index (EntityIndex): built from the same KB with the same encoder, or a part of such an index.
-        RETURNS (Linker): with a shallow copy of the generator.
+        Args:
+            index: built from the same KB with the same encoder, or a part of such an index.
+
+        Returns:
+            With a shallow copy of the generator.
         """
         return self._copy(index, self.memory)
 
-    def _copy(self, index: Optional["EntityIndex"], memory: Memory) -> "Linker":
+    def _copy(self, index: "EntityIndex | None", memory: Memory) -> "Linker":
         other = copy.copy(self)
         other.generator, other.memory = copy.copy(self.generator), memory
         other._bind(index)
@@ -188,40 +195,34 @@ class Linker:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """RETURNS (Dict[str, str]): fingerprints of what the candidates depend on: the KB and, if present,
+        """Fingerprints of what the candidates depend on: the KB and, if present,
         the index, the encoder, a generator other than the default, and the learned mentions."""
         generator = None if self._is_default else self.generator
         memory = self.known if len(self.memory) else None
-        parts = {
-            "kb": self.kb,
-            "index": self.index,
-            "encoder": self.encoder,
-            "generator": generator,
-            "memory": memory,
-        }
+        parts = {"kb": self.kb, "index": self.index, "encoder": self.encoder, "generator": generator, "memory": memory}
         return {name: part.fingerprint for name, part in parts.items() if part is not None}
 
     @property
     def nil_threshold(self) -> float | None:
-        """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one. A label
+        """The threshold in use: the setting, or else the calibrated one. A label
         may have its own, see ``threshold_of``. None = there is none: each mention has its own, see
         ``Link.threshold``, or is NIL only for lack of candidates."""
         return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
 
     @property
     def is_calibrated(self) -> bool:
-        """RETURNS (bool): whether a NIL threshold was fitted; see ``fit``."""
+        """Whether a NIL threshold was fitted; see ``fit``."""
         return self.calibrated_threshold is not None or bool(self.calibrated_by_label)
 
     @property
     def decides_without_threshold(self) -> bool:
-        """RETURNS (bool): whether NIL is decided where there is no threshold, too, as the NIL model gives
+        """Whether NIL is decided where there is no threshold, too, as the NIL model gives
         P(NIL) before it is fitted."""
         return bool(getattr(self.nil_model, "is_probability", False))
 
     @property
     def label_thresholds(self) -> dict[str, float]:
-        """RETURNS (Dict[str, float]): label -> threshold, of the labels that have their own."""
+        """Label -> threshold, of the labels that have their own."""
         if isinstance(self.threshold, Mapping):
             return {**self.calibrated_by_label, **self.threshold}
         return {} if self.threshold is not None else dict(self.calibrated_by_label)
@@ -230,8 +231,11 @@ class Linker:
         """The threshold in use for the mentions of a label. A setting takes precedence over the calibration,
         and a label's own threshold over the common one.
 
-        label (str): the mention's NER label.
-        RETURNS (Optional[float]): a higher nil_score is NIL; None = there is none: each mention has its own,
+        Args:
+            label: the mention's NER label.
+
+        Returns:
+            A higher nil_score is NIL; None = there is none: each mention has its own,
             see ``Link.threshold``, or is NIL only for lack of candidates.
         """
         if isinstance(self.threshold, Mapping):
@@ -246,9 +250,12 @@ class Linker:
     def link(self, queries: Sequence[MentionQuery], *, top_k: int | None = None) -> list[Link]:
         """Link mentions, ``batch_size`` at a time.
 
-        queries (Sequence[MentionQuery]): the mentions.
-        top_k (Optional[int]): candidates returned for each mention; None = the linker's own.
-        RETURNS (List[Link]): one for each.
+        Args:
+            queries: the mentions.
+            top_k: candidates returned for each mention; None = the linker's own.
+
+        Returns:
+            One for each.
         """
         top_k = self.top_k if top_k is None else top_k
         links: list[Link] = []
@@ -262,8 +269,11 @@ class Linker:
     def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
         """Find candidates and gather the evidence for each.
 
-        queries (Sequence[MentionQuery]): the mentions.
-        RETURNS (CandidateTable): one mention for each query; a mention of white space only has no
+        Args:
+            queries: the mentions.
+
+        Returns:
+            One mention for each query; a mention of white space only has no
             candidates.
         """
         starts = range(0, max(1, len(queries)), self.batch_size)
@@ -272,9 +282,12 @@ class Linker:
     def score(self, queries: Sequence[MentionQuery], table: CandidateTable) -> tuple[Scores, Scores]:
         """Turn evidence into scores.
 
-        queries (Sequence[MentionQuery]): the mentions.
-        table (CandidateTable): their evidence.
-        RETURNS (Tuple[Scores, Scores]): of the m candidates, and the n nil_scores.
+        Args:
+            queries: the mentions.
+            table: their evidence.
+
+        Returns:
+            Of the m candidates, and the n nil_scores.
         """
         scores = self._candidate_scores(queries, table)
         record = getattr(self.nil_model, "record", None)
@@ -291,9 +304,7 @@ class Linker:
         scores = self.combiner(table)
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
-    def _batch_evidence(
-        self, queries: Sequence[MentionQuery], allowed: Masks | None, top_k: int
-    ) -> CandidateTable:
+    def _batch_evidence(self, queries: Sequence[MentionQuery], allowed: Masks | None, top_k: int) -> CandidateTable:
         mentions, present = read_batch(queries)
         if allowed is not None:
             allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
@@ -312,9 +323,12 @@ class Linker:
     ) -> tuple[CandidateTable, Recalled | None]:
         """Find candidates of one batch, gather the evidence, and see which learned mentions decide.
 
-        queries (Sequence[MentionQuery]): the mentions.
-        top_k (Optional[int]): candidates returned for each mention; None = the linker's own.
-        RETURNS (Tuple[CandidateTable, Optional[Recalled]]): None = nothing is learned.
+        Args:
+            queries: the mentions.
+            top_k: candidates returned for each mention; None = the linker's own.
+
+        Returns:
+            None = nothing is learned.
         """
         allowed = self._allowed(queries)
         table = self._batch_evidence(queries, allowed, self.top_k if top_k is None else top_k)
@@ -324,7 +338,7 @@ class Linker:
         return insert_answers(self.kb, [query.in_text for query in queries], table, recalled), recalled
 
     def _allowed(self, queries: Sequence[MentionQuery]) -> Masks | None:
-        """RETURNS (Optional[Masks]): for each mention a mask over the rows of the KB; None = all rows."""
+        """For each mention a mask over the rows of the KB; None = all rows."""
         return allowed_rows(self.kb, self.entity_types, queries)
 
     def _links(
@@ -358,9 +372,7 @@ class Linker:
         if with_sets:
             sets = self._sets(queries, ids, shares[order].tolist(), nil.tolist(), ends)
         links, start = [], 0
-        for number, (query, end, nil_score) in enumerate(
-            zip(queries, ends, nil_scores.tolist(), strict=True)
-        ):
+        for number, (query, end, nil_score) in enumerate(zip(queries, ends, nil_scores.tolist(), strict=True)):
             threshold, stop = thresholds[query.label], min(end, start + top_k)
             if threshold is None and limits is not None:
                 threshold = limits[number]
@@ -387,8 +399,11 @@ class Linker:
     def _limits(self, best: NDArray[np.float64]) -> list[float] | None:
         """The threshold of each mention where there is no other.
 
-        best (NDArray[float64]): (n,), the best candidate's share.
-        RETURNS (Optional[List[float]]): (n,), see ``even_threshold``; 0.5 if the combiner's scores are no
+        Args:
+            best: (n,), the best candidate's share.
+
+        Returns:
+            (n,), see ``even_threshold``; 0.5 if the combiner's scores are no
             probabilities. None = the NIL model cannot say.
         """
         if not self.decides_without_threshold:
@@ -405,7 +420,7 @@ class Linker:
         nil_scores: list[float],
         ends: list[int],
     ) -> list[list[str] | None]:
-        """RETURNS (List[List[str]]): the set of each mention; its candidates end at ``ends``."""
+        """The set of each mention; its candidates end at ``ends``."""
         assert self.coverage is not None
         least = {label: self.confidence.least(self.coverage, label) for label in {q.label for q in queries}}
         sets: list[list[str] | None] = []
@@ -423,12 +438,17 @@ class Linker:
     ) -> list[Learned]:
         """Make corrections count from now on, without training: see ``memory/recall.py``.
 
-        queries (Sequence[MentionQuery]): the mentions, prepared as at inference.
-        corrections (Sequence[Correction]): the same mentions as written, with their right answers.
-        by (str): who corrected them.
-        RETURNS (List[Learned]): the new entries of the memory; a correction that it has already adds none.
-        RAISES (PelError): if an answer is neither the id of a live entity nor "NIL", or ``entity_types``
-            excludes it for the mention; nothing is learned then.
+        Args:
+            queries: the mentions, prepared as at inference.
+            corrections: the same mentions as written, with their right answers.
+            by: who corrected them.
+
+        Returns:
+            The new entries of the memory; a correction that it has already adds none.
+
+        Raises:
+            PelError: if an answer is neither the id of a live entity nor "NIL", or ``entity_types``
+                excludes it for the mention; nothing is learned then.
         """
         check_by(by)
         entries, new = make_entries(self, queries, corrections, self._allowed(queries), by=by)
@@ -449,10 +469,15 @@ class Linker:
     def unlearn(self, ids: Iterable[int], *, by: str = "") -> list[Learned]:
         """Undo what was learned: links are again what they were without it.
 
-        ids (Iterable[int]): of entries.
-        by (str): who undoes them.
-        RETURNS (List[Learned]): these entries.
-        RAISES (PelError): if one is unknown or undone; nothing is undone then.
+        Args:
+            ids: of entries.
+            by: who undoes them.
+
+        Returns:
+            These entries.
+
+        Raises:
+            PelError: if one is unknown or undone; nothing is undone then.
         """
         undone = self.memory.undo(ids, by=by)
         self._bind(self.index)
@@ -467,8 +492,11 @@ class Linker:
     def fit(self, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on the gold mentions of documents.
 
-        documents (Iterable[Document]): a development set, not used for training or the index.
-        RAISES (PelError): if no mention's entity is in the KB.
+        Args:
+            documents: a development set, not used for training or the index.
+
+        Raises:
+            PelError: if no mention's entity is in the KB.
         """
         documents = list(documents)
         queries = [MentionQuery(one.text, m.start, m.end, m.label) for one in documents for m in one.mentions]
@@ -479,10 +507,13 @@ class Linker:
     ) -> list[Link]:
         """Fit on the gold mentions of documents, see ``fit_mentions``.
 
-        queries (Sequence[MentionQuery]): one for each mention, in order.
-        documents (Sequence[Document]): annotated.
-        settings: of ``fit_examples``.
-        RETURNS (List[Link]): as ``fit_mentions``.
+        Args:
+            queries: one for each mention, in order.
+            documents: annotated.
+                settings: of ``fit_examples``.
+
+        Returns:
+            As ``fit_mentions``.
         """
         return self.fit_examples([self.examples_of(queries, documents)], **settings)
 
@@ -500,14 +531,18 @@ class Linker:
 
         queries, gold, documents, composite: see ``examples``.
         choose, label_least: see ``fit_examples``.
-        RETURNS (List[Link]): the links of these mentions with the fitted parts.
-        RAISES (PelError): if no mention's entity is in the KB.
+
+        Returns:
+            The links of these mentions with the fitted parts.
+
+        Raises:
+            PelError: if no mention's entity is in the KB.
         """
         examples = self.examples(queries, gold, documents=documents, composite=composite)
         return self.fit_examples([examples], choose=choose, label_least=label_least)
 
     def examples_of(self, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
-        """RETURNS (Examples): of the gold mentions of documents; as ``examples``, with a query for each."""
+        """Of the gold mentions of documents; as ``examples``, with a query for each."""
         mentions = [(original_id(document), m) for document in documents for m in document.mentions]
         return self.examples(
             queries,
@@ -527,12 +562,17 @@ class Linker:
         """Gather the evidence for annotated mentions. Learned mentions do not count: the documents that they
         were corrected in may be among these.
 
-        queries (Sequence[MentionQuery]): mentions.
-        gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
-        documents (Optional[Sequence[Any]]): which document each is in; None = each text is a document.
-        composite (Optional[Sequence[bool]]): which mean all of their entities; None = none does.
-        RETURNS (Examples): to fit this linker, or another one, on.
-        RAISES (PelError): if no mention's entity is in the KB.
+        Args:
+            queries: mentions.
+            gold: their entity ids; none of them in the KB = NIL.
+            documents: which document each is in; None = each text is a document.
+            composite: which mean all of their entities; None = none does.
+
+        Returns:
+            To fit this linker, or another one, on.
+
+        Raises:
+            PelError: if no mention's entity is in the KB.
         """
         rows = [self.gold_rows(ids) for ids in gold]
         outside = [ids[0] for ids, found in zip(gold, rows, strict=True) if len(ids) and not len(found)]
@@ -547,11 +587,7 @@ class Linker:
         return Examples(self.kb, list(queries), table, rows, owners, whole)
 
     def fit_examples(
-        self,
-        parts: Sequence[Examples],
-        *,
-        choose: ChooseThreshold = best_f1_threshold,
-        label_least: int | None = None,
+        self, parts: Sequence[Examples], *, choose: ChooseThreshold = best_f1_threshold, label_least: int | None = None
     ) -> list[Link]:
         """Count which types the labels of the first part stand for, fit the combiner on its mentions whose
         entity is in the KB, then the reranker's weights, then the NIL model on the mentions of all parts,
@@ -563,11 +599,14 @@ class Linker:
 
         Without NIL mentions only the combiner is fitted; that is logged as a warning.
 
-        parts (Sequence[Examples]): of this linker, and of linkers with other knowledge bases, if any.
-        choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
-        label_least (Optional[int]): labels with at least this many NIL mentions, and as many others,
-            get their own threshold. None = one for all.
-        RETURNS (List[Link]): the links of the first part's mentions with the fitted parts.
+        Args:
+            parts: of this linker, and of linkers with other knowledge bases, if any.
+            choose: takes nil_scores and which are NIL, gives the threshold.
+            label_least: labels with at least this many NIL mentions, and as many others,
+                get their own threshold. None = one for all.
+
+        Returns:
+            The links of the first part's mentions with the fitted parts.
         """
         known, parts = label_types(parts)
         every = join_examples(parts)
@@ -622,15 +661,13 @@ class Linker:
         show, read, start = logger.isEnabledFor(INFO), [], 0
         for part in parts:
             end = start + len(part.table.kb_rows)
-            read.append(
-                self.reranker.read(part.kb, part.queries, part.table, scores[start:end], show_progress=show)
-            )
+            read.append(self.reranker.read(part.kb, part.queries, part.table, scores[start:end], show_progress=show))
             start = end
         joined, own = np.concatenate(read), parts[0]
         self.reranker.fit(own.table, scores[: len(read[0])], read[0], own.gold)
         return self.reranker.combine(every.table, scores, joined), joined
 
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""
+        """Distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]

@@ -15,10 +15,11 @@ _CHARACTERS_PER_SIDE = 2048
 class MentionQuery(NamedTuple):
     """A mention to be linked.
 
-    text (str): the text. A document of any length: templates read only what is near the mention.
-    start, end (int): the mention's character offsets in ``text``, end exclusive.
-    label (str): the NER label, "" if there is none; chooses the type filter and the threshold,
-        and after calibration it says which types to expect.
+    Attributes:
+        text: the text. A document of any length: templates read only what is near the mention.
+        start, end: the mention's character offsets in ``text``, end exclusive.
+        label: the NER label, "" if there is none; chooses the type filter and the threshold,
+            and after calibration it says which types to expect.
     """
 
     text: str
@@ -28,35 +29,36 @@ class MentionQuery(NamedTuple):
 
     @property
     def surface(self) -> str:
-        """RETURNS (str): the mention's own text."""
+        """The mention's own text."""
         return self.text[self.start : self.end]
 
     @property
     def in_text(self) -> MentionInText:
-        """RETURNS (MentionInText): what the encoder reads."""
+        """What the encoder reads."""
         return MentionInText(self.text, self.start, self.end)
 
     @property
     def document(self) -> str:
-        """RETURNS (str): the text of the document that the mention is in."""
+        """The text of the document that the mention is in."""
         return self.text
 
     @property
     def around(self) -> str:
-        """RETURNS (str): the text of the document; "" if that is the mention itself."""
+        """The text of the document; "" if that is the mention itself."""
         return "" if self.start == 0 and self.end == len(self.text) else self.document
 
     @property
     def is_blank(self) -> bool:
-        """RETURNS (bool): whether the mention is only white space, so that there is nothing to link."""
+        """Whether the mention is only white space, so that there is nothing to link."""
         return not self.surface.strip()
 
 
 class EncodedQuery(MentionQuery):
     """A mention to be linked by a vector that is known, without encoding it.
 
-    vector (Vectors): (width,), as the linker's encoder would give it.
-    document (Optional[str]): the text of the document; None = the query's text.
+    Attributes:
+        vector: (width,), as the linker's encoder would give it.
+        document: the text of the document; None = the query's text.
     """
 
     vector: Vectors
@@ -75,19 +77,20 @@ class EncodedQuery(MentionQuery):
 
     @property
     def document(self) -> str:
-        """RETURNS (str): the text of the document that the mention is in."""
+        """The text of the document that the mention is in."""
         return self.text if self._document is None else self._document
 
     @property
     def in_text(self) -> EncodedMention:
-        """RETURNS (EncodedMention): what the encoder would read, with its vector."""
+        """What the encoder would read, with its vector."""
         return EncodedMention(self.text, self.start, self.end, self.vector)
 
 
 class ReplacedQuery(MentionQuery):
     """A mention to be linked whose surface form was replaced, see ``replace_mention``.
 
-    document (str): the text of the document, as it was.
+    Attributes:
+        document: the text of the document, as it was.
     """
 
     _document: str | None = None
@@ -102,15 +105,18 @@ class ReplacedQuery(MentionQuery):
 
     @property
     def document(self) -> str:
-        """RETURNS (str): the text of the document, with the surface form that was replaced."""
+        """The text of the document, with the surface form that was replaced."""
         return self.text if self._document is None else self._document
 
 
 def read_batch(queries: Sequence[MentionQuery]) -> tuple[list[MentionInText], NDArray[np.bool_]]:
     """A batch of queries as the encoder reads it, in one call.
 
-    queries (Sequence[MentionQuery]): (n,) mentions.
-    RETURNS (Tuple[List[MentionInText], NDArray[bool]]): the mentions that are more than white space, and
+    Args:
+        queries: (n,) mentions.
+
+    Returns:
+        The mentions that are more than white space, and
         (n,) which of the queries these are.
     """
     present = [bool(text[start:end].strip()) for text, start, end, _ in queries]
@@ -121,9 +127,12 @@ def read_batch(queries: Sequence[MentionQuery]) -> tuple[list[MentionInText], ND
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
     """Replace the mention by another surface form in the same context.
 
-    query (MentionQuery): the mention.
-    surface (str): replaces the mention, e.g. an abbreviation by its long form.
-    RETURNS (MentionQuery): with a copy of the text around the mention, cut at blanks: a long document
+    Args:
+        query: the mention.
+        surface: replaces the mention, e.g. an abbreviation by its long form.
+
+    Returns:
+        With a copy of the text around the mention, cut at blanks: a long document
         is not copied whole.
     """
     text, start, end, label = query

@@ -29,8 +29,11 @@ class Reranker:
     reranked ones, in their old order. a = 1 and b = the ranker's ``mix``; if that is None, ``fit``
     learns both, which are 1 until then.
 
-    ranker (Ranker): reads mentions and candidates.
-    RAISES (PelError): if this is not a ranker.
+    Args:
+        ranker: reads mentions and candidates.
+
+    Raises:
+        PelError: if this is not a ranker.
     """
 
     def __init__(self, ranker: Ranker):
@@ -41,13 +44,13 @@ class Reranker:
 
     @property
     def weights(self) -> tuple[float, float]:
-        """RETURNS (Tuple[float, float]): of the ranker's score, and of the logarithm of the combiner's."""
+        """Of the ranker's score, and of the logarithm of the combiner's."""
         return self._learned if self.ranker.mix is None else (1.0, self.ranker.mix)
 
     def __call__(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
     ) -> Scores:
-        """RETURNS (Scores): (m,) new scores of all candidates."""
+        """(m,) new scores of all candidates."""
         return self.combine(table, scores, self.read(kb, queries, table, scores))
 
     def read(
@@ -61,11 +64,14 @@ class Reranker:
     ) -> Scores:
         """Let the ranker read the best candidates.
 
-        kb (KnowledgeBase): holds the entities.
-        queries (Sequence[MentionQuery]): the n mentions.
-        table (CandidateTable): their m candidates.
-        scores (Scores): (m,), the combiner's.
-        RETURNS (Scores): (m,), the ranker's; NaN for unread candidates.
+        Args:
+            kb: holds the entities.
+            queries: the n mentions.
+            table: their m candidates.
+            scores: (m,), the combiner's.
+
+        Returns:
+            (m,), the ranker's; NaN for unread candidates.
         """
         read = np.full(len(scores), np.nan, dtype=np.float32)
         chosen = np.flatnonzero(segment_rank(scores, table.offsets) < self.ranker.top_k)
@@ -81,7 +87,7 @@ class Reranker:
         return read
 
     def combine(self, table: CandidateTable, scores: Scores, read: Scores) -> Scores:
-        """RETURNS (Scores): (m,) shares; scores and read as in ``read``."""
+        """(m,) shares; scores and read as in ``read``."""
         owner, shares = owners(table.offsets), _shares(table, scores)
         chosen = ~np.isnan(read)
         logits, offsets = self._columns(table, shares, read)
@@ -97,13 +103,12 @@ class Reranker:
         result[~chosen] *= factor[owner[~chosen]]
         return result.astype(np.float32)
 
-    def fit(
-        self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[NDArray[np.int64]]
-    ) -> None:
+    def fit(self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[NDArray[np.int64]]) -> None:
         """Learn both weights as a conditional logit over the candidates that were read; mentions
         without a gold entity among them are left out. Does nothing if ``mix`` is set.
 
-        gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity, empty for NIL.
+        Args:
+            gold: for each mention the KB rows of its entity, empty for NIL.
         """
         from scipy.optimize import minimize
 
@@ -113,9 +118,7 @@ class Reranker:
         right = is_gold(table, gold)[~np.isnan(read)]
         has_gold = segment_sum(right, offsets) > 0
         if not has_gold.any():
-            logger.warning(
-                "The ranker's weights are unchanged: no gold entity is among the candidates it read"
-            )
+            logger.warning("The ranker's weights are unchanged: no gold entity is among the candidates it read")
             return
         used = has_gold[owners(offsets)]
         problem = ConditionalLogit(columns[used], np.diff(offsets)[has_gold], right[used], _L2)
@@ -125,14 +128,14 @@ class Reranker:
         logger.info("Ranker: weights %.3f and %.3f on %d mentions", *self._learned, has_gold.sum())
 
     def _columns(self, table: CandidateTable, shares: Floats, read: Scores) -> tuple[Floats, Any]:
-        """RETURNS (Tuple): (read candidates, 2) the two logits, and the offsets of their mentions."""
+        """(read candidates, 2) the two logits, and the offsets of their mentions."""
         chosen = ~np.isnan(read)
         counts = np.bincount(owners(table.offsets)[chosen], minlength=len(table))
         columns: list[Any] = [read[chosen].astype(np.float64), np.log(shares[chosen])]
         return np.stack(columns, axis=1), offsets_of(counts)
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): what ``fit`` learned, as JSON."""
+        """What ``fit`` learned, as JSON."""
         return {"weights": list(self._learned)}
 
     def load_state(self, state: dict[str, Any]) -> None:

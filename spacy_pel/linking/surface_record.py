@@ -46,8 +46,9 @@ class SurfaceRecord:
     """Counts of annotated mentions by parts of their normalised surface forms. They stay as they are when the
     knowledge base gets a concept that it lacked: calibrate again after many additions.
 
-    counts (Mapping[str, Counts]): for each of KINDS the parts that mentions of at least two texts have.
-    total (Tuple[int, int]): all mentions, and the NIL ones.
+    Attributes:
+        counts: for each of KINDS the parts that mentions of at least two texts have.
+        total: all mentions, and the NIL ones.
     """
 
     counts: Mapping[str, Counts]
@@ -55,7 +56,7 @@ class SurfaceRecord:
 
     @classmethod
     def of(cls, counted: CountedForms) -> "SurfaceRecord":
-        """RETURNS (SurfaceRecord): of annotated mentions, counted by normalised surface form, whether it is
+        """Of annotated mentions, counted by normalised surface form, whether it is
         NIL, and the number of its text, or of the part that this belongs to."""
         counts: dict[str, Counts] = {kind: {} for kind in KINDS}
         texts: dict[str, dict[str, set[int]]] = {kind: {} for kind in KINDS}
@@ -72,11 +73,11 @@ class SurfaceRecord:
 
     @classmethod
     def empty(cls) -> "SurfaceRecord":
-        """RETURNS (SurfaceRecord): of no mentions."""
+        """Of no mentions."""
         return cls.of(Counter())
 
     def features(self, surfaces: Sequence[str]) -> dict[str, Scores]:
-        """RETURNS (Dict[str, Scores]): FEATURES, (n,) each, of mentions with these surface forms."""
+        """FEATURES, (n,) each, of mentions with these surface forms."""
         distinct = list(dict.fromkeys(surfaces))
         number = {surface: row for row, surface in enumerate(distinct)}
         values = np.array([self._row(surface) for surface in distinct], dtype=np.float32)
@@ -84,7 +85,7 @@ class SurfaceRecord:
         return dict(zip(FEATURES, values.reshape(-1, len(FEATURES))[rows].T, strict=True))
 
     def of_words(self, surface: str) -> dict[str, WordRecord]:
-        """RETURNS (Dict[str, WordRecord]): of the part of each of KINDS."""
+        """Of the part of each of KINDS."""
         parts = _parts(normalize_alias(surface))
         return {kind: WordRecord(part, *self.counts[kind].get(part, (0, 0))) for kind, part in parts.items()}
 
@@ -100,7 +101,7 @@ class SurfaceRecord:
         return [*row, len(surface), len(surface.split()), capitals, surface[:1].isupper(), digits]
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON."""
+        """As JSON."""
         return {
             "total": list(self.total),
             **{
@@ -115,7 +116,7 @@ class SurfaceRecord:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "SurfaceRecord":
-        """RETURNS (SurfaceRecord): as saved by ``state``."""
+        """As saved by ``state``."""
         counts = {
             kind: {
                 part: (n, nil)
@@ -127,6 +128,6 @@ class SurfaceRecord:
 
 
 def _parts(form: str) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): the part of each of KINDS."""
+    """The part of each of KINDS."""
     words = form.split(" ")
     return dict(zip(KINDS, (words[0], words[-1], form[-_ENDING:]), strict=True))

@@ -11,16 +11,14 @@ from ..util.ragged import places_in_pieces, segment_order
 
 
 def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
-    """RETURNS (CandidateTable): the mentions of all tables, in order. There must be at least one table."""
+    """The mentions of all tables, in order. There must be at least one table."""
     ends = np.cumsum([0] + [len(table.kb_rows) for table in tables])
     offsets = [table.offsets[:-1] + end for table, end in zip(tables, ends, strict=False)]
     vectors = [table.vectors for table in tables if table.vectors is not None]
     return CandidateTable(
         kb_rows=np.concatenate([table.kb_rows for table in tables]),
         offsets=np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
-        features={
-            name: np.concatenate([table.features[name] for table in tables]) for name in tables[0].features
-        },
+        features={name: np.concatenate([table.features[name] for table in tables]) for name in tables[0].features},
         vectors=np.concatenate(vectors) if len(vectors) == len(tables) else None,
         of_mentions={
             name: np.concatenate([table.of_mentions[name] for table in tables])
@@ -31,7 +29,7 @@ def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
 
 
 def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTable:
-    """RETURNS (CandidateTable): the mentions of the given positions only; a position may occur twice."""
+    """The mentions of the given positions only; a position may occur twice."""
     counts = np.diff(table.offsets)[rows]
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     # where each taken candidate lies: its mention's first candidate + its position in the mention
@@ -48,17 +46,15 @@ def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTa
 def with_features(
     table: CandidateTable, features: Mapping[str, Scores], of_mentions: Mapping[str, Scores] | None = None
 ) -> CandidateTable:
-    """RETURNS (CandidateTable): a copy with more features, (m,) each, and more that is known of the mentions,
+    """A copy with more features, (m,) each, and more that is known of the mentions,
     (n,) each; the other arrays are shared."""
     return replace(
-        table,
-        features={**table.features, **features},
-        of_mentions={**table.of_mentions, **(of_mentions or {})},
+        table, features={**table.features, **features}, of_mentions={**table.of_mentions, **(of_mentions or {})}
     )
 
 
 def first_candidates(table: CandidateTable, scores: Scores) -> tuple[NDArray[np.bool_], Rows]:
-    """RETURNS (Tuple[NDArray[bool], NDArray[int64]]): (n,) which mentions have candidates, and for each of
+    """(n,) which mentions have candidates, and for each of
     these where its best candidate by score is, a tie going to the earlier one."""
     filled = np.diff(table.offsets) > 0
     return filled, segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
@@ -67,9 +63,12 @@ def first_candidates(table: CandidateTable, scores: Scores) -> tuple[NDArray[np.
 def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> CandidateTable:
     """Add mentions without candidates.
 
-    table (CandidateTable): as many mentions as ``present`` has true values.
-    present (NDArray[bool]): for each mention of the result: is it in the table?
-    RETURNS (CandidateTable): one mention for each value of ``present``.
+    Args:
+        table: as many mentions as ``present`` has true values.
+        present: for each mention of the result: is it in the table?
+
+    Returns:
+        One mention for each value of ``present``.
     """
     counts = np.zeros(len(present), dtype=np.int64)
     counts[present] = np.diff(table.offsets)

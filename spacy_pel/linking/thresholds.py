@@ -1,7 +1,6 @@
 """Fitting a NIL threshold for each label, and the threshold without a fitted one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +9,24 @@ from ..errors import PelError, Warnings
 from ..types import Scores
 from ..util import logger
 
-Threshold = Union[None, float, Mapping[str, float]]  # as in the settings
+Threshold = None | float | Mapping[str, float]  # as in the settings
 ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
 
 
 def fit_by_label(
-    choose: ChooseThreshold,
-    labels: Sequence[str],
-    nil_scores: Scores,
-    is_nil: NDArray[np.bool_],
-    *,
-    least: int,
+    choose: ChooseThreshold, labels: Sequence[str], nil_scores: Scores, is_nil: NDArray[np.bool_], *, least: int
 ) -> dict[str, float]:
     """Fit a threshold for each label that has enough mentions.
 
-    choose (ChooseThreshold): e.g. ``best_f1_threshold``.
-    labels (Sequence[str]): (n,), of the mentions.
-    nil_scores (Scores): (n,).
-    is_nil (NDArray[np.bool_]): (n,).
-    least (int): minimum number of NIL mentions, and of others, for a label.
-    RETURNS (Dict[str, float]): label -> threshold; a label without one uses the common threshold.
+    Args:
+        choose: e.g. ``best_f1_threshold``.
+        labels: (n,), of the mentions.
+        nil_scores: (n,).
+        is_nil: (n,).
+        least: minimum number of NIL mentions, and of others, for a label.
+
+    Returns:
+        Label -> threshold; a label without one uses the common threshold.
     """
     thresholds: dict[str, float] = {}
     for label in sorted(set(labels)):
@@ -48,7 +45,10 @@ def even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
     """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
     best x (1 - P(NIL)).
 
-    best (NDArray[float64]): (n,), the first candidate's share of its mention's scores.
-    RETURNS (NDArray[float64]): (n,)
+    Args:
+        best: (n,), the first candidate's share of its mention's scores.
+
+    Returns:
+        (n,)
     """
     return best / (1.0 + best)

@@ -54,10 +54,11 @@ class _Outcome(NamedTuple):
 class TrackRecord:
     """Counts of annotated mentions by their first candidate.
 
-    ids (Sequence[str]): (e,), of the entities.
-    counts (NDArray[int64]): (e, 3): mentions whose first candidate it was, mentions among these that it was
-        right for, and NIL ones.
-    surfaces (SurfaceRecord): counts by parts of the surface forms of all mentions.
+    Attributes:
+        ids: (e,), of the entities.
+        counts: (e, 3): mentions whose first candidate it was, mentions among these that it was
+            right for, and NIL ones.
+        surfaces: counts by parts of the surface forms of all mentions.
     """
 
     ids: Sequence[str]
@@ -80,16 +81,19 @@ class TrackRecord:
 
     @classmethod
     def empty(cls) -> "TrackRecord":
-        """RETURNS (TrackRecord): before any calibration."""
+        """Before any calibration."""
         return cls([], np.zeros((0, 3), dtype=np.int64))
 
     def read(self, table: CandidateTable, kb: KnowledgeBase, surfaces: Sequence[str]) -> Read:
         """What it says of mentions and their candidates.
 
-        table (CandidateTable): the candidates of n mentions.
-        kb (KnowledgeBase): whose rows they are. Counts of an entity with a successor are the successor's.
-        surfaces (Sequence[str]): (n,), the surface forms of the mentions.
-        RETURNS (Read): of both.
+        Args:
+            table: the candidates of n mentions.
+            kb: whose rows they are. Counts of an entity with a successor are the successor's.
+            surfaces: (n,), the surface forms of the mentions.
+
+        Returns:
+            Of both.
         """
         return Read(self._of_candidates(table, kb), self.surfaces.features(surfaces))
 
@@ -107,13 +111,13 @@ class TrackRecord:
         return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
 
     def of_entity(self, kb_row: int, kb: KnowledgeBase) -> dict[str, int]:
-        """RETURNS (Dict[str, int]): how often it was "first", and then "right", and the mention "nil"."""
+        """How often it was "first", and then "right", and the mention "nil"."""
         rows, counts = self._by_row(kb)
         found = counts[rows == kb_row].sum(axis=0)
         return dict(zip(_KINDS, found.tolist(), strict=True))
 
     def _by_row(self, kb: KnowledgeBase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """RETURNS (tuple): rows of the knowledge base, ascending, and their (r, 3) counts."""
+        """Rows of the knowledge base, ascending, and their (r, 3) counts."""
         if self._key not in kb.memo:
             rows = kb.rows(list(self.ids))
             distinct, which = np.unique(rows[rows >= 0], return_inverse=True)
@@ -128,13 +132,13 @@ class TrackRecord:
         return f"track record {fingerprint(list(self.ids), self.counts.tobytes())}"
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON."""
+        """As JSON."""
         counts = dict(zip(_KINDS, self.counts.T.tolist(), strict=True))
         return {"ids": list(self.ids), **counts, "surfaces": self.surfaces.state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "TrackRecord":
-        """RETURNS (TrackRecord): as saved by ``state``, perhaps of a version without surface forms."""
+        """As saved by ``state``, perhaps of a version without surface forms."""
         counts = np.array([state[kind] for kind in _KINDS], dtype=np.int64).T
         if "surfaces" not in state:
             return cls(list(state["ids"]), counts)
@@ -144,9 +148,12 @@ class TrackRecord:
 def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, Read]:
     """Count what became of annotated mentions.
 
-    parts (Sequence[Examples]): annotated mentions, each part with a knowledge base of its own.
-    scores (Sequence[Scores]): of the candidates of each part.
-    RETURNS (tuple): the counts of all parts, and what to fit on for all mentions: by the counts of the other
+    Args:
+        parts: annotated mentions, each part with a knowledge base of its own.
+        scores: of the candidates of each part.
+
+    Returns:
+        The counts of all parts, and what to fit on for all mentions: by the counts of the other
         parts. Of a single part, by those of its other documents, in five folds.
     """
     if len(parts) == 1:
@@ -165,7 +172,7 @@ def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[T
 
 
 def join_reads(found: Sequence[Read]) -> Read:
-    """RETURNS (Read): of all parts, in order. There must be at least one part."""
+    """Of all parts, in order. There must be at least one part."""
     joined = [
         {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         for parts in zip(*found, strict=True)

@@ -22,10 +22,13 @@ Tokens = tuple[int, int]  # first token, and end
 def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "AbbreviationDetector":
     """Build a component that finds abbreviations and their long forms.
 
-    nlp (Language): the pipeline.
-    name (str): the component's name.
-    mentions (bool): also turn the short forms of mentions into mentions.
-    RETURNS (AbbreviationDetector): the component.
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        mentions: also turn the short forms of mentions into mentions.
+
+    Returns:
+        The component.
     """
     return AbbreviationDetector(name, mentions=mentions)
 
@@ -44,8 +47,9 @@ class AbbreviationDetector:
     mention ends with a long form, its short forms become mentions wherever they occur, with its label.
     Detectors that learned from other text miss many of them. Mentions that have an id stay as they are.
 
-    name (str): the component's name.
-    mentions (bool): whether to change ``doc.ents``.
+    Args:
+        name: the component's name.
+        mentions: whether to change ``doc.ents``.
     """
 
     def __init__(self, name: str = "pel_abbreviation_detector", *, mentions: bool = False) -> None:
@@ -82,7 +86,7 @@ def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[S
 
 
 def _ends_of_both(doc: Doc, one: Abbreviation) -> list[int]:
-    """RETURNS (List[int]): where a mention of both, one of them in brackets, may end; [] = the short form
+    """Where a mention of both, one of them in brackets, may end; [] = the short form
     occurs elsewhere."""
     (_, first_end), (start, end) = _in_order(one)
     if start != first_end + 1 or doc[first_end].text != "(":
@@ -91,7 +95,7 @@ def _ends_of_both(doc: Doc, one: Abbreviation) -> list[int]:
 
 
 def _parts(ent: Span, one: Abbreviation | None) -> list[Tokens] | None:
-    """RETURNS (Optional[List[Tuple[int, int]]]): what is before the bracket and what is in it; None = not a
+    """What is before the bracket and what is in it; None = not a
     mention of both."""
     if one is None:
         return None
@@ -100,13 +104,13 @@ def _parts(ent: Span, one: Abbreviation | None) -> list[Tokens] | None:
 
 
 def _in_order(one: Abbreviation) -> tuple[Tokens, Tokens]:
-    """RETURNS (Tuple[Tokens, Tokens]): the tokens of long form and short form, in the order of the text."""
+    """The tokens of long form and short form, in the order of the text."""
     long, short = (one["long_start"], one["long_end"]), (one["short_start"], one["short_end"])
     return (long, short) if long < short else (short, long)
 
 
 def _short_forms(doc: Doc, kept: Any) -> Any:
-    """RETURNS (Any): what another detector has set, or ours as spans."""
+    """What another detector has set, or ours as spans."""
     found = doc._.pel_abbreviations
     return [doc[one["short_start"] : one["short_end"]] for one in found] if kept is None else kept
 

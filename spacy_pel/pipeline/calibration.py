@@ -14,7 +14,7 @@ _DEFAULT_GENERATOR = BiEncoderCandidates.__name__
 
 
 def learned_state(linker: Linker) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the content of ``cfg.json``. Settings are not in it: they are in the config,
+    """The content of ``cfg.json``. Settings are not in it: they are in the config,
     so that ``spacy.load(config=...)`` can set them. Thresholds of single labels are in it if some were
     fitted, the generator if it is not the default one.
     """
@@ -39,9 +39,10 @@ def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> N
     scores; nor are they with another kind of NIL model or reranker. The types of labels go with the combiner,
     which weighs them. With another kind of generator nothing is loaded.
 
-    linker (Linker): built from the config.
-    saved (Dict[str, Any]): from ``learned_state``.
-    name (str): the component's name, for the warning.
+    Args:
+        linker: built from the config.
+        saved: from ``learned_state``.
+        name: the component's name, for the warning.
     """
     if _load(linker, saved, name):
         linker.calibrated_threshold = saved["calibrated_threshold"]
@@ -55,7 +56,8 @@ def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> N
 def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     """Load the states of the parts that are of the saved kinds.
 
-    RETURNS (bool): whether all are.
+    Returns:
+        Whether all are.
     """
     kinds = saved_generator_kind(saved), generator_kind(linker.generator)
     if kinds[0] != kinds[1]:
@@ -77,8 +79,9 @@ def warn_uncalibrated(linker: Linker, *, name: str) -> None:
     """Log a warning if neither a calibration nor a setting gives a NIL threshold: what decides instead. Also
     if there is no calibration for the setting ``coverage``.
 
-    linker (Linker): of a pipeline that is loaded.
-    name (str): the component's name.
+    Args:
+        linker: of a pipeline that is loaded.
+        name: the component's name.
     """
     if linker.coverage is not None and not linker.confidence.is_fitted:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
@@ -89,13 +92,13 @@ def warn_uncalibrated(linker: Linker, *, name: str) -> None:
 
 
 def generator_kind(generator: CandidateGenerator) -> str:
-    """RETURNS (str): the kind of a generator, with the kinds of its parts, if any, in brackets."""
+    """The kind of a generator, with the kinds of its parts, if any, in brackets."""
     parts = [generator_kind(part) for part in getattr(generator, "generators", {}).values()]
     return f"{type(generator).__name__}({' + '.join(parts)})" if parts else type(generator).__name__
 
 
 def saved_generator_kind(saved: dict[str, Any]) -> str:
-    """RETURNS (str): the kind that was calibrated; ``saved`` is from ``learned_state``."""
+    """The kind that was calibrated; ``saved`` is from ``learned_state``."""
     return saved.get("generator", {}).get("kind", _DEFAULT_GENERATOR)
 
 

@@ -16,11 +16,14 @@ _INTERFACES: dict[str, tuple[str, tuple[str, ...], str, bool]] = {
 def check_parts(generator: Any, encoder: Any, index: Any) -> None:
     """Check that encoder and index are set if, and only if, the generator needs vectors.
 
-    generator (Optional[CandidateGenerator]): the setting; None = candidates near the mention's vector.
-    encoder (Optional[Encoder]): the setting.
-    index (Optional[VectorIndex]): the setting.
-    RAISES (PelError): if the generator is of another type, if encoder or index are missing, or if they
-        would have no effect.
+    Args:
+        generator: the setting; None = candidates near the mention's vector.
+        encoder: the setting.
+        index: the setting.
+
+    Raises:
+        PelError: if the generator is of another type, if encoder or index are missing, or if they
+            would have no effect.
     """
     if generator is not None and not (
         callable(getattr(generator, "generate", None)) and hasattr(generator, "needs_encoder")
@@ -41,8 +44,11 @@ def check_parts(generator: Any, encoder: Any, index: Any) -> None:
 def check_interfaces(**parts: Any) -> None:
     """Check that parts can be what they are set as; a name alone, for one, cannot.
 
-    parts (Any): by setting: "encoder", "index" (both may be None), "combiner" and "nil_model".
-    RAISES (PelError): if one is something else.
+    Args:
+        parts: by setting: "encoder", "index" (both may be None), "combiner" and "nil_model".
+
+    Raises:
+        PelError: if one is something else.
     """
     for setting, part in parts.items():
         registry, needed, example, optional = _INTERFACES[setting]
@@ -51,18 +57,19 @@ def check_interfaces(**parts: Any) -> None:
         if isinstance(part, type) or not all(callable(getattr(part, name, None)) for name in needed):
             expected = f"{setting} to be {'null or ' if optional else ''}a part of the registry {registry}"
             raise PelError(
-                Errors.E518.format(
-                    expected=expected, got=repr(part), name=setting, registry=registry, example=example
-                )
+                Errors.E518.format(expected=expected, got=repr(part), name=setting, registry=registry, example=example)
             )
 
 
 def check_loaders(name: str, **loaders: tuple[Any, Any]) -> None:
     """Check that there is a part for each loader.
 
-    name (str): the component's name.
-    loaders (Tuple[Any, Any]): by the setting: the part and its loader, or None.
-    RAISES (PelError): if there is a loader for a part that is null.
+    Args:
+        name: the component's name.
+        loaders: by the setting: the part and its loader, or None.
+
+    Raises:
+        PelError: if there is a loader for a part that is null.
     """
     for setting, (part, loader) in loaders.items():
         if part is None and loader is not None:

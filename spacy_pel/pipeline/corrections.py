@@ -15,15 +15,14 @@ from .mentions import answers_of_linkers, mention_spans
 
 
 def reference_of(given: Any) -> Doc:
-    """RETURNS (Doc): the document, or the reference of an example.
+    """The document, or the reference of an example.
 
-    RAISES (PelError): if it is neither.
+    Raises:
+        PelError: if it is neither.
     """
     doc = given.reference if isinstance(given, Example) else given
     if not isinstance(doc, Doc):
-        raise PelError(
-            Errors.E536.format(expected="Docs or Examples to learn from", got=type(given).__name__)
-        )
+        raise PelError(Errors.E536.format(expected="Docs or Examples to learn from", got=type(given).__name__))
     return doc
 
 
@@ -33,8 +32,11 @@ def corrected_mentions(doc: Doc, spans_key: str | None) -> tuple[list[Span], lis
     The document tells which id that was, unless its user data were not kept, or other spans share the
     offsets, by which spaCy keeps user data. Then the correction is not explicit.
 
-    RETURNS (Tuple[List[Span], List[Correction]]): the spans, and a correction for each.
-    RAISES (PelError): if a span is only white space.
+    Returns:
+        The spans, and a correction for each.
+
+    Raises:
+        PelError: if a span is only white space.
     """
     groups = (doc.ents, *doc.spans.values())
     sharing = Counter((span.start, span.end) for group in groups for span in group)
@@ -63,10 +65,13 @@ def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) ->
     """The corrections to an entity whose mentions the pipeline does not find in their own texts: there they
     have no effect.
 
-    nlp (Language): a pipeline whose linker has learned them.
-    corrections (Sequence[Correction]): what it has learned.
-    name (str): of the linker.
-    RETURNS (List[Correction]): some of these; none of those to NIL, as what is not found is not linked.
+    Args:
+        nlp: a pipeline whose linker has learned them.
+        corrections: what it has learned.
+        name: of the linker.
+
+    Returns:
+        Some of these; none of those to NIL, as what is not found is not linked.
     """
     linker: Any = nlp.get_pipe(name)
     of_text: dict[str, list[Correction]] = {}

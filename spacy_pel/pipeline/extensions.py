@@ -2,32 +2,33 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Union
+from typing import Any
 
 from spacy.tokens import Doc, Span
 
-Owner = Union[Doc, Span]
+Owner = Doc | Span
 Read = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (None = nothing) -> the value
 
 
 def declare(owner: Any, name: str, read: Read) -> None:
     """Declare an attribute, unless there is one of this name.
 
-    owner (Any): Doc or Span.
-    name (str): of the attribute.
-    read (Callable): gives the value; a function of a module, as processes exchange it.
+    Args:
+        owner: Doc or Span.
+        name: of the attribute.
+        read: gives the value; a function of a module, as processes exchange it.
     """
     if not owner.has_extension(name):
         owner.set_extension(name, getter=partial(_get, name=name, read=read), setter=partial(_set, name=name))
 
 
 def as_list(_: Owner, kept: Any) -> Any:
-    """RETURNS (Any): what was set; msgpack reads lists as tuples."""
+    """What was set; msgpack reads lists as tuples."""
     return kept if isinstance(kept, list) else list(kept or ())
 
 
 def as_lists(_: Owner, kept: Any) -> Any:
-    """RETURNS (Any): as ``as_list``, for a list of lists."""
+    """As ``as_list``, for a list of lists."""
     return kept if isinstance(kept, list) else [list(one) for one in kept or ()]
 
 

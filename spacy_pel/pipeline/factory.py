@@ -83,38 +83,39 @@ def make_proxy_entity_linker(
 ) -> "ProxyEntityLinker":
     """Build a ProxyEntityLinker without data: ``initialize`` or ``from_disk`` loads it.
 
-    top_k (int): candidates kept for each mention in ``span._.pel_candidates``.
-    threshold (Union[None, float, Dict[str, float]]): a mention is NIL if its nil_score is higher.
-        May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
-        one that was saved with the component; before calibration, NIL where it is more probable than the
-        first candidate, if the NIL model gives P(NIL) by default weights.
-    batch_size (int): mentions per batch, across documents.
-    coverage (Optional[float]): ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
-        calibration. None = no sets.
-    overwrite (bool): also link mentions that already have an id.
-    labels_keep (Optional[List[str]]): labels whose mentions alone are linked. None = all.
-    labels_discard (List[str]): labels whose mentions are not linked.
-    max_length (Optional[int]): word pieces that the mention tower reads; None = as in training.
-    spans_key (Optional[str]): link ``doc.spans[spans_key]``. None = ``doc.ents``.
-    expand_abbreviations (bool): replace abbreviations by their long forms before linking, where an
-        earlier component has set ``doc._.abbreviations``.
-    entity_types (Dict[str, List[str]]): label -> types of the KB, applied before ranking.
-    row_kinds (List[str]): kinds of rows of an index that ``initialize`` builds.
-    reranker (Optional[Ranker]): rescores the best candidates; a part of the registry pel_rankers,
-        architecture only.
-    generator (Optional[CandidateGenerator]): finds the candidates; a part of the registry
-        pel_candidates, without data. None = near the mention's vector, in the index.
-    transformer (Optional[str]): name of an upstream ``transformer`` whose states mentions are read from; it
-        has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
-        reads the text itself.
-    extension_prefix (str): the results are in ``span._.PREFIX_candidates``, ``PREFIX_nil_score``,
-        ``PREFIX_id``, ``PREFIX_name``, ``PREFIX_probability`` and ``PREFIX_set``: with another prefix
-        for each, several linkers keep their answers.
-    encoder (Optional[Encoder]): architecture only. None for a generator that does not use vectors.
-    index (Optional[VectorIndex]): type only. None for a generator that does not use vectors.
-    combiner (Combiner): how evidence becomes a score.
-    nil_model (NilModel): how scores become the nil_score.
-    scorer (Optional[Callable]): called by ``nlp.evaluate``.
+    Args:
+        top_k: candidates kept for each mention in ``span._.pel_candidates``.
+        threshold: a mention is NIL if its nil_score is higher.
+            May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
+            one that was saved with the component; before calibration, NIL where it is more probable than the
+            first candidate, if the NIL model gives P(NIL) by default weights.
+        batch_size: mentions per batch, across documents.
+        coverage: ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
+            calibration. None = no sets.
+        overwrite: also link mentions that already have an id.
+        labels_keep: labels whose mentions alone are linked. None = all.
+        labels_discard: labels whose mentions are not linked.
+        max_length: word pieces that the mention tower reads; None = as in training.
+        spans_key: link ``doc.spans[spans_key]``. None = ``doc.ents``.
+        expand_abbreviations: replace abbreviations by their long forms before linking, where an
+            earlier component has set ``doc._.abbreviations``.
+        entity_types: label -> types of the KB, applied before ranking.
+        row_kinds: kinds of rows of an index that ``initialize`` builds.
+        reranker: rescores the best candidates; a part of the registry pel_rankers,
+            architecture only.
+        generator: finds the candidates; a part of the registry
+            pel_candidates, without data. None = near the mention's vector, in the index.
+        transformer: name of an upstream ``transformer`` whose states mentions are read from; it
+            has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
+            reads the text itself.
+        extension_prefix: the results are in ``span._.PREFIX_candidates``, ``PREFIX_nil_score``,
+            ``PREFIX_id``, ``PREFIX_name``, ``PREFIX_probability`` and ``PREFIX_set``: with another prefix
+            for each, several linkers keep their answers.
+        encoder: architecture only. None for a generator that does not use vectors.
+        index: type only. None for a generator that does not use vectors.
+        combiner: how evidence becomes a score.
+        nil_model: how scores become the nil_score.
+        scorer: called by ``nlp.evaluate``.
     """
     from .proxy_entity_linker import ProxyEntityLinker
 

@@ -12,26 +12,27 @@ from ..types import NIL, Document, Mention
 from .mentions import LongForms, long_forms, spelled_out
 
 
-def query_maker(
-    nlp: Language, *, name: str = "proxy_entity_linker"
-) -> Callable[[Document], list[MentionQuery]]:
+def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[[Document], list[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
     Abbreviations are expanded as the component does it, and vectors come from the states of a shared
     transformer, if there is one: for that, and for that only, the text is tokenised and the pipeline's
     components for it are run.
 
-    nlp (Language): a pipeline with the component.
-    name (str): the component's name in the pipeline.
-    RETURNS (Callable): document -> one query for each of its mentions, in order.
-    RAISES (PelError): if the component's ``transformer`` is missing.
+    Args:
+        nlp: a pipeline with the component.
+        name: the component's name in the pipeline.
+
+    Returns:
+        Document -> one query for each of its mentions, in order.
+
+    Raises:
+        PelError: if the component's ``transformer`` is missing.
     """
     component: Any = nlp.get_pipe(name)
     states = component.states
     upstream = [] if states is None else states.upstream(nlp)
-    detectors = [
-        proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns
-    ]
+    detectors = [proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns]
     if not component.expand_abbreviations:
         detectors = []
     needed = upstream + [detector for detector in detectors if detector not in upstream]
@@ -62,7 +63,7 @@ def query_maker(
 
 
 def documents_of(examples: Iterable[Example]) -> list[Document]:
-    """RETURNS (List[Document]): the reference documents' entities that have an id; "NIL" = no id."""
+    """The reference documents' entities that have an id; "NIL" = no id."""
     documents = []
     for number, example in enumerate(examples):
         reference = example.reference

@@ -22,14 +22,15 @@ MEMORY = "memory"
 
 
 def update_linker_folder(path: Path, *, rewritten: Iterable[str] = ()) -> "AbstractContextManager[Path]":
-    """RETURNS (AbstractContextManager): for changing a component's folder, see ``update_folder``."""
+    """For changing a component's folder, see ``update_folder``."""
     return update_folder(path, kind=KIND, version=VERSION, rewritten=rewritten)
 
 
 def saved_memory(path: Path) -> Memory:
-    """RETURNS (Memory): that of a component's folder; an empty one if it has none.
+    """That of a component's folder; an empty one if it has none.
 
-    RAISES (PelError): if it is damaged.
+    Raises:
+        PelError: if it is damaged.
     """
     return read_whole(path, lambda: Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else Memory())
 
@@ -37,10 +38,13 @@ def saved_memory(path: Path) -> Memory:
 def save_memory(path: Path, memory: Memory, *, n_lines: int) -> None:
     """Replace the memory of a component's folder, and nothing else: everything takes effect at once.
 
-    path (Path): the component's folder.
-    memory (Memory): read from this folder, and changed since.
-    n_lines (int): of its log, when it was read.
-    RAISES (PelError): if the folder's memory has changed since; nothing is saved then.
+    Args:
+        path: the component's folder.
+        memory: read from this folder, and changed since.
+        n_lines: of its log, when it was read.
+
+    Raises:
+        PelError: if the folder's memory has changed since; nothing is saved then.
     """
     with update_linker_folder(path, rewritten={MEMORY}) as part:
         if saved_memory(path).log != memory.log[:n_lines]:
@@ -55,12 +59,13 @@ class LinkerData:
     Each is saved in a folder of its own. Encoder, generator and ranker are built from the config, with
     settings only, and load their data in place.
 
-    kb (Optional[KnowledgeBase]): the entities.
-    encoder (Optional[Encoder]): reads the mentions; None for a generator that needs no vectors.
-    index (Optional[EntityIndex]): built from ``kb`` with ``encoder``, if there is one.
-    generator (Optional[CandidateGenerator]): built from ``kb``; None = the default one, without data.
-    ranker (Optional[Ranker]): rescores the best candidates.
-    memory (Optional[Memory]): corrected mentions; saved if there were any.
+    Attributes:
+        kb: the entities.
+        encoder: reads the mentions; None for a generator that needs no vectors.
+        index: built from ``kb`` with ``encoder``, if there is one.
+        generator: built from ``kb``; None = the default one, without data.
+        ranker: rescores the best candidates.
+        memory: corrected mentions; saved if there were any.
     """
 
     kb: KnowledgeBase | None = None
@@ -72,7 +77,7 @@ class LinkerData:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the parts that are set, by the names of their folders."""
+        """The parts that are set, by the names of their folders."""
         parts = {
             "kb": self.kb,
             "encoder": self.encoder,
@@ -86,9 +91,12 @@ class LinkerData:
     def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the folders of the parts.
 
-        path (Path): what ``update_linker_folder`` yields.
-        exclude (Iterable[str]): names of folders to leave as they are.
-        RAISES (PelError): if the files cannot be written.
+        Args:
+            path: what ``update_linker_folder`` yields.
+            exclude: names of folders to leave as they are.
+
+        Raises:
+            PelError: if the files cannot be written.
         """
         for name, part in self.parts.items():
             if name not in exclude:
@@ -97,10 +105,15 @@ class LinkerData:
     def load(self, path: Path, *, exclude: Iterable[str] = ()) -> "LinkerData":
         """Read what ``to_disk`` wrote; KB and index are memory-mapped.
 
-        path (Path): the component's folder.
-        exclude (Iterable[str]): names of folders not to read: these parts are not changed.
-        RETURNS (LinkerData): with the data.
-        RAISES (PelError): if a part is missing or damaged, or does not belong to the KB or the encoder.
+        Args:
+            path: the component's folder.
+            exclude: names of folders not to read: these parts are not changed.
+
+        Returns:
+            With the data.
+
+        Raises:
+            PelError: if a part is missing or damaged, or does not belong to the KB or the encoder.
         """
         kb = self.kb if "kb" in exclude else KnowledgeBase.from_disk(path / "kb")
         for name, read in self._readers(kb).items():
@@ -117,9 +130,10 @@ class LinkerData:
         return replace(self, kb=kb, index=index, memory=memory)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> dict[str, bytes]:
-        """RETURNS (Dict[str, bytes]): the folders that ``to_disk`` would write.
+        """The folders that ``to_disk`` would write.
 
-        RAISES (PelError): if one of them is more than 2 GiB.
+        Raises:
+            PelError: if one of them is more than 2 GiB.
         """
         # an empty memory, too: it replaces what is learned where the bytes are read
         every = {**self.parts, MEMORY: self.memory or Memory()}
@@ -133,8 +147,11 @@ class LinkerData:
     def from_bytes(self, saved: Mapping[str, Buffer]) -> "LinkerData":
         """Read what ``to_bytes`` returned; a part that is missing there is not changed.
 
-        RETURNS (LinkerData): with the data.
-        RAISES (PelError): as ``load``.
+        Returns:
+            With the data.
+
+        Raises:
+            PelError: as ``load``.
         """
         kb = KnowledgeBase.from_bytes(saved["kb"]) if "kb" in saved else self.kb
         for name, read in self._readers(kb).items():
@@ -152,7 +169,7 @@ class LinkerData:
         return replace(self, kb=kb, index=index, memory=memory)
 
     def _readers(self, kb: KnowledgeBase | None) -> dict[str, Callable[[Path], Any]]:
-        """RETURNS (Dict[str, Callable]): name -> loads the data of a part in place, from its folder."""
+        """Name -> loads the data of a part in place, from its folder."""
         names = ("encoder", "generator", "reranker")
         readers = {name: part.from_disk for name, part in self.parts.items() if name in names}
         if self.generator is not None and kb is not None:

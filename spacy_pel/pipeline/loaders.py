@@ -2,22 +2,24 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Union
 
 from spacy.util import registry as spacy_registry
 
 from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, Encoder, Ranker
 
-PathLike = Union[str, Path]
+PathLike = str | Path
 
 
 @spacy_registry.misc("spacy-pel.KBFromDisk.v1")
 def make_kb_loader(path: PathLike) -> Callable[[], KnowledgeBase]:
     """Load the KB from a folder made by ``spacy-pel kb build``.
 
-    path (Union[str, Path]): the KB folder.
-    RETURNS (Callable): () -> KnowledgeBase.
+    Args:
+        path: the KB folder.
+
+    Returns:
+        () -> KnowledgeBase.
     """
 
     def load_kb() -> KnowledgeBase:
@@ -30,8 +32,11 @@ def make_kb_loader(path: PathLike) -> Callable[[], KnowledgeBase]:
 def make_encoder_loader(path: PathLike) -> Callable[[Encoder], Encoder]:
     """Load the encoder from a model folder.
 
-    path (Union[str, Path]): the model folder, e.g. "training/model-best".
-    RETURNS (Callable): the component's encoder -> the same encoder, with weights.
+    Args:
+        path: the model folder, e.g. "training/model-best".
+
+    Returns:
+        The component's encoder -> the same encoder, with weights.
     """
 
     def load(encoder: Encoder) -> Encoder:
@@ -44,8 +49,11 @@ def make_encoder_loader(path: PathLike) -> Callable[[Encoder], Encoder]:
 def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], object]:
     """Load the index from a folder made by ``spacy-pel index``.
 
-    path (Union[str, Path]): the index folder.
-    RETURNS (Callable): (kb, encoder) -> EntityIndex, checked to fit both.
+    Args:
+        path: the index folder.
+
+    Returns:
+        (kb, encoder) -> EntityIndex, checked to fit both.
     """
 
     def load_index(kb: KnowledgeBase, encoder: Encoder) -> object:
@@ -60,8 +68,11 @@ def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], obje
 def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
     """Load the ranker from a model folder made by ``spacy-pel ranker train``.
 
-    path (Union[str, Path]): the model folder, e.g. "training/ranker/model-best".
-    RETURNS (Callable): the component's ranker -> the same ranker, with weights.
+    Args:
+        path: the model folder, e.g. "training/ranker/model-best".
+
+    Returns:
+        The component's ranker -> the same ranker, with weights.
     """
 
     def load(ranker: Ranker) -> Ranker:
@@ -71,13 +82,14 @@ def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
 
 
 @spacy_registry.misc("spacy-pel.GeneratorFromDisk.v1")
-def make_generator_loader(
-    path: PathLike,
-) -> Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]:
+def make_generator_loader(path: PathLike) -> Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]:
     """Load the candidate generator from a folder made by ``spacy-pel candidates build``.
 
-    path (Union[str, Path]): the folder.
-    RETURNS (Callable): (kb, the component's generator) -> the same generator, with its data, checked to
+    Args:
+        path: the folder.
+
+    Returns:
+        (kb, the component's generator) -> the same generator, with its data, checked to
         fit the KB.
     """
 

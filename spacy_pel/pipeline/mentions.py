@@ -33,9 +33,14 @@ def add_extensions(prefix: str) -> str:
     Values are plain lists, strings and floats, so that they survive ``doc.to_bytes`` and a DocBin with
     ``store_user_data=True``. spaCy keeps them by character offsets: spans of equal offsets share them.
 
-    prefix (str): of the names.
-    RETURNS (str): the prefix.
-    RAISES (TypeError): if it cannot begin a name.
+    Args:
+        prefix: of the names.
+
+    Returns:
+        The prefix.
+
+    Raises:
+        TypeError: if it cannot begin a name.
     """
     if not isinstance(prefix, str) or not prefix.isidentifier():
         raise TypeError
@@ -56,21 +61,19 @@ def add_phrase() -> None:
 
 
 def answers_of_linkers(span: Span) -> set[str]:
-    """RETURNS (Set[str]): the ids that linkers, of any prefix, have given a mention."""
+    """The ids that linkers, of any prefix, have given a mention."""
     return {span._.get(f"{prefix}_id") for prefix in _prefixes} - {None, ""}
 
 
 def mention_spans(doc: Doc, spans_key: str | None) -> list[Span]:
-    """RETURNS (List[Span]): the mentions of a document, linked or not."""
+    """The mentions of a document, linked or not."""
     if spans_key is None:
         return list(doc.ents)
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
 
 
-def by_mentions(
-    stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int
-) -> Iterator[list[Doc]]:
-    """YIELDS (List[Doc]): documents in order, in batches limited by mentions and by documents."""
+def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int) -> Iterator[list[Doc]]:
+    """Documents in order, in batches limited by mentions and by documents."""
     docs: list[Doc] = []
     found = 0
     for doc in stream:
@@ -87,7 +90,8 @@ def long_forms(doc: Doc) -> LongForms:
     """The abbreviations that a document defines, as our detector leaves them in ``doc._.pel_abbreviations``
     and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form.
 
-    RETURNS (LongForms): by short form.
+    Returns:
+        By short form.
     """
     forms: LongForms = {}
     names = ("pel_abbreviations", "abbreviations")
@@ -105,7 +109,7 @@ def long_forms(doc: Doc) -> LongForms:
 
 
 def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
-    """RETURNS (Optional[str]): what a short form stands for at a character of the text: what it does where it
+    """What a short form stands for at a character of the text: what it does where it
     occurs there or last before, or else first; None = it is no short form."""
     places = forms.get(short)
     if not places:
@@ -116,10 +120,13 @@ def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
 def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
     """The long form of a mention that is an abbreviation, or a long form followed by its abbreviation.
 
-    mention (str): its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
-    start (int): its first character.
-    forms (LongForms): from ``long_forms``.
-    RETURNS (Optional[str]): the long form; None if the mention is neither of these.
+    Args:
+        mention: its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
+        start: its first character.
+        forms: from ``long_forms``.
+
+    Returns:
+        The long form; None if the mention is neither of these.
     """
     if mention in forms:
         return long_form_at(forms, mention, start)
@@ -133,7 +140,7 @@ def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
 
 
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> list[MentionQuery]:
-    """RETURNS (List[MentionQuery]): one for each span; the document is not changed."""
+    """One for each span; the document is not changed."""
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
@@ -144,20 +151,16 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
 
 
 def write_links(
-    doc: Doc,
-    links: Sequence[Link | None],
-    spans_key: str | None,
-    *,
-    names: Mapping[str, str],
-    prefix: str,
+    doc: Doc, links: Sequence[Link | None], spans_key: str | None, *, names: Mapping[str, str], prefix: str
 ) -> None:
     """Write links into a document.
 
-    doc (Doc): the document.
-    links (Sequence[Optional[Link]]): one for each of its ``mention_spans``; None = leave as it is.
-    spans_key (Optional[str]): where the mentions are.
-    names (Mapping[str, str]): canonical names by id.
-    prefix (str): of the extension attributes.
+    Args:
+        doc: the document.
+        links: one for each of its ``mention_spans``; None = leave as it is.
+        spans_key: where the mentions are.
+        names: canonical names by id.
+        prefix: of the extension attributes.
     """
     for number, (span, link) in enumerate(zip(mention_spans(doc, spans_key), links, strict=True)):
         if link is None:

@@ -6,11 +6,7 @@ from copyreg import __newobj__  # type: ignore[attr-defined]
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import (
-    Any,
-    TypeVar,
-    Union,
-)
+from typing import Any, TypeVar
 
 from spacy.language import Language
 from spacy.pipeline.pipe import Pipe
@@ -25,18 +21,7 @@ from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, R
 from ..linking.confidence import Confidence
 from ..linking.explanation import Explanation, explain
 from ..linking.label_types import LabelTypes
-from ..types import (
-    NIL,
-    CandidateGenerator,
-    Combiner,
-    Document,
-    Encoder,
-    Entity,
-    NilModel,
-    Ranker,
-    Rows,
-    VectorIndex,
-)
+from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
 from ..util import logger, read_json, write_json
 from ..util.files import json_object
 from ..util.piped_workers import watch_workers
@@ -51,7 +36,7 @@ from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_q
 from .reading_length import with_max_length
 from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
 
-PathLike = Union[str, Path]
+PathLike = str | Path
 Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
@@ -68,11 +53,14 @@ class ProxyEntityLinker(Pipe):
     ``entity_types``, ``max_length`` and ``transformer``, which are read when the data is loaded, and the
     parts.
 
-    name (str): the component's name in the pipeline.
-    encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
-        None for a generator that needs no vectors.
-    For the other settings see ``factory.make_proxy_entity_linker``.
-    RAISES (PelError): if a setting cannot be used.
+    Args:
+        name: the component's name in the pipeline.
+            encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
+            None for a generator that needs no vectors.
+            For the other settings see ``factory.make_proxy_entity_linker``.
+
+    Raises:
+        PelError: if a setting cannot be used.
     """
 
     _linker: Linker | None = None  # once there is data
@@ -83,23 +71,17 @@ class ProxyEntityLinker(Pipe):
         "null, a number, or a map from label to number", optional(thresholds), in_linker=True
     )
     batch_size: int = setting(_COUNT.format(_MOST), count(_MOST), in_linker=True)
-    coverage: float | None = setting(
-        "null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True
-    )
+    coverage: float | None = setting("null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True)
     overwrite: bool = setting("true or false", flag)
     labels_keep: Sequence[str] | None = setting("null or a list of labels", optional(texts))
     labels_discard: Sequence[str] = setting("a list of labels", texts)
     max_length: int | None = setting(f"null or {_COUNT.format(_MOST)}", optional(count(_MOST)))
     spans_key: str | None = setting("null or a key of doc.spans", optional(text))
     expand_abbreviations: bool = setting("true or false", flag)
-    entity_types: Mapping[str, Sequence[str]] = setting(
-        "a map from label to a list of types", texts_of_labels
-    )
+    entity_types: Mapping[str, Sequence[str]] = setting("a map from label to a list of types", texts_of_labels)
     row_kinds: Sequence[str] = setting(f"a list with some of {', '.join(KINDS)}", some_of(KINDS))
     transformer: str | None = setting("null or the name of a component", optional(text))
-    extension_prefix: str = setting(
-        "the start of an attribute's name, such as 'pel' or 'umls'", add_extensions
-    )
+    extension_prefix: str = setting("the start of an attribute's name, such as 'pel' or 'umls'", add_extensions)
 
     def __init__(
         self,
@@ -155,9 +137,10 @@ class ProxyEntityLinker(Pipe):
 
     @property
     def linker(self) -> Linker:
-        """RETURNS (Linker): links mentions, independently of spaCy.
+        """Links mentions, independently of spaCy.
 
-        RAISES (PelError): if the component is not initialised.
+        Raises:
+            PelError: if the component is not initialised.
         """
         if self._linker is None:
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base, weights and index"))
@@ -165,25 +148,26 @@ class ProxyEntityLinker(Pipe):
 
     @property
     def kb(self) -> KnowledgeBase:
-        """RETURNS (KnowledgeBase): the entities. RAISES (PelError): if the component is not initialised."""
+        """The entities. RAISES (PelError): if the component is not initialised."""
         return self.linker.kb
 
     @property
     def index(self) -> EntityIndex | None:
-        """RETURNS (Optional[EntityIndex]): their vectors; None for a generator that needs none.
+        """Their vectors; None for a generator that needs none.
 
-        RAISES (PelError): if the component is not initialised.
+        Raises:
+            PelError: if the component is not initialised.
         """
         return self.linker.index
 
     @property
     def encoder(self) -> Encoder | None:
-        """RETURNS (Optional[Encoder]): as it is saved; ``linker.encoder`` may read another length."""
+        """As it is saved; ``linker.encoder`` may read another length."""
         return self.data.encoder
 
     @property
     def is_initialized(self) -> bool:
-        """RETURNS (bool): whether data was loaded."""
+        """Whether data was loaded."""
         return self._linker is not None
 
     @property
@@ -199,15 +183,14 @@ class ProxyEntityLinker(Pipe):
     def _fitted(self, fitted: tuple[float | None, dict[str, float], Confidence, LabelTypes] | None) -> None:
         linker = self.linker
         if fitted is not None:
-            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence, linker.label_types = (
-                fitted
-            )
+            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence, linker.label_types = fitted
 
     def _use(self, data: LinkerData) -> None:
         """Link with this data from now on.
 
-        RAISES (PelError): if something is missing, or ``entity_types``, ``max_length`` or ``transformer`` do
-            not suit it.
+        Raises:
+            PelError: if something is missing, or ``entity_types``, ``max_length`` or ``transformer`` do
+                not suit it.
         """
         if data.kb is None:
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base"))
@@ -249,17 +232,20 @@ class ProxyEntityLinker(Pipe):
     ) -> None:
         """Load or build what the component needs.
 
-        get_examples (Callable): linked examples, for an index with rows of kind "mention".
-        nlp (Optional[Language]): the pipeline, where its ``transformer`` is checked; not used otherwise.
-        kb_loader (Optional[Callable]): "spacy-pel.KBFromDisk.v1". None = keep the current KB.
-        encoder_loader (Optional[Callable]): "spacy-pel.EncoderFromDisk.v1". None = the weights
-            that the encoder's own settings name.
-        index_loader (Optional[Callable]): "spacy-pel.IndexFromDisk.v1". None = embed the KB now.
-        reranker_loader (Optional[Callable]): "spacy-pel.RankerFromDisk.v1". None = the weights that
-            the reranker's own settings name, if there is a reranker.
-        generator_loader (Optional[Callable]): "spacy-pel.GeneratorFromDisk.v1". None = build the
-            generator for the KB now, if there is one.
-        RAISES (PelError): if there is no KB, a loader has nothing to load, or the parts are not compatible.
+        Args:
+            get_examples: linked examples, for an index with rows of kind "mention".
+            nlp: the pipeline, where its ``transformer`` is checked; not used otherwise.
+            kb_loader: "spacy-pel.KBFromDisk.v1". None = keep the current KB.
+            encoder_loader: "spacy-pel.EncoderFromDisk.v1". None = the weights
+                that the encoder's own settings name.
+            index_loader: "spacy-pel.IndexFromDisk.v1". None = embed the KB now.
+            reranker_loader: "spacy-pel.RankerFromDisk.v1". None = the weights that
+                the reranker's own settings name, if there is a reranker.
+            generator_loader: "spacy-pel.GeneratorFromDisk.v1". None = build the
+                generator for the KB now, if there is one.
+
+        Raises:
+            PelError: if there is no KB, a loader has nothing to load, or the parts are not compatible.
         """
         if kb_loader is None and not self.is_initialized:
             raise PelError(Errors.E502.format(name=self.name, missing="kb_loader, so no knowledge base"))
@@ -303,17 +289,23 @@ class ProxyEntityLinker(Pipe):
         """Add entities, or replace those whose ids the KB has. They are linkable at once,
         without training, and saved by ``nlp.to_disk``.
 
-        entities (Iterable[Entity]): new or changed entities, each id once.
-        RAISES (PelError): if one is not a valid entity, or an id is given twice; nothing is changed then.
+        Args:
+            entities: new or changed entities, each id once.
+
+        Raises:
+            PelError: if one is not a valid entity, or an id is given twice; nothing is changed then.
         """
         self.kb.put(entities)
 
     def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> None:
         """Retire entities: they are no longer linked. ``nlp.to_disk`` saves them as retired.
 
-        ids (Iterable[str]): live ids.
-        successor (Optional[Mapping[str, str]]): id -> the id that replaces it.
-        RAISES (PelError): if an id or a successor is not live; nothing is changed then.
+        Args:
+            ids: live ids.
+            successor: id -> the id that replaces it.
+
+        Raises:
+            PelError: if an id or a successor is not live; nothing is changed then.
         """
         self.kb.retire(ids, successor)
 
@@ -321,9 +313,12 @@ class ProxyEntityLinker(Pipe):
         """Give entities other canonical names, which are linkable at once and saved by ``nlp.to_disk``. Ids
         stay; to replace an id, add an entity with the new one and retire the old one with that as successor.
 
-        names (Mapping[str, str]): live id -> its new name.
-        keep_old (bool): keep the old name as an alias; otherwise the entity loses it.
-        RAISES (PelError): if an id is not live or a name is empty; nothing is changed then.
+        Args:
+            names: live id -> its new name.
+            keep_old: keep the old name as an alias; otherwise the entity loses it.
+
+        Raises:
+            PelError: if an id is not live or a name is empty; nothing is changed then.
         """
         self.kb.rename(names, keep_old=keep_old)
 
@@ -340,8 +335,9 @@ class ProxyEntityLinker(Pipe):
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``
         in the settings takes precedence over the fitted one.
 
-        nlp (Language): the pipeline with this component.
-        documents (Iterable[Document]): a development set with NIL mentions.
+        Args:
+            nlp: the pipeline with this component.
+            documents: a development set with NIL mentions.
         """
         ask = query_maker(nlp, name=self.name)
         documents = list(documents)
@@ -355,15 +351,20 @@ class ProxyEntityLinker(Pipe):
         a similar context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
 
-        docs (Iterable[Union[Doc, Example]]): documents whose mentions have the right id, or "NIL", as
-            ``kb_id_``; of an Example the reference. Mentions without an id do not count, nor do mentions that
-            still have the id that this component gave them. If the document does not tell which id that was,
-            mentions with the id that the component gives them now do not count. A document's id in the log
-            is ``doc.user_data["id"]``, if there is one.
-        by (str): who corrected them, for the log.
-        RETURNS (List[Learned]): the new entries of the log; a correction that is in it already adds none.
-        RAISES (PelError): if there is no corrected mention, or an id is not that of a live entity; nothing is
-            learned then.
+        Args:
+            docs: documents whose mentions have the right id, or "NIL", as
+                ``kb_id_``; of an Example the reference. Mentions without an id do not count, nor do mentions that
+                still have the id that this component gave them. If the document does not tell which id that was,
+                mentions with the id that the component gives them now do not count. A document's id in the log
+                is ``doc.user_data["id"]``, if there is one.
+            by: who corrected them, for the log.
+
+        Returns:
+            The new entries of the log; a correction that is in it already adds none.
+
+        Raises:
+            PelError: if there is no corrected mention, or an id is not that of a live entity; nothing is
+                learned then.
         """
         if isinstance(docs, (Doc, Example)):
             docs = [docs]
@@ -380,17 +381,23 @@ class ProxyEntityLinker(Pipe):
     def unlearn(self, ids: int | Iterable[int], *, by: str = "") -> list[Learned]:
         """Undo corrections: links are again exactly what they are without them.
 
-        ids (Union[int, Iterable[int]]): of entries of ``learned``.
-        by (str): who undoes them, for the log.
-        RETURNS (List[Learned]): these entries.
-        RAISES (PelError): if an entry is unknown or undone already; nothing is undone then.
+        Args:
+            ids: of entries of ``learned``.
+            by: who undoes them, for the log.
+
+        Returns:
+            These entries.
+
+        Raises:
+            PelError: if an entry is unknown or undone already; nothing is undone then.
         """
         return self.linker.unlearn(ids if isinstance(ids, Iterable) else [ids], by=by)
 
     def forget(self) -> None:
         """Forget all corrections, and delete their log with its texts: ``to_disk`` saves none of it.
 
-        RAISES (PelError): if the component is not initialised.
+        Raises:
+            PelError: if the component is not initialised.
         """
         fitted, _ = self._fitted, self.linker
         self._use(replace(self.data, memory=None))
@@ -398,24 +405,28 @@ class ProxyEntityLinker(Pipe):
 
     @property
     def learned(self) -> list[Learned]:
-        """RETURNS (List[Learned]): the corrections in effect; ``linker.memory.log`` has also what was undone.
+        """The corrections in effect; ``linker.memory.log`` has also what was undone.
 
-        RAISES (PelError): if the component is not initialised.
+        Raises:
+            PelError: if the component is not initialised.
         """
         return self.linker.memory.learned
 
     def explain(self, span: Span) -> Explanation:
         """Why is a mention linked as it is?
 
-        span (Span): a mention, linked or not, of a document that the components before this one have
-            processed. Its label counts as in linking.
-        RETURNS (Explanation): the answer that the pipeline gives, with the evidence for each candidate.
-        RAISES (PelError): if this is not a span of text.
+        Args:
+            span: a mention, linked or not, of a document that the components before this one have
+                processed. Its label counts as in linking.
+
+        Returns:
+            The answer that the pipeline gives, with the evidence for each candidate.
+
+        Raises:
+            PelError: if this is not a span of text.
         """
         if not isinstance(span, Span):
-            raise PelError(
-                Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__)
-            )
+            raise PelError(Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
         (query,) = self._queries(span.doc, [span])
         return self._as_phrase(span, explain(self.linker, query, written=span.text))
 
@@ -433,16 +444,19 @@ class ProxyEntityLinker(Pipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Link a stream of documents; mentions of several documents are batched.
 
-        stream (Iterable[Doc]): documents.
-        batch_size (int): maximum number of documents held; they are linked as soon as they have as
-            many mentions as the component's own ``batch_size``.
-        YIELDS (Doc): in order.
+        Args:
+            stream: documents.
+            batch_size: maximum number of documents held; they are linked as soon as they have as
+                many mentions as the component's own ``batch_size``.
+
+        Yields:
+            In order.
         """
         for docs in by_mentions(stream, self.spans_key, n_docs=batch_size, n_mentions=self.batch_size):
             yield from self._linked(docs)
 
     def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        """YIELDS (Doc): linked; where a batch fails, one by one, without those that fail on their own."""
+        """Linked; where a batch fails, one by one, without those that fail on their own."""
         try:
             self.set_annotations(docs, self.predict(docs))
         except Exception as err:
@@ -457,20 +471,22 @@ class ProxyEntityLinker(Pipe):
     def predict(self, docs: Iterable[Doc]) -> Links:
         """Link without writing.
 
-        docs (Iterable[Doc]): documents with mentions.
-        RETURNS (List[List[Optional[Link]]]): for each mention of each document; None = skipped.
+        Args:
+            docs: documents with mentions.
+
+        Returns:
+            For each mention of each document; None = skipped.
         """
         spans = [mention_spans(doc, self.spans_key) for doc in docs]
         wanted = [[span for span in found if self._wants(span)] for found in spans]
         queries = chain.from_iterable(self._queries(found[0].doc, found) for found in wanted if found)
         links = iter(self.linker.link(list(queries)))
         return [
-            [self._as_phrase(span, next(links)) if self._wants(span) else None for span in found]
-            for found in spans
+            [self._as_phrase(span, next(links)) if self._wants(span) else None for span in found] for found in spans
         ]
 
     def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
-        """RETURNS (Union[Link, Explanation]): the answer. Before calibration, P(right) of a mention that was
+        """The answer. Before calibration, P(right) of a mention that was
         found without reading its context includes the probability that it is one."""
         phrase, is_own = span._.get(PHRASE), answer.learned is not None or self.linker.confidence.is_fitted
         if phrase is None or is_own or answer.kb_id == NIL:
@@ -488,8 +504,9 @@ class ProxyEntityLinker(Pipe):
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
         """Write what ``predict`` returned.
 
-        docs (Iterable[Doc]): the same documents.
-        links (List[List[Optional[Link]]]): their links; None = not changed.
+        Args:
+            docs: the same documents.
+            links: their links; None = not changed.
         """
         ids = {link.kb_id for found in links for link in found if link is not None and link.kb_id != NIL}
         names = self._names(sorted(ids)) if ids else {}
@@ -501,7 +518,7 @@ class ProxyEntityLinker(Pipe):
         return {one: self.kb.name_at(row) for one, row in zip(ids, rows, strict=True) if row >= 0}
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the scorer's; gold ids that the KB lacks count as NIL."""
+        """The scorer's; gold ids that the KB lacks count as NIL."""
         if self.scorer is None:
             return {}
         settings = {
@@ -517,9 +534,12 @@ class ProxyEntityLinker(Pipe):
     def to_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write a folder for the KB and for each part, ``cfg.json`` with the calibration, and the manifest.
 
-        exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "memory", "cfg":
-            what is there of them stays as it is.
-        RAISES (PelError): if the component is not initialised, or the files cannot be written.
+        Args:
+            exclude: any of "kb", "encoder", "index", "generator", "reranker", "memory", "cfg":
+                what is there of them stays as it is.
+
+        Raises:
+            PelError: if the component is not initialised, or the files cannot be written.
         """
         linker, exclude = self.linker, set(exclude)
         rewritten = {*self.data.parts, MEMORY} - exclude
@@ -533,7 +553,8 @@ class ProxyEntityLinker(Pipe):
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
         """Read what ``to_disk`` wrote; KB and index are memory-mapped. Excluded parts are not changed.
 
-        RAISES (PelError): if something is missing or damaged, or the parts do not belong together.
+        Raises:
+            PelError: if something is missing or damaged, or the parts do not belong together.
         """
         path = Path(path)
 
@@ -550,9 +571,10 @@ class ProxyEntityLinker(Pipe):
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """RETURNS (bytes): what ``to_disk`` would write.
+        """What ``to_disk`` would write.
 
-        RAISES (PelError): if the component is not initialised, or holds more than 2 GiB.
+        Raises:
+            PelError: if the component is not initialised, or holds more than 2 GiB.
         """
         linker = self.linker
         files: dict[str, bytes] = self.data.to_bytes(exclude=exclude)
@@ -563,7 +585,8 @@ class ProxyEntityLinker(Pipe):
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
         """Read what ``to_bytes`` returned. Parts excluded here or there are not changed.
 
-        RAISES (PelError): if the bytes are not from ``to_bytes``.
+        Raises:
+            PelError: if the bytes are not from ``to_bytes``.
         """
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
         fitted = self._fitted
@@ -571,9 +594,7 @@ class ProxyEntityLinker(Pipe):
         if CALIBRATION not in files or "cfg" in exclude:
             self._fitted = fitted
         else:
-            saved = json_object(
-                str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes"
-            )
+            saved = json_object(str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes")
             load_learned_state(self.linker, saved, name=self.name)
         return self
 
@@ -594,7 +615,7 @@ class ProxyEntityLinker(Pipe):
 
 
 def _with_weights(part: WeightsT, loader: Callable[[WeightsT], WeightsT] | None) -> WeightsT:
-    """RETURNS (WeightsT): an encoder or ranker with weights: those of the loader, or of its own settings."""
+    """An encoder or ranker with weights: those of the loader, or of its own settings."""
     if loader is not None:
         return loader(part)
     part.initialize()

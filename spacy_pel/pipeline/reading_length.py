@@ -11,10 +11,15 @@ def with_max_length(encoder: Encoder, max_length: int | None) -> Encoder:
     """Change the maximum length of an encoder's mention input. The vectors of entities do not change, so the
     index stays valid, and the given encoder is saved unchanged.
 
-    encoder (Encoder): with its weights.
-    max_length (Optional[int]): word pieces, special tokens included; None = as in training.
-    RETURNS (Encoder): the given one, or a copy that shares its weights.
-    RAISES (PelError): if the encoder has no template with such a limit.
+    Args:
+        encoder: with its weights.
+        max_length: word pieces, special tokens included; None = as in training.
+
+    Returns:
+        The given one, or a copy that shares its weights.
+
+    Raises:
+        PelError: if the encoder has no template with such a limit.
     """
     if max_length is None:
         return encoder

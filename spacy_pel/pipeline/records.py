@@ -8,12 +8,13 @@ from .mentions import mention_spans
 
 
 def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int = 0) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): a linked mention as JSON data.
+    """A linked mention as JSON data.
 
-    component (ProxyEntityLinker): linked it; a later linker may have set another id.
-    span (Span): the mention.
-    n_candidates (int): how many candidates to keep.
-    offset (int): of the span's Doc in the document.
+    Args:
+        component: linked it; a later linker may have set another id.
+        span: the mention.
+        n_candidates: how many candidates to keep.
+        offset: of the span's Doc in the document.
     """
     found, prefix = span._, component.extension_prefix
     kb_id, nil_score = found.get(f"{prefix}_id") or span.kb_id_, found.get(f"{prefix}_nil_score")
@@ -37,12 +38,13 @@ def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int 
 
 
 def document_record(component: Any, processed: ProcessedDocument, n_candidates: int) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): a linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
+    """A linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
     "error" where the pipeline failed.
 
-    component (ProxyEntityLinker): linked it.
-    processed (ProcessedDocument): the document.
-    n_candidates (int): how many candidates to keep of each mention.
+    Args:
+        component: linked it.
+        processed: the document.
+        n_candidates: how many candidates to keep of each mention.
     """
     document, pieces, error = processed
     if error:

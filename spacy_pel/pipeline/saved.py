@@ -12,9 +12,10 @@ FACTORY = "proxy_entity_linker"
 class LoadedPipeline(NamedTuple):
     """A pipeline and the component in it.
 
-    nlp (Language): the pipeline.
-    name (str): the component's name.
-    component (ProxyEntityLinker): the component; ``component.linker`` links mentions.
+    Attributes:
+        nlp: the pipeline.
+        name: the component's name.
+        component: the component; ``component.linker`` links mentions.
     """
 
     nlp: Any
@@ -25,9 +26,14 @@ class LoadedPipeline(NamedTuple):
 def load_pipeline(path: Path) -> LoadedPipeline:
     """Load a saved pipeline.
 
-    path (Path): its folder, or the name of an installed pipeline package.
-    RETURNS (LoadedPipeline): with the component that links.
-    RAISES (PelError): if there is no pipeline, it cannot be loaded or has no such component.
+    Args:
+        path: its folder, or the name of an installed pipeline package.
+
+    Returns:
+        With the component that links.
+
+    Raises:
+        PelError: if there is no pipeline, it cannot be loaded or has no such component.
     """
     nlp = load_spacy(path)
     names = linker_names(nlp)
@@ -39,9 +45,14 @@ def load_pipeline(path: Path) -> LoadedPipeline:
 def load_spacy(path: str | Path) -> Any:
     """Load a saved pipeline of any kind.
 
-    path (Union[str, Path]): its folder, or the name of an installed pipeline package.
-    RETURNS (Language): the pipeline.
-    RAISES (PelError): if there is no pipeline, or it cannot be loaded.
+    Args:
+        path: its folder, or the name of an installed pipeline package.
+
+    Returns:
+        The pipeline.
+
+    Raises:
+        PelError: if there is no pipeline, or it cannot be loaded.
     """
     import spacy
     from catalogue import RegistryError
@@ -77,39 +88,37 @@ def load_spacy(path: str | Path) -> Any:
 
 
 def no_pipeline(path: Path) -> PelError:
-    """RETURNS (PelError): to raise for a path that has no config.cfg."""
+    """To raise for a path that has no config.cfg."""
     return PelError(
         Errors.E002.format(
             expected="a pipeline folder",
             path=path,
-            got="a folder without config.cfg"
-            if path.is_dir()
-            else "a file"
-            if path.is_file()
-            else "no such folder",
+            got="a folder without config.cfg" if path.is_dir() else "a file" if path.is_file() else "no such folder",
             todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
         )
     )
 
 
 def linker_names(nlp: Any) -> list[str]:
-    """RETURNS (List[str]): the names of the components that link."""
+    """The names of the components that link."""
     return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == FACTORY]
 
 
 def saved_part(pipeline: Path, part: str) -> Path | None:
-    """RETURNS (Optional[Path]): the folder of a part of a saved pipeline, e.g. "kb", of the first linker that
+    """The folder of a part of a saved pipeline, e.g. "kb", of the first linker that
     has it; None = none.
 
-    RAISES (PelError): if the pipeline's config cannot be read.
+    Raises:
+        PelError: if the pipeline's config cannot be read.
     """
     return next(iter(saved_parts(pipeline, part)), None)
 
 
 def saved_parts(pipeline: Path, part: str) -> list[Path]:
-    """RETURNS (List[Path]): the folders of a part of a saved pipeline's linkers.
+    """The folders of a part of a saved pipeline's linkers.
 
-    RAISES (PelError): if the pipeline's config cannot be read.
+    Raises:
+        PelError: if the pipeline's config cannot be read.
     """
     from ..util.config import load_config
 

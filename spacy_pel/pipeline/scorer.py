@@ -20,8 +20,11 @@ _RECALL_AT = (1, 5, 10, 64)
 def make_nel_scorer(recall_at: Sequence[int] = _RECALL_AT) -> Callable:
     """Build the scorer.
 
-    recall_at (Sequence[int]): the k of ``nel_recall_at_k``.
-    RETURNS (Callable): (examples, **kwargs) -> scores.
+    Args:
+        recall_at: the k of ``nel_recall_at_k``.
+
+    Returns:
+        (examples, **kwargs) -> scores.
     """
     return partial(nel_score, recall_at=recall_at)  # a closure could not be pickled
 
@@ -47,13 +50,16 @@ def nel_score(
 
     A score that is undefined (e.g. recall of NIL without a gold NIL) is None.
 
-    examples (Iterable[Example]): predictions and references.
-    recall_at (Iterable[int]): the k.
-    spans_key (Optional[str]): mentions are in ``doc.spans[spans_key]``; None = ``doc.ents``.
-    resolve (Optional[Callable]): gold id -> the KB's current id, or None if the KB lacks it and the mention
-        counts as NIL. None = use gold ids as they are.
-    extension_prefix (str): the candidates are in ``span._.PREFIX_candidates``.
-    RETURNS (Dict[str, Any]): the scores.
+    Args:
+        examples: predictions and references.
+        recall_at: the k.
+        spans_key: mentions are in ``doc.spans[spans_key]``; None = ``doc.ents``.
+        resolve: gold id -> the KB's current id, or None if the KB lacks it and the mention
+            counts as NIL. None = use gold ids as they are.
+        extension_prefix: the candidates are in ``span._.PREFIX_candidates``.
+
+    Returns:
+        The scores.
     """
     examples = list(examples)
     pairs = [pair for example in examples for pair in _pairs(example, spans_key, resolve)]
@@ -63,11 +69,7 @@ def nel_score(
         nil.tp += called and gold == NIL
         nil.fp += called and gold != NIL
         nil.fn += gold == NIL and not called
-    in_kb = [
-        (gold, _candidate_ids(found, f"{extension_prefix}_candidates"))
-        for gold, found in pairs
-        if gold != NIL
-    ]
+    in_kb = [(gold, _candidate_ids(found, f"{extension_prefix}_candidates")) for gold, found in pairs if gold != NIL]
     scores: dict[str, Any] = Scorer.score_links(examples, negative_labels=[NIL])
     scores["nel_accuracy"] = _share(found is not None and found.kb_id_ == gold for gold, found in pairs)
     scores["nel_nil_p"] = nil.precision if nil.tp + nil.fp else None
@@ -78,9 +80,7 @@ def nel_score(
     return scores
 
 
-def _pairs(
-    example: Example, spans_key: str | None, resolve: Resolve | None
-) -> Iterator[tuple[str, Span | None]]:
+def _pairs(example: Example, spans_key: str | None, resolve: Resolve | None) -> Iterator[tuple[str, Span | None]]:
     """Gold id and prediction of each gold mention, matched by character offsets."""
     found = _by_offsets(example.predicted, spans_key)
     for offsets, gold in _by_offsets(example.reference, spans_key).items():

@@ -16,9 +16,10 @@ class _Setting:
     """Stores what it accepts in the component's ``__dict__``, from where it is read like any attribute:
     without ``__get__``, reading costs nothing.
 
-    expected (str): what it accepts, for the error.
-    read (Callable): gives a value its usual form, and raises a TypeError if it is not accepted.
-    in_linker (bool): whether the component's linker has this setting, too.
+    Args:
+        expected: what it accepts, for the error.
+        read: gives a value its usual form, and raises a TypeError if it is not accepted.
+        in_linker: whether the component's linker has this setting, too.
     """
 
     def __init__(self, expected: str, read: Read, in_linker: bool) -> None:
@@ -44,48 +45,52 @@ class _Setting:
 def setting(expected: str, read: Read, *, in_linker: bool = False) -> Any:
     """Declare a setting in the body of a component's class.
 
-    expected (str): what it accepts, for the error: "Expected NAME to be ...".
-    read (Callable): one of the functions below.
-    in_linker (bool): whether the component's linker has this setting, too.
-    RETURNS (Any): a descriptor; to type checkers, a value of the setting's type.
+    Args:
+        expected: what it accepts, for the error: "Expected NAME to be ...".
+        read: one of the functions below.
+        in_linker: whether the component's linker has this setting, too.
+
+    Returns:
+        A descriptor; to type checkers, a value of the setting's type.
     """
     return _Setting(expected, read, in_linker)
 
 
 def optional(read: Read) -> Read:
-    """RETURNS (Callable): accepts None, too."""
+    """Accepts None, too."""
     return lambda value: None if value is None else read(value)
 
 
 def flag(value: Any) -> bool:
-    """RETURNS (bool): true or false. RAISES (TypeError): if it is something else."""
+    """True or false. RAISES (TypeError): if it is something else."""
     return bool(_of((bool, np.bool_), value))
 
 
 def text(value: Any) -> str:
-    """RETURNS (str): the text. RAISES (TypeError): if it is something else."""
+    """The text. RAISES (TypeError): if it is something else."""
     return str(_of(str, value))
 
 
 def count(most: int) -> Read:
-    """RETURNS (Callable): accepts whole numbers from 1 to ``most``."""
+    """Accepts whole numbers from 1 to ``most``."""
     return lambda value: int(_where(not isinstance(value, bool) and 1 <= _of(Integral, value) <= most, value))
 
 
 def number(value: Any) -> float:
-    """RETURNS (float): any number. RAISES (TypeError): if it is something else."""
+    """Any number. RAISES (TypeError): if it is something else."""
     return float(_where(not isinstance(value, bool) and not math.isnan(_of(Real, value)), value))
 
 
 def share(value: Any) -> float:
-    """RETURNS (float): between 0 and 1. RAISES (TypeError): if it is something else."""
+    """Between 0 and 1. RAISES (TypeError): if it is something else."""
     return float(_where(0.0 < number(value) < 1.0, value))
 
 
 def thresholds(value: Any) -> float | dict[str, float]:
-    """RETURNS (Union[float, Dict[str, float]]): a number, or one for each label.
+    """A number, or one for each label.
 
-    RAISES (TypeError): if it is something else.
+    Raises:
+        TypeError: if it is something else.
     """
     if isinstance(value, Mapping):
         return {text(label): number(one) for label, one in value.items()}
@@ -93,17 +98,17 @@ def thresholds(value: Any) -> float | dict[str, float]:
 
 
 def texts(value: Any) -> list[str]:
-    """RETURNS (List[str]): several texts. RAISES (TypeError): if it is something else, or a single text."""
+    """Several texts. RAISES (TypeError): if it is something else, or a single text."""
     return [text(one) for one in _where(not isinstance(value, (str, Mapping)), _of(Collection, value))]
 
 
 def texts_of_labels(value: Any) -> dict[str, list[str]]:
-    """RETURNS (Dict[str, List[str]]): label -> texts. RAISES (TypeError): if it is something else."""
+    """Label -> texts. RAISES (TypeError): if it is something else."""
     return {text(label): texts(some) for label, some in _of(Mapping, value).items()}
 
 
 def some_of(known: Collection[str]) -> Read:
-    """RETURNS (Callable): accepts several of these texts."""
+    """Accepts several of these texts."""
     return lambda value: [_where(one in known, one) for one in texts(value)]
 
 

@@ -67,11 +67,14 @@ _ERRORS: dict[Any, dict[str, Any]] = {
 def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()) -> App:
     """Make the app, with the thread that works with the model.
 
-    service (Service): answers.
-    limits (Limits): what is accepted.
-    host (str): where the server listens.
-    allowed_hosts (Collection[str]): other names under which it is reached.
-    RETURNS (App): an ASGI app. Its life span ends with the thread.
+    Args:
+        service: answers.
+        limits: what is accepted.
+        host: where the server listens.
+        allowed_hosts: other names under which it is reached.
+
+    Returns:
+        An ASGI app. Its life span ends with the thread.
     """
     model = Worker("model", n_waiting=limits.n_waiting)
     lookups = Worker("look-ups", n_waiting=_LOOKUPS * limits.n_waiting)
@@ -188,25 +191,25 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 
 
 def _documents(request: LinkRequest) -> list[Document]:
-    """RETURNS (List[Document]): the texts of a request.
+    """The texts of a request.
 
-    RAISES (RequestError): if it has none, or two kinds of them.
+    Raises:
+        RequestError: if it has none, or two kinds of them.
     """
     if (request.text is None) == (request.documents is None):
         got = "none" if request.text is None else "both"
         raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
     if request.documents is not None:
         pairs = enumerate(request.documents, start=1)
-        return [
-            Document(str(number if one.id is None else one.id), one.text, meta=one.meta)
-            for number, one in pairs
-        ]
+        return [Document(str(number if one.id is None else one.id), one.text, meta=one.meta) for number, one in pairs]
     texts = [request.text] if isinstance(request.text, str) else request.text or []
     return [Document(str(number), text) for number, text in enumerate(texts, start=1)]
 
 
 def _check_texts(limits: Limits, texts: Sequence[Any], what: str) -> None:
-    """RAISES (PelError): if there are none, or one is too long."""
+    """Raises:
+    PelError: if there are none, or one is too long.
+    """
     if not texts:
         raise RequestError(Errors.E733.format(expected=f"at least one of the {what}", got="none"))
     for text, where in texts:

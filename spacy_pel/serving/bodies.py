@@ -44,12 +44,17 @@ def read_body(body: bytes, kind: type[Body], *, limits: Limits) -> Body:
     """Read a body. All values are counted before it is parsed, and the items of a list before they are
     validated: a value of two bytes would take a hundred, and have several faults.
 
-    body (bytes): JSON.
-    kind (Type[BaseModel]): what it must be.
-    limits (Limits): how long its lists may be.
-    RETURNS (BaseModel): of this kind.
-    RAISES (PelError): if it is not JSON that can be written again, or a list is too long.
-    RAISES (RequestValidationError): with the first faults, if it is of another kind.
+    Args:
+        body: JSON.
+        kind: what it must be.
+        limits: how long its lists may be.
+
+    Returns:
+        Of this kind.
+
+    Raises:
+        PelError: if it is not JSON that can be written again, or a list is too long.
+        RequestValidationError: with the first faults, if it is of another kind.
     """
     try:
         text = body.decode("utf-8-sig")
@@ -75,13 +80,13 @@ def read_body(body: bytes, kind: type[Body], *, limits: Limits) -> Body:
 
 
 def _n_values(text: str) -> int:
-    """RETURNS (int): how many values JSON has at most: each but the first follows one of these signs."""
+    """How many values JSON has at most: each but the first follows one of these signs."""
     plain = _STRING.sub("", text.replace(r"\\", "").replace(r"\"", ""))
     return 1 + sum(map(plain.count, ",[{"))
 
 
 def _finite(text: str) -> float:
-    """RETURNS (float): a number. RAISES (RequestError): if JSON cannot hold it, as 1e400 and NaN."""
+    """A number. RAISES (RequestError): if JSON cannot hold it, as 1e400 and NaN."""
     number = float(text)
     if not math.isfinite(number):
         raise RequestError(Errors.E733.format(expected="numbers that JSON has", got=text[:100]))

@@ -52,7 +52,8 @@ class TooSlow(RequestError):
 class Busy(RequestError):
     """The queue is full.
 
-    retry_after (int): seconds.
+    Args:
+        retry_after: seconds.
     """
 
     status = 503

@@ -9,9 +9,7 @@ import asyncio
 import ipaddress
 import json
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
-from typing import (
-    Any,
-)
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import Errors, quoted
@@ -41,10 +39,11 @@ HEADERS = {
 class Guard:
     """An ASGI app around another one.
 
-    app (App): gets the requests that are as they must be, with their whole body.
-    limits (Limits): of body and time.
-    host (str): where the server listens.
-    allowed_hosts (Collection[str]): other names of it.
+    Args:
+        app: gets the requests that are as they must be, with their whole body.
+        limits: of body and time.
+        host: where the server listens.
+        allowed_hosts: other names of it.
     """
 
     def __init__(self, app: App, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()):
@@ -120,14 +119,14 @@ class Guard:
 
 
 def is_local(host: str) -> bool:
-    """RETURNS (bool): whether only this machine reaches a server that listens there."""
+    """Whether only this machine reaches a server that listens there."""
     if _is_address(host.lower()):
         return ipaddress.ip_address(host).is_loopback
     return host.lower() in _LOCAL
 
 
 def host_name(header: str) -> str:
-    """RETURNS (str): the name or address in a Host header, without the port."""
+    """The name or address in a Host header, without the port."""
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()
     return header.partition(":")[0].rstrip(".").lower()
@@ -151,7 +150,7 @@ def _check_origin(headers: dict[str, str]) -> None:
 
 
 def _place_of(origin: str) -> str | None:
-    """RETURNS (Optional[str]): name and port in an Origin header; None = there are none."""
+    """Name and port in an Origin header; None = there are none."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:  # "http://["
@@ -159,13 +158,13 @@ def _place_of(origin: str) -> str | None:
 
 
 def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): by their names in lower case; of several with a name the last."""
+    """By their names in lower case; of several with a name the last."""
     pairs: list[tuple[bytes, bytes]] = scope["headers"]
     return {name.decode("latin1").lower(): value.decode("latin1") for name, value in pairs}
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """RETURNS (Receive): gives a body that was read, and then what comes."""
+    """Gives a body that was read, and then what comes."""
     given = False
 
     async def receive_again() -> Message:
@@ -188,5 +187,5 @@ async def send_error(send: Send, err: RequestError) -> None:
 
 
 def error_headers(err: RequestError) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): of the answer with an error."""
+    """Of the answer with an error."""
     return {"retry-after": str(err.retry_after)} if isinstance(err, Busy) else {}

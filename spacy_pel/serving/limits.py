@@ -7,14 +7,15 @@ from dataclasses import dataclass
 class Limits:
     """Limits of a server.
 
-    max_chars (int): characters of a text.
-    max_texts (int): texts or corrections of a request; ids may be 16 times as many.
-    max_bytes (int): of the body of a request.
-    timeout (float): seconds for the answer to a request, waiting included. A text that is being linked is not
-        interrupted, but the next ones of the same request are dropped.
-    receive_timeout (float): seconds in which a client has to send its request, or to read on.
-    n_waiting (int): requests that may wait for the model. Another one is refused with 503.
-    n_connections (int): open connections. Requests of others are refused with 503.
+    Attributes:
+        max_chars: characters of a text.
+        max_texts: texts or corrections of a request; ids may be 16 times as many.
+        max_bytes: of the body of a request.
+        timeout: seconds for the answer to a request, waiting included. A text that is being linked is not
+            interrupted, but the next ones of the same request are dropped.
+        receive_timeout: seconds in which a client has to send its request, or to read on.
+        n_waiting: requests that may wait for the model. Another one is refused with 503.
+        n_connections: open connections. Requests of others are refused with 503.
     """
 
     max_chars: int = 50_000
@@ -27,5 +28,5 @@ class Limits:
 
     @property
     def max_ids(self) -> int:
-        """RETURNS (int): ids of a request."""
+        """Ids of a request."""
         return 16 * self.max_texts

@@ -161,9 +161,7 @@ class ExplainResponse(BaseModel):
     weights: dict[str, float | None]
     ranker_weights: tuple[float, float] | None
     candidates: list[CandidateResponse]
-    difference: dict[str, float | None] = Field(
-        description="What puts the first candidate ahead of the second one."
-    )
+    difference: dict[str, float | None] = Field(description="What puts the first candidate ahead of the second one.")
 
 
 class EntityResponse(BaseModel):
@@ -189,9 +187,7 @@ class FoundEntity(BaseModel):
     id: str
     name: str
     types: list[str]
-    match: str | None = Field(
-        description="The name that was found; null = none, but the linker takes it for similar."
-    )
+    match: str | None = Field(description="The name that was found; null = none, but the linker takes it for similar.")
 
 
 class SearchResponse(BaseModel):

@@ -23,10 +23,15 @@ _GRACE = 1.0  # seconds more than the guard waits for a body: it can answer, thi
 def listen(host: str, port: int) -> socket.socket:
     """Take a port.
 
-    host (str): a name or address of this machine.
-    port (int): 0 = any that is free.
-    RETURNS (socket): listening; connections wait until a server has it.
-    RAISES (PelError): if that is not possible.
+    Args:
+        host: a name or address of this machine.
+        port: 0 = any that is free.
+
+    Returns:
+        Listening; connections wait until a server has it.
+
+    Raises:
+        PelError: if that is not possible.
     """
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -105,9 +110,10 @@ def _end(timer: asyncio.TimerHandle | None) -> None:
 class Server:
     """Serves an app until it is stopped.
 
-    app (App): the app.
-    taken (socket): from ``listen``.
-    limits (Limits): of time and connections.
+    Args:
+        app: the app.
+        taken: from ``listen``.
+        limits: of time and connections.
     """
 
     def __init__(self, app: App, taken: socket.socket, *, limits: Limits):
@@ -131,12 +137,12 @@ class Server:
 
     @property
     def port(self) -> int:
-        """RETURNS (int): where it listens."""
+        """Where it listens."""
         return int(self.taken.getsockname()[1])
 
     @property
     def has_started(self) -> bool:
-        """RETURNS (bool): whether it accepts connections."""
+        """Whether it accepts connections."""
         return self._server.started
 
     def run(self) -> None:

@@ -32,10 +32,11 @@ class Service:
     ``link``, ``explain``, ``similar``, ``learn`` and ``unlearn`` need the model: call them in one thread.
     ``entity``, ``entities`` and ``search`` only read the knowledge base, which does not change.
 
-    nlp (Language): the pipeline.
-    name (str): of the component that links.
-    title (str): what the page calls the pipeline.
-    folder (Optional[Path]): of the component; corrections are saved there. None = they are kept in memory.
+    Args:
+        nlp: the pipeline.
+        name: of the component that links.
+        title: what the page calls the pipeline.
+        folder: of the component; corrections are saved there. None = they are kept in memory.
     """
 
     def __init__(self, nlp: Any, name: str, *, title: str, folder: Path | None = None):
@@ -49,22 +50,25 @@ class Service:
 
     @property
     def saves(self) -> bool:
-        """RETURNS (bool): whether corrections are saved."""
+        """Whether corrections are saved."""
         return self.folder is not None
 
     # -- linking -----------------------------------------------------------------------------
 
-    def link(
-        self, documents: Sequence[Document], n_candidates: int, is_wanted: Callable[[], bool]
-    ) -> list[Record]:
+    def link(self, documents: Sequence[Document], n_candidates: int, is_wanted: Callable[[], bool]) -> list[Record]:
         """Link documents.
 
-        documents (Sequence[Document]): without mentions.
-        n_candidates (int): how many candidates of each mention to keep.
-        is_wanted (Callable): asked between batches.
-        RETURNS (List[Dict[str, Any]]): the records that the command ``link`` writes; one without mentions has
+        Args:
+            documents: without mentions.
+            n_candidates: how many candidates of each mention to keep.
+            is_wanted: asked between batches.
+
+        Returns:
+            The records that the command ``link`` writes; one without mentions has
             an "error" where the pipeline failed.
-        RAISES (PelError): if the result is no longer wanted, or the pipeline failed on all documents.
+
+        Raises:
+            PelError: if the result is no longer wanted, or the pipeline failed on all documents.
         """
         records: list[Record] = []
         for start in range(0, len(documents), _BATCH):
@@ -82,13 +86,18 @@ class Service:
     def explain(self, text: str, start: int, end: int, label: str, n_candidates: int) -> Record:
         """Explain the answer to a mention.
 
-        text (str): the document.
-        start, end (int): the mention's offsets.
-        label (str): its NER label, "" = none.
-        n_candidates (int): how many candidates to show.
-        RETURNS (Dict[str, Any]): an ``Explanation`` as JSON data, and ``difference``: what puts the first
+        Args:
+            text: the document.
+            start, end: the mention's offsets.
+            label: its NER label, "" = none.
+            n_candidates: how many candidates to show.
+
+        Returns:
+            An ``Explanation`` as JSON data, and ``difference``: what puts the first
             candidate ahead of the second one.
-        RAISES (PelError): if there is no mention at these offsets.
+
+        Raises:
+            PelError: if there is no mention at these offsets.
         """
         _check_offsets(text, start, end)
         with self.nlp.memory_zone():
@@ -103,9 +112,10 @@ class Service:
     # -- the knowledge base ------------------------------------------------------------------
 
     def entity(self, entity_id: str) -> Record:
-        """RETURNS (Dict[str, Any]): an entity, of a retired id its successor.
+        """An entity, of a retired id its successor.
 
-        RAISES (NotFound): if there is none.
+        Raises:
+            NotFound: if there is none.
         """
         found = self.entities([entity_id])
         if not found:
@@ -113,19 +123,19 @@ class Service:
         return found[0]
 
     def entities(self, ids: Iterable[str]) -> list[Record]:
-        """RETURNS (List[Dict[str, Any]]): the entities that there are, once each, in order."""
+        """The entities that there are, once each, in order."""
         kb = self.component.kb
         live = dict.fromkeys(kb.resolve(one) for one in ids)
         return [_entity_record(kb[one]) for one in live if one is not None]
 
     def search(self, text: str, n: int) -> list[Record]:
-        """RETURNS (List[Dict[str, Any]]): id, name, types of the entities with such a name, best first, and
+        """Id, name, types of the entities with such a name, best first, and
         ``match``, the name that was found."""
         kb = self.component.kb
         return [_found_record(kb[one], match=name) for one, name in kb.search(text, n)]
 
     def similar(self, text: str, n: int) -> list[Record]:
-        """RETURNS (List[Dict[str, Any]]): as ``search``: the candidates that the linker finds for a text."""
+        """As ``search``: the candidates that the linker finds for a text."""
         if not text.strip():
             return []
         kb = self.component.kb
@@ -134,24 +144,29 @@ class Service:
 
     @staticmethod
     def are_few(found: Sequence[Record]) -> bool:
-        """RETURNS (bool): whether to add ``similar`` ones to what ``search`` found."""
+        """Whether to add ``similar`` ones to what ``search`` found."""
         return len(found) < _FEW
 
     # -- corrections -------------------------------------------------------------------------
 
     @property
     def learned(self) -> list[Record]:
-        """RETURNS (List[Dict[str, Any]]): the corrections in effect, as they were after the last change."""
+        """The corrections in effect, as they were after the last change."""
         return self._learned
 
     def learn(self, corrections: Sequence[Correction], by: str) -> list[Record]:
         """Make corrections count from now on, and save them, if that was asked for.
 
-        corrections (Sequence[Correction]): mentions with their right answers.
-        by (str): who corrected them.
-        RETURNS (List[Dict[str, Any]]): the new entries; none for what was known.
-        RAISES (PelError): if one cannot be learned; nothing is learned then.
-        RAISES (Conflict): if another process changed the saved memory at the same time.
+        Args:
+            corrections: mentions with their right answers.
+            by: who corrected them.
+
+        Returns:
+            The new entries; none for what was known.
+
+        Raises:
+            PelError: if one cannot be learned; nothing is learned then.
+            Conflict: if another process changed the saved memory at the same time.
         """
         linker = self.component.linker
 
@@ -166,15 +181,16 @@ class Service:
         return list(map(self._with_names, self._changed(change)))
 
     def unlearn(self, ids: Sequence[int], by: str) -> list[Record]:
-        """RETURNS (List[Dict[str, Any]]): the corrections that are undone.
+        """The corrections that are undone.
 
-        RAISES (PelError): if one is unknown or undone; nothing is undone then.
-        RAISES (Conflict): if another process changed the saved memory at the same time.
+        Raises:
+            PelError: if one is unknown or undone; nothing is undone then.
+            Conflict: if another process changed the saved memory at the same time.
         """
         return list(map(self._with_names, self._changed(lambda: self.component.unlearn(ids, by=by))))
 
     def _changed(self, change: Callable[[], list[Learned]]) -> list[Learned]:
-        """RETURNS (List[Learned]): what ``change`` did to the memory; the same is on disk, if it is saved."""
+        """What ``change`` did to the memory; the same is on disk, if it is saved."""
         if self.folder is not None:
             self._use_if_changed(saved_memory(self.folder))
         n_lines = len(self._memory.log)
@@ -211,11 +227,7 @@ class Service:
         return [self._with_names(one) for one in self.component.learned]
 
     def _with_names(self, one: Learned) -> Record:
-        return {
-            **one.to_json(),
-            "before_name": self._name_of(one.before),
-            "after_name": self._name_of(one.after),
-        }
+        return {**one.to_json(), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
 
     def _name_of(self, entity_id: str) -> str | None:
         kb = self.component.kb
@@ -225,7 +237,7 @@ class Service:
     # -- what it is --------------------------------------------------------------------------
 
     def facts(self) -> Record:
-        """RETURNS (Dict[str, Any]): what the page says about the pipeline."""
+        """What the page says about the pipeline."""
         linker = self.component.linker
         return {
             "pipeline": self.title,
@@ -255,16 +267,11 @@ def _entity_record(entity: Entity) -> Record:
 def _found_record(entity: Entity, *, match: str | None) -> Record:
     names = (entity.canonical_name, *entity.aliases)
     written = next((name for name in names if normalize_alias(name) == match), match)
-    return {
-        "id": entity.concept_id,
-        "name": entity.canonical_name,
-        "types": list(entity.types),
-        "match": written,
-    }
+    return {"id": entity.concept_id, "name": entity.canonical_name, "types": list(entity.types), "match": written}
 
 
 def _finite(value: Any) -> Any:
-    """RETURNS (Any): JSON data with None for numbers that JSON does not have."""
+    """JSON data with None for numbers that JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -273,9 +280,10 @@ def _finite(value: Any) -> Any:
 
 
 def component_folder(pipeline: Path, name: str) -> Path:
-    """RETURNS (Path): the folder of a component, where corrections are saved.
+    """The folder of a component, where corrections are saved.
 
-    RAISES (PelError): if the pipeline is not a folder, as an installed package.
+    Raises:
+        PelError: if the pipeline is not a folder, as an installed package.
     """
     folder = pipeline / name
     if not folder.is_dir():

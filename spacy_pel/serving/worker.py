@@ -21,9 +21,10 @@ _FORGETS = 0.8  # weight of earlier jobs in the mean duration
 class Job:
     """A function to be called by the worker.
 
-    function (Callable): takes ``is_wanted``, a function without arguments that becomes false when nobody
-        waits for the result any longer.
-    result (Future): of the function.
+    Attributes:
+        function: takes ``is_wanted``, a function without arguments that becomes false when nobody
+            waits for the result any longer.
+        result: of the function.
     """
 
     function: Callable[[Callable[[], bool]], Any]
@@ -34,8 +35,9 @@ class Job:
 class Worker:
     """Calls functions one after the other, in a thread of its own.
 
-    name (str): of the thread.
-    n_waiting (int): jobs that may wait, besides the one that runs.
+    Args:
+        name: of the thread.
+        n_waiting: jobs that may wait, besides the one that runs.
     """
 
     def __init__(self, name: str, *, n_waiting: int):
@@ -50,23 +52,28 @@ class Worker:
         self._thread.start()
 
     def __len__(self) -> int:
-        """RETURNS (int): waiting jobs."""
+        """Waiting jobs."""
         return len(self._waiting)
 
     @property
     def retry_after(self) -> int:
-        """RETURNS (int): seconds after which the queue has probably become shorter."""
+        """Seconds after which the queue has probably become shorter."""
         return max(1, math.ceil(self._seconds))
 
     async def run(self, function: Callable[[Callable[[], bool]], Any], *, timeout: float) -> Any:
         """Wait for the result of a function.
 
-        function (Callable): see ``Job``.
-        timeout (float): seconds to wait at most. A job that waits is dropped then; one that runs is told.
-        RETURNS (Any): its result.
-        RAISES (Busy): if the queue is full.
-        RAISES (TooSlow): if the time is over.
-        RAISES (Stopped): if the worker stops.
+        Args:
+            function: see ``Job``.
+            timeout: seconds to wait at most. A job that waits is dropped then; one that runs is told.
+
+        Returns:
+            Its result.
+
+        Raises:
+            Busy: if the queue is full.
+            TooSlow: if the time is over.
+            Stopped: if the worker stops.
         """
         job = Job(function)
         job.wanted.set()
@@ -96,7 +103,8 @@ class Worker:
     def stop(self, *, timeout: float) -> None:
         """Drop what waits, and wait for the job that runs.
 
-        timeout (float): seconds to wait for it at most.
+        Args:
+            timeout: seconds to wait for it at most.
         """
         with self._change:
             self._stopping = True
@@ -138,6 +146,8 @@ def _mix(old: float, new: float) -> float:
 
 
 def check_wanted(is_wanted: Callable[[], bool]) -> None:
-    """RAISES (Stopped): if nobody waits for the result any longer."""
+    """Raises:
+    Stopped: if nobody waits for the result any longer.
+    """
     if not is_wanted():
         raise Stopped(Errors.E725)

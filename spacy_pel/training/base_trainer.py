@@ -47,44 +47,38 @@ class BaseTrainer:
     All randomness follows from the seed and the step: the same seed gives the same model, whether or not
     the run was interrupted (on the same machine, with the same number of threads).
 
-    training (BaseTrainingSettings): length, learning rates, evaluation.
-    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
-    seed (int): random seed.
-    gpu_id (int): -1 = CPU.
+    Args:
+        training: length, learning rates, evaluation.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
+        seed: random seed.
+        gpu_id: -1 = CPU.
     """
 
     stream: ClassVar[int]  # number of the random stream; differs between trainings
 
     def __init__(
-        self,
-        training: BaseTrainingSettings,
-        output: Path,
-        *,
-        seed: int,
-        gpu_id: int = -1,
-        show_progress: bool = True,
+        self, training: BaseTrainingSettings, output: Path, *, seed: int, gpu_id: int = -1, show_progress: bool = True
     ):
         self.training = training
         self.output = Path(output)
         self.seed = seed
         self.show_progress = show_progress
         self.accelerator = make_accelerator(
-            gpu_id,
-            mixed_precision=training.mixed_precision,
-            accumulate_gradient=training.accumulate_gradient,
+            gpu_id, mixed_precision=training.mixed_precision, accumulate_gradient=training.accumulate_gradient
         )
         self._read = 0  # examples since this process started
         self._clipped: list[nn.Parameter] = []
 
     @property
     def checkpoint(self) -> Path:
-        """RETURNS (Path): folder of the latest checkpoint."""
+        """Folder of the latest checkpoint."""
         return self.output / "checkpoint"
 
     def check_output(self, *, resume: bool) -> None:
         """Say so where there is nothing to resume.
 
-        RAISES (PelError): if the output folder holds a training that ``resume`` does not continue.
+        Raises:
+            PelError: if the output folder holds a training that ``resume`` does not continue.
         """
         if self.checkpoint.exists():
             if not resume:
@@ -112,20 +106,23 @@ class BaseTrainer:
     ) -> dict[str, Any]:
         """Train to the end.
 
-        model (Trained): whose weights are the objective's towers.
-        objective (nn.Module): a batch -> the loss and metrics for the log; has ``towers`` and ``loss``.
-        planner (Planner): of the batches.
-        dev (Callable): model -> metrics, among them ``training.dev.metric``.
-        fingerprint (str): identifies config and data; a checkpoint of another run is refused.
-        resume (bool): resume from the checkpoint in the output folder, if there is one.
-        own_rates: modules in the objective that have their own learning rate, and its peak.
-        RETURNS (dict): the best evaluation: its step and metrics.
-        RAISES (PelError): if there are fewer batches than processes, or the checkpoint is another run's.
+        Args:
+            model: whose weights are the objective's towers.
+            objective: a batch -> the loss and metrics for the log; has ``towers`` and ``loss``.
+            planner: of the batches.
+            dev: model -> metrics, among them ``training.dev.metric``.
+            fingerprint: identifies config and data; a checkpoint of another run is refused.
+            resume: resume from the checkpoint in the output folder, if there is one.
+                own_rates: modules in the objective that have their own learning rate, and its peak.
+
+        Returns:
+            The best evaluation: its step and metrics.
+
+        Raises:
+            PelError: if there are fewer batches than processes, or the checkpoint is another run's.
         """
         if planner.batches_per_epoch < self.accelerator.num_processes:
-            raise PelError(
-                Errors.E318.format(world=self.accelerator.num_processes, got=planner.batches_per_epoch)
-            )
+            raise PelError(Errors.E318.format(world=self.accelerator.num_processes, got=planner.batches_per_epoch))
         optimizer: Any = make_optimizer(objective, self.training.optimizer, own_rates)
         # gradients of modules with their own learning rate, and of a learned offset, whose similarities have
         # another scale than the weights, do not count in the others' norm
@@ -153,9 +150,12 @@ class BaseTrainer:
     def build(self, planner: Any, plan: Any, number: int) -> Any:
         """Make a batch.
 
-        plan (Any): one of ``planner.plan(epoch)``.
-        number (int): counts the batches of the whole training.
-        RETURNS (Any): input of the objective; its length is the number of examples.
+        Args:
+            plan: one of ``planner.plan(epoch)``.
+            number: counts the batches of the whole training.
+
+        Returns:
+            Input of the objective; its length is the number of examples.
         """
         return planner.build(plan)
 
@@ -221,9 +221,7 @@ class BaseTrainer:
         window.close()
         return best
 
-    def _update(
-        self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int
-    ) -> Metrics:
+    def _update(self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int) -> Metrics:
         """One update of the weights from ``accumulate_gradient`` batches."""
         settings = self.training.optimizer
         objective.train()

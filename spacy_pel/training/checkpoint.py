@@ -45,9 +45,10 @@ def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress)
 
 
 def read_progress(path: Path, fingerprint: str) -> Progress:
-    """RETURNS (Progress): where to resume.
+    """Where to resume.
 
-    RAISES (PelError): if the checkpoint is damaged or belongs to another config or other data.
+    Raises:
+        PelError: if the checkpoint is damaged or belongs to another config or other data.
     """
     try:
         state = Progress(**read_json(path / "progress.json"))
@@ -61,8 +62,11 @@ def read_progress(path: Path, fingerprint: str) -> Progress:
 def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str) -> Progress:
     """Fill weights and optimizer from a folder.
 
-    RETURNS (Progress): where to resume.
-    RAISES (PelError): as ``read_progress``.
+    Returns:
+        Where to resume.
+
+    Raises:
+        PelError: as ``read_progress``.
     """
     state = read_progress(path, fingerprint)
     try:

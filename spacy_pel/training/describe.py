@@ -4,14 +4,11 @@ from typing import Any
 
 
 def describe(part: Any) -> str:
-    """RETURNS (str): a part's type and settings, including those of the parts in it."""
+    """A part's type and settings, including those of the parts in it."""
     text = type(part).__name__ + repr(sorted(_plain(part).items()))
     inner: list[Any] = [value for value in vars(part).values() if isinstance(value, dict)]
     return text + "".join(
-        f"{name}={describe(each)}"
-        for parts in inner
-        for name, each in sorted(parts.items())
-        if hasattr(each, "sample")
+        f"{name}={describe(each)}" for parts in inner for name, each in sorted(parts.items()) if hasattr(each, "sample")
     )
 
 

@@ -12,7 +12,9 @@ from ..util import logger
 
 
 def check_gpu(gpu_id: int) -> None:
-    """RAISES (PelError): if torch does not see this CUDA device."""
+    """Raises:
+    PelError: if torch does not see this CUDA device.
+    """
     if gpu_id >= torch.cuda.device_count():
         got = f"torch sees {torch.cuda.device_count()} CUDA devices"
         raise PelError(Errors.E316.format(gpu_id=gpu_id, got=got))
@@ -23,12 +25,17 @@ def make_accelerator(
 ) -> Accelerator:
     """Set up the device of a training.
 
-    gpu_id (int): CUDA device; -1 = CPU.
-    mixed_precision (str): autocast type; "auto" is "bf16" where the device has bfloat16 units, and "no"
-        elsewhere; "bf16" on a processor without them is slow, which is logged.
-    accumulate_gradient (int): batches per update.
-    RETURNS (Accelerator): used by this training only.
-    RAISES (PelError): if there is no such device.
+    Args:
+        gpu_id: CUDA device; -1 = CPU.
+        mixed_precision: autocast type; "auto" is "bf16" where the device has bfloat16 units, and "no"
+            elsewhere; "bf16" on a processor without them is slow, which is logged.
+        accumulate_gradient: batches per update.
+
+    Returns:
+        Used by this training only.
+
+    Raises:
+        PelError: if there is no such device.
     """
     if gpu_id >= 0:
         check_gpu(gpu_id)
@@ -41,6 +48,4 @@ def make_accelerator(
         logger.warning(Warnings.W300)
     # otherwise accelerate keeps the precision and device of the first training in this process
     AcceleratorState._reset_state(reset_partial_state=True)
-    return Accelerator(
-        cpu=gpu_id < 0, mixed_precision=mixed_precision, gradient_accumulation_steps=accumulate_gradient
-    )
+    return Accelerator(cpu=gpu_id < 0, mixed_precision=mixed_precision, gradient_accumulation_steps=accumulate_gradient)

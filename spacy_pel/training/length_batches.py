@@ -6,15 +6,16 @@ from numpy.typing import NDArray
 _POOL = 50  # batches whose members are sorted by length together
 
 
-def length_batches(
-    order: NDArray[np.int64], lengths: NDArray[np.int64], batch_size: int
-) -> list[NDArray[np.int64]]:
+def length_batches(order: NDArray[np.int64], lengths: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
     """Cut an order into batches, sorted by length within pools of batches.
 
-    order (NDArray[int64]): numbers of sequences, shuffled.
-    lengths (NDArray[int64]): of all sequences, by number.
-    batch_size (int): the last batch of a pool may be smaller.
-    RETURNS (List[NDArray]): the batches, ascending in length within a pool; shuffle them too.
+    Args:
+        order: numbers of sequences, shuffled.
+        lengths: of all sequences, by number.
+        batch_size: the last batch of a pool may be smaller.
+
+    Returns:
+        The batches, ascending in length within a pool; shuffle them too.
     """
     batches: list[NDArray[np.int64]] = []
     for start in range(0, len(order), batch_size * _POOL):

@@ -11,14 +11,19 @@ class MembersByLabel(Ragged):
 
     @classmethod
     def from_labels(cls, labels: NDArray[np.int64], n_labels: int) -> "MembersByLabel":
-        """labels (NDArray): label of each member, 0 <= label < n_labels."""
+        """Args:
+        labels: label of each member, 0 <= label < n_labels.
+        """
         return cls(np.argsort(labels, kind="stable"), offsets_of(np.bincount(labels, minlength=n_labels)))
 
     def draw(self, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw one member of each label, uniformly.
 
-        labels (NDArray): (n,).
-        RETURNS (NDArray): (n,), -1 where a label has no members.
+        Args:
+            labels: (n,).
+
+        Returns:
+            (n,), -1 where a label has no members.
         """
         first, size = self.offsets[labels], self.lengths[labels]
         picked = first + (rng.random(len(labels)) * size).astype(np.int64)

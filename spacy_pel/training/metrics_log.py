@@ -14,8 +14,9 @@ from ..util import atomic_path, logger, read_jsonl
 class MetricsLog:
     """Appends one JSON line per evaluation. On resuming, lines after the checkpoint are dropped.
 
-    path (Path): metrics.jsonl.
-    resume_at (int): the checkpoint's step; 0 = a new training.
+    Args:
+        path: metrics.jsonl.
+        resume_at: the checkpoint's step; 0 = a new training.
     """
 
     def __init__(self, path: Path, *, resume_at: int = 0):
@@ -26,13 +27,13 @@ class MetricsLog:
         self._rewrite()
 
     def best(self, metric: str) -> dict[str, Any]:
-        """RETURNS (dict): the record with the highest metric so far, the earlier on a tie."""
+        """The record with the highest metric so far, the earlier on a tie."""
         return max(self.records, key=lambda record: (record[metric], -record["step"]), default={})
 
     def write(
         self, step: int, epoch: int, metrics: dict[str, float], scores: dict[str, float], rate: float
     ) -> dict[str, Any]:
-        """RETURNS (dict): the record written."""
+        """The record written."""
         record = {"step": step, "epoch": epoch, **metrics, **scores, "examples_per_second": rate}
         record["seconds"] = (
             time.perf_counter() - self._began
@@ -43,7 +44,7 @@ class MetricsLog:
         return record
 
     def window(self, total: int, *, show: bool) -> "Window":
-        """RETURNS (Window): means of the metrics since the last evaluation."""
+        """Means of the metrics since the last evaluation."""
         return Window(total, self.records[-1]["step"] if self.records else 0, show=show)
 
     def _rewrite(self) -> None:
@@ -69,7 +70,7 @@ class Window:
         self.bar.update()
 
     def mean(self) -> dict[str, float]:
-        """RETURNS (dict): means since the last call; the learning rate is the last one."""
+        """Means since the last call; the learning rate is the last one."""
         means = {key: float(np.mean([step[key] for step in self.steps])) for key in self.steps[0]}
         means["learn_rate"] = self.steps[-1]["learn_rate"]
         self.steps.clear()

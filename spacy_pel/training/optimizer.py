@@ -16,9 +16,12 @@ def make_optimizer(
 
     Biases and layer norms are not decayed, as usual for BERT.
 
-    objective (nn.Module): has ``towers`` and ``loss``.
-    own_rates (Sequence[Tuple[nn.Module, float]]): modules in it and their peak learning rates.
-    RETURNS (Optimizer): each group holds its peak rate as "peak", and whether it follows the schedule as
+    Args:
+        objective: has ``towers`` and ``loss``.
+        own_rates: modules in it and their peak learning rates.
+
+    Returns:
+        Each group holds its peak rate as "peak", and whether it follows the schedule as
         "schedule": False for a loss or a module with the attribute ``schedule = False``.
     """
 
@@ -46,9 +49,12 @@ def set_learn_rate(optimizer: Any, step: int, total: int, warmup: float) -> floa
 
     A function of the step alone: a resumed run needs no scheduler state.
 
-    step (int): updates done so far.
-    total (int): total number of updates.
-    RETURNS (float): the factor on the peak rates.
+    Args:
+        step: updates done so far.
+        total: total number of updates.
+
+    Returns:
+        The factor on the peak rates.
     """
     rising = max(1, round(total * warmup))
     factor = (step + 1) / rising if step < rising else (total - step) / max(1, total - rising)

@@ -27,7 +27,7 @@ class BasePaths(Strict):
     dev: Path | None = Field(default=None, title="Development corpus (JSON lines)")
 
     def required(self, name: str) -> Path:
-        """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
+        """The path of this name. RAISES (PelError): if it is not set."""
         path: Path | None = getattr(self, name)
         if path is None:
             raise PelError(Errors.E313.format(name=name))
@@ -38,9 +38,7 @@ class OptimizerSettings(Strict):
     """``[pel.training.optimizer]``: AdamW, linear warm-up, linear decay to zero."""
 
     learn_rate: float = Field(default=1e-5, gt=0, title="Peak learning rate of the towers")
-    proxy_learn_rate: float = Field(
-        default=1e-3, gt=0, title="Peak learning rate of the loss's own parameters"
-    )
+    proxy_learn_rate: float = Field(default=1e-3, gt=0, title="Peak learning rate of the loss's own parameters")
     warmup: float = Field(default=0.25, ge=0, le=1, title="Share of the steps that warm up")
     weight_decay: float = Field(default=0.01, ge=0, title="Decoupled weight decay")
     epsilon: float = Field(default=1e-6, gt=0, title="AdamW's epsilon")
@@ -61,9 +59,7 @@ class BaseTrainingSettings(Strict):
     max_epochs: int = Field(ge=1, title="Passes over the training mentions")
     max_steps: int = Field(default=0, ge=0, title="Stop after this many steps; 0 = by epochs")
     eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations")
-    patience: int = Field(
-        default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never"
-    )
+    patience: int = Field(default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never")
     accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
     mixed_precision: Literal["auto", "no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
     limit: int = Field(default=0, ge=0, title="Maximum number of training mentions; 0 = all")
@@ -79,9 +75,12 @@ NOT_FINGERPRINTED = {"eval_frequency", "patience", "max_epochs", "max_steps"}
 def explained(text: str, path: Path) -> Iterator[None]:
     """Turn what is wrong with a config's keys and parts into one line.
 
-    text (str): of the error, with {path} and {got}.
-    path (Path): the config.
-    RAISES (PelError): names every unknown or ill-typed key, or the part that is not registered.
+    Args:
+        text: of the error, with {path} and {got}.
+        path: the config.
+
+    Raises:
+        PelError: names every unknown or ill-typed key, or the part that is not registered.
     """
     try:
         yield
@@ -99,11 +98,16 @@ def explained(text: str, path: Path) -> Iterator[None]:
 def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[str, Any]:
     """Build the parts of one top-level section.
 
-    config (Config): of thinc.
-    section (str): "pel" or "ranker".
-    text (str): of the error, with {path} and {got}.
-    RETURNS (dict): the section with its parts built.
-    RAISES (PelError): if there is no such section.
+    Args:
+        config: of thinc.
+        section: "pel" or "ranker".
+        text: of the error, with {path} and {got}.
+
+    Returns:
+        The section with its parts built.
+
+    Raises:
+        PelError: if there is no such section.
     """
     if section not in config:
         raise PelError(text.format(path=path, got=f"it has no [{section}] section"))
@@ -111,11 +115,11 @@ def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[st
 
 
 def seed_of(config: Any) -> int:
-    """RETURNS (int): ``[system] seed``; 0 if it is not set."""
+    """``[system] seed``; 0 if it is not set."""
     return config.get("system", {}).get("seed") or 0  # type: ignore[no-any-return]
 
 
 def _hint(error: Any) -> str:
-    """RETURNS (str): a hint for settings that are given without their part."""
+    """A hint for settings that are given without their part."""
     is_bare = error["type"] == "is_instance_of" and isinstance(error.get("input"), dict)
     return ' (name the part, too: its section has an "@pel_…" line)' if is_bare else ""

@@ -16,8 +16,9 @@ class StepLog:
     Lines are buffered: call ``flush`` before each checkpoint. On resuming, lines after the checkpoint
     are dropped.
 
-    path (Path): steps.jsonl.
-    resume_at (int): the checkpoint's step; 0 = a new training.
+    Args:
+        path: steps.jsonl.
+        resume_at: the checkpoint's step; 0 = a new training.
     """
 
     def __init__(self, path: Path, *, resume_at: int = 0):
@@ -42,7 +43,7 @@ class StepLog:
 
 
 def _until(path: Path, last: int) -> list[str]:
-    """RETURNS (List[str]): the lines up to a step; a line truncated by an interruption ends them."""
+    """The lines up to a step; a line truncated by an interruption ends them."""
     kept = []
     with path.open(encoding="utf8") as file:
         for line in file:

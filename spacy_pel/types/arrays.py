@@ -64,10 +64,11 @@ class RankedRows(NamedTuple):
 class RankingTask:
     """Candidates of n mentions, ragged, that a ranker reads together with their mentions.
 
-    mentions (Sequence[MentionInText]): (n,).
-    entities (Sequence[Entity]): each distinct candidate once.
-    rows: (m,) int64, which of the entities candidate j is.
-    offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
+    Attributes:
+        mentions: (n,).
+        entities: each distinct candidate once.
+            rows: (m,) int64, which of the entities candidate j is.
+            offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
     """
 
     mentions: Sequence[MentionInText]
@@ -77,5 +78,5 @@ class RankingTask:
 
     @property
     def owners(self) -> Rows:
-        """RETURNS (NDArray[int64]): (m,) the mention of each candidate."""
+        """(m,) the mention of each candidate."""
         return owners(self.offsets)

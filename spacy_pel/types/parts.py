@@ -28,9 +28,7 @@ class Encoder(Protocol):
 
     def initialize(self) -> None: ...  # loads or draws initial weights; does nothing if there are weights
 
-    def encode_mentions(
-        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
-    ) -> Vectors: ...
+    def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors: ...
 
     def encode_mention_rows(
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
@@ -71,9 +69,7 @@ class VectorIndex(Protocol):
 
     # added; groups: (rows,), rows with different numbers are searched apart
 
-    def search(
-        self, vectors: Vectors, k: int, allowed: NDArray[np.bool_] | None = None
-    ) -> tuple[Scores, Rows]: ...
+    def search(self, vectors: Vectors, k: int, allowed: NDArray[np.bool_] | None = None) -> tuple[Scores, Rows]: ...
 
     def search_groups(  # the same for several masks at once
         self, vectors: Vectors, k: int, groups: Sequence[NDArray[np.bool_] | None]
@@ -95,9 +91,10 @@ class CandidateGenerator(Protocol):
     gold answer, and its candidates do not depend on the rest of the batch. A mention may come with its
     vector, as an ``EncodedMention``.
 
-    registered_name (str): its name in the registry "pel_candidates".
-    needs_encoder (bool): whether it needs the component's encoder and index; ``bind`` sets them, and
-        other generators ignore it.
+    Attributes:
+        registered_name: its name in the registry "pel_candidates".
+        needs_encoder: whether it needs the component's encoder and index; ``bind`` sets them, and
+            other generators ignore it.
     """
 
     registered_name: str
@@ -154,7 +151,7 @@ class NilModel(Protocol):
     settings nor calibration give a threshold, the linker then gives the more probable answer. Without a
     threshold and without this, a mention is NIL only for lack of candidates.
 
-    If it has a ``record`` (Optional[TrackRecord]) that is not None, the linker sets that before ``fit``, and
+    If it has a ``record`` (TrackRecord or None) that is not None, the linker sets that before ``fit``, and
     adds what it says to the tables that it gives the model (``features`` of candidates, ``of_mentions``).
     The record is part of the state.
     """
@@ -175,9 +172,10 @@ class Ranker(Protocol):
     mention's candidates gives their shares. Constructing a ranker loads no weights; they are loaded by
     ``from_disk`` or ``initialize``.
 
-    top_k (int): number of candidates to rerank; the others keep their order below them.
-    mix (Optional[float]): weight of the logarithm of the combiner's score next to the ranker's;
-        None = both weights are learned.
+    Attributes:
+        top_k: number of candidates to rerank; the others keep their order below them.
+        mix: weight of the logarithm of the combiner's score next to the ranker's;
+            None = both weights are learned.
     """
 
     top_k: int

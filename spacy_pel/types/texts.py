@@ -17,12 +17,15 @@ TITLE_LENGTH = "title_length"  # in the meta of a document with a title: its cha
 class Entity:
     """One concept of a knowledge base, with the fields of scispaCy's JSON lines.
 
-    concept_id (str): the id, e.g. a CUI.
-    canonical_name (str): the preferred name.
-    aliases (Tuple[str, ...]): other names; the canonical name need not be repeated.
-    types (Tuple[str, ...]): e.g. semantic type ids such as "T047".
-    definition (Optional[str]): a gloss, or None.
-    RAISES (PelError): if aliases or types are one string.
+    Attributes:
+        concept_id: the id, e.g. a CUI.
+        canonical_name: the preferred name.
+        aliases: other names; the canonical name need not be repeated.
+        types: e.g. semantic type ids such as "T047".
+        definition: a gloss, or None.
+
+    Raises:
+        PelError: if aliases or types are one string.
     """
 
     concept_id: str
@@ -39,7 +42,7 @@ class Entity:
                 object.__setattr__(self, name, tuple(texts))
 
     def to_json(self) -> dict[str, Any]:
-        """RETURNS (dict): one line of the KB interchange format."""
+        """One line of the KB interchange format."""
         return {
             "concept_id": self.concept_id,
             "canonical_name": self.canonical_name,
@@ -53,10 +56,11 @@ class Entity:
 class Mention:
     """A span of text that names a concept.
 
-    start, end (int): character offsets into the document's text, end exclusive.
-    label (str): the NER label, "" if there is none.
-    ids (Tuple[str, ...]): gold entity ids; empty = NIL. Any of them is right.
-    composite (bool): all of the ids are meant ("breast and ovarian cancer").
+    Attributes:
+        start, end: character offsets into the document's text, end exclusive.
+        label: the NER label, "" if there is none.
+        ids: gold entity ids; empty = NIL. Any of them is right.
+        composite: all of the ids are meant ("breast and ovarian cancer").
     """
 
     start: int
@@ -94,8 +98,9 @@ class MentionInText(NamedTuple):
 class EncodedMention(MentionInText):
     """A mention whose vector is known, so that nothing needs to encode it.
 
-    vector (NDArray[float32]): (width,), as ``Encoder.encode_mentions`` would give it. It is not compared: two
-        mentions are equal if text and offsets are.
+    Attributes:
+        vector: (width,), as ``Encoder.encode_mentions`` would give it. It is not compared: two
+            mentions are equal if text and offsets are.
     """
 
     vector: NDArray[np.float32]

@@ -7,9 +7,7 @@ _EPOCH = "SOURCE_DATE_EPOCH"  # environment variable of reproducible builds: the
 
 
 def now() -> str:
-    """RETURNS (str): the time in UTC, to the second."""
+    """The time in UTC, to the second."""
     given = os.environ.get(_EPOCH, "")
-    moment = (
-        datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else datetime.now(timezone.utc)
-    )
+    moment = datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else datetime.now(timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

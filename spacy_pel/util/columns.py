@@ -11,18 +11,18 @@ _LONGEST = 32  # characters of a cell
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, longest: int = _LONGEST) -> list[str]:
     """Lay out a table of texts. Columns that are empty in all rows are left out.
 
-    head (Sequence[str]): the titles of the columns.
-    rows (Sequence[Sequence[str]]): the cells; EMPTY or "" = empty.
-    longest (int): characters of a cell; longer ones are cut.
-    RETURNS (List[str]): the lines, the titles first.
+    Args:
+        head: the titles of the columns.
+        rows: the cells; EMPTY or "" = empty.
+        longest: characters of a cell; longer ones are cut.
+
+    Returns:
+        The lines, the titles first.
     """
     kept = [n for n in range(len(head)) if any(row[n] not in (EMPTY, "") for row in rows)]
     cells = [[_cut(line[n], longest) for n in kept] for line in (head, *rows)]
     widths = [max(len(line[n]) for line in cells) for n in range(len(kept))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
 
 
 def _cut(text: str, longest: int) -> str:

@@ -14,11 +14,16 @@ _BLANKS = 1000  # in a row; configparser takes time by their square
 def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> Any:
     """Read a config file with its variables filled in; nothing is built from it.
 
-    path (Union[str, Path]): a file in spaCy's config format.
-    overrides (Optional[Dict[str, Any]]): dotted names to values. One may name a part that the file leaves
-        out or has as null: "pel.encoder.backend.@pel_backends".
-    RETURNS (Config): thinc's Config.
-    RAISES (PelError): if the file is missing or not a config, or an override names none of its sections.
+    Args:
+        path: a file in spaCy's config format.
+        overrides: dotted names to values. One may name a part that the file leaves
+            out or has as null: "pel.encoder.backend.@pel_backends".
+
+    Returns:
+        Thinc's Config.
+
+    Raises:
+        PelError: if the file is missing or not a config, or an override names none of its sections.
     """
     from configparser import Error as ConfigParserError
 
@@ -28,10 +33,7 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
     if not Path(path).is_file():
         raise PelError(
             Errors.E002.format(
-                expected="a config file",
-                path=path,
-                got="no file",
-                todo="Check the path; configs/ has examples.",
+                expected="a config file", path=path, got="no file", todo="Check the path; configs/ has examples."
             )
         )
     try:
@@ -44,14 +46,7 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
         return _checked(Config().from_str(config.to_str(interpolate=False), overrides=overrides))
     except ConfigValidationError as err:
         raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
-    except (
-        ValueError,
-        ConfigParserError,
-        TypeError,
-        LookupError,
-        RecursionError,
-        OSError,
-    ) as err:  # E050 and friends
+    except (ValueError, ConfigParserError, TypeError, LookupError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
 
 
@@ -64,7 +59,7 @@ def _check_blanks(path: Path) -> None:
 
 
 def _checked(config: Any) -> Any:
-    """RETURNS (Any): the same config. RAISES (ValueError): if a text cannot be written again."""
+    """The same config. RAISES (ValueError): if a text cannot be written again."""
     pending = [config]
     while pending:
         value = pending.pop()
@@ -90,12 +85,10 @@ def _make_room(config: Any, sections: Sequence[str]) -> None:
 
 
 def describe_config_error(err: Any) -> str:
-    """RETURNS (str): one line for thinc's ConfigValidationError: section, key and reason, and the known key
+    """One line for thinc's ConfigValidationError: section, key and reason, and the known key
     that is nearest to one that is not."""
     reasons = [
-        " -> ".join(str(part) for part in error.get("loc", ()))
-        + f": {error.get('msg', '')}"
-        + _hint(err, error)
+        " -> ".join(str(part) for part in error.get("loc", ())) + f": {error.get('msg', '')}" + _hint(err, error)
         for error in err.errors or ()
     ]
     return " ".join(("; ".join(reasons) or err.desc or str(err)).split())

@@ -6,10 +6,13 @@ import re
 def words_around(text: str, start: int, end: int, reach: int) -> tuple[int, int]:
     """Choose an excerpt that cuts no word. Only where one side is a single long word is it cut.
 
-    text (str): the text.
-    start, end (int): what the excerpt is about.
-    reach (int): characters to each side, at most.
-    RETURNS (Tuple[int, int]): offsets of the excerpt.
+    Args:
+        text: the text.
+        start, end: what the excerpt is about.
+        reach: characters to each side, at most.
+
+    Returns:
+        Offsets of the excerpt.
     """
     left, right = max(0, start - reach), min(len(text), end + reach)
     if left and (blank := re.search(r"\s", text[left - 1 : start])):

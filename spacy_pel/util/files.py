@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeVar, Union
+from typing import IO, Any, TypeVar
 
 from ..errors import Errors, PelError, quoted, shortened
 from .replacing import make_holder, move_into_place, remove_leftovers, without_holders
 
-PathLike = Union[str, Path]
+PathLike = str | Path
 Item = TypeVar("Item")
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
@@ -53,9 +53,14 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
     was. A process that is killed leaves the old or the new target, whole, and perhaps a hidden folder
     beside it, which the next process that writes there removes.
 
-    target (PathLike): the path of the output.
-    YIELDS (Path): a path that does not exist yet, on the same file system.
-    RAISES (PelError): if the file system refuses the output (full disk, no permission).
+    Args:
+        target: the path of the output.
+
+    Yields:
+        A path that does not exist yet, on the same file system.
+
+    Raises:
+        PelError: if the file system refuses the output (full disk, no permission).
     """
     target = Path(target)
     try:
@@ -81,7 +86,7 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
 
 
 def unwritable(target: Path, err: Exception) -> str:
-    """RETURNS (str): the text of an error while writing to ``target``."""
+    """The text of an error while writing to ``target``."""
     return Errors.E002.format(
         expected="a writable path",
         path=without_holders(target),
@@ -98,15 +103,16 @@ class _LastRead:
 
 
 def last_read() -> str:
-    """RETURNS (str): the file, and for one read line by line the line, that was read last; "" = none."""
+    """The file, and for one read line by line the line, that was read last; "" = none."""
     return f"{_LastRead.path}, line {_LastRead.line}" if _LastRead.line else str(_LastRead.path)
 
 
 def open_text(path: PathLike) -> IO[str]:
     """Open a UTF-8 text file, plain or gzipped, for reading.
 
-    RAISES (PelError): if there is no such file or it cannot be opened; while reading, if a .gz holds more
-        than 200 times its size, or what the environment variable SPACY_PEL_MAX_EXPANSION says.
+    Raises:
+        PelError: if there is no such file or it cannot be opened; while reading, if a .gz holds more
+            than 200 times its size, or what the environment variable SPACY_PEL_MAX_EXPANSION says.
     """
     return io.TextIOWrapper(open_bytes(path), encoding="utf8")
 
@@ -130,7 +136,9 @@ def open_bytes(path: PathLike) -> IO[bytes]:
 
 
 def check_is_file(path: Path) -> None:
-    """RAISES (PelError): if there is no such file, or it is a folder or a device."""
+    """Raises:
+    PelError: if there is no such file, or it is a folder or a device.
+    """
     if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
         is_there = os.path.exists(path)
         got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "no such file"
@@ -162,7 +170,7 @@ class _BoundedGzip(io.RawIOBase):
 
 
 def max_expansion() -> float:
-    """RETURNS (float): how many times its size a compressed file may hold."""
+    """How many times its size a compressed file may hold."""
     given = os.environ.get(EXPANSION, "")
     try:
         if not given or float(given) > 0:
@@ -180,7 +188,9 @@ def max_expansion() -> float:
 
 
 def check_expansion(path: PathLike, size: int, limit: int) -> None:
-    """RAISES (PelError): if a compressed file holds more bytes than the limit (at least 64 MiB)."""
+    """Raises:
+    PelError: if a compressed file holds more bytes than the limit (at least 64 MiB).
+    """
     if size > max(limit, _SMALL):
         raise PelError(
             Errors.E002.format(
@@ -193,17 +203,22 @@ def check_expansion(path: PathLike, size: int, limit: int) -> None:
 
 
 def ending_of(path: Path) -> str:
-    """RETURNS (str): of a file name, in lower case, before .gz: ".obo" of "HP.OBO.gz"."""
+    """Of a file name, in lower case, before .gz: ".obo" of "HP.OBO.gz"."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def raw_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """Stream the lines of a file, plain or gzipped, as bytes.
 
-    path (PathLike): the file.
-    YIELDS (Tuple[int, bytes]): the number of the line, from 1, and the line with its end.
-    RAISES (PelError): if the file is missing or a damaged .gz, names the line; or if its lines end in CR
-        alone, which would be one long line.
+    Args:
+        path: the file.
+
+    Yields:
+        The number of the line, from 1, and the line with its end.
+
+    Raises:
+        PelError: if the file is missing or a damaged .gz, names the line; or if its lines end in CR
+            alone, which would be one long line.
     """
     for first, lines in raw_blocks(path):
         for number, line in enumerate(lines, start=first):
@@ -214,9 +229,12 @@ def raw_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
 def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
     """Stream the lines of a file as ``raw_lines`` does, thousands at a time.
 
-    YIELDS (Tuple[int, List[bytes]]): the number of the first line, from 1, and the lines with their ends;
+    Yields:
+        The number of the first line, from 1, and the lines with their ends;
         UTF-16 becomes UTF-8.
-    RAISES (PelError): as ``raw_lines``.
+
+    Raises:
+        PelError: as ``raw_lines``.
     """
     number = 1
     with open_bytes(path) as file:
@@ -247,7 +265,7 @@ def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _line_stream(file: IO[bytes]) -> Iterator[bytes]:
-    """RETURNS (Iterator[bytes]): the lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
+    """The lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
     try:
         head = file.peek(2)[:2]  # type: ignore[attr-defined]
     except READ_ERRORS:  # reading the first line raises it again, with its number
@@ -293,9 +311,14 @@ def _cr_alone(path: PathLike) -> str:
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     """Stream the lines of a UTF-8 file, plain or gzipped, without their ends and without a BOM.
 
-    path (PathLike): the file.
-    YIELDS (Tuple[int, str]): the number of the line, from 1, and the line; empty lines too.
-    RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8; names the line.
+    Args:
+        path: the file.
+
+    Yields:
+        The number of the line, from 1, and the line; empty lines too.
+
+    Raises:
+        PelError: if the file is missing, a damaged .gz, or not UTF-8; names the line.
     """
     for number, raw in raw_lines(path):
         try:
@@ -306,9 +329,10 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
 
 
 def read_text(path: PathLike) -> str:
-    """RETURNS (str): the text of a UTF-8 file, plain or gzipped, with its line ends but without a BOM.
+    """The text of a UTF-8 file, plain or gzipped, with its line ends but without a BOM.
 
-    RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8.
+    Raises:
+        PelError: if the file is missing, a damaged .gz, or not UTF-8.
     """
     with open_bytes(path) as file:
         try:
@@ -325,8 +349,10 @@ def _unreadable(place: PathLike, err: Exception) -> str:
 
 
 def check_unicode(record: dict[str, Any], place: object) -> None:
-    """RAISES (PelError): if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
-    hold."""
+    """Raises:
+    PelError: if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
+        hold.
+    """
     try:
         text = json.dumps(record, ensure_ascii=False, default=str)
         text.encode("utf8")
@@ -348,9 +374,12 @@ def check_unicode(record: dict[str, Any], place: object) -> None:
 def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> Iterator[Item]:
     """Stream what a reader gives; what unexpected data raises in it becomes an error that names the place.
 
-    reader (str): its name.
-    paths (Iterable[PathLike]): what it reads.
-    RAISES (PelError): for any error that data can cause.
+    Args:
+        reader: its name.
+        paths: what it reads.
+
+    Raises:
+        PelError: for any error that data can cause.
     """
     try:
         yield from items
@@ -364,7 +393,9 @@ def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> It
 
 
 def read_json(path: PathLike) -> Any:
-    """RAISES (PelError): if the file is missing or is not JSON."""
+    """Raises:
+    PelError: if the file is missing or is not JSON.
+    """
     text = read_text(path)
     try:
         return json.loads(text)
@@ -375,7 +406,9 @@ def read_json(path: PathLike) -> Any:
 
 
 def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
-    """RAISES (PelError): at a line that is not a JSON object; names the line."""
+    """Raises:
+    PelError: at a line that is not a JSON object; names the line.
+    """
     for _, record in numbered_jsonl(path):
         yield record
 
@@ -383,10 +416,15 @@ def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
 def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream the objects of a JSON lines file, plain or gzipped.
 
-    path (PathLike): the file.
-    YIELDS (Tuple[int, Dict[str, Any]]): the number of the line, from 1, and its object.
-    RAISES (PelError): as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
-        names the line.
+    Args:
+        path: the file.
+
+    Yields:
+        The number of the line, from 1, and its object.
+
+    Raises:
+        PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
+            names the line.
     """
     for number, line in read_lines(path):
         if line.strip():
@@ -397,23 +435,22 @@ def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def json_object(line: str, place: object) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): of one line. RAISES (PelError): if it is not an object; names the place."""
+    """Of one line. RAISES (PelError): if it is not an object; names the place."""
     try:
         record = json.loads(line)
         got = type(record).__name__
     except JSON_ERRORS as err:
         record, got = None, f"invalid JSON ({err})"
     if not isinstance(record, dict):
-        raise PelError(
-            Errors.E002.format(expected="a JSON object", path=place, got=got, todo="Fix the line.")
-        )
+        raise PelError(Errors.E002.format(expected="a JSON object", path=place, got=got, todo="Fix the line."))
     return record
 
 
 def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:
     """Write JSON, atomically.
 
-    indent (Optional[int]): blanks for each level; None = all in one line, for long lists of numbers.
+    Args:
+        indent: blanks for each level; None = all in one line, for long lists of numbers.
     """
     with atomic_path(path) as part:
         part.write_text(json.dumps(data, indent=indent, ensure_ascii=False) + "\n", encoding="utf8")
@@ -422,7 +459,8 @@ def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:
 def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
     """Write JSON lines, atomically; gzipped if the name ends in .gz.
 
-    RETURNS (int): the number of lines.
+    Returns:
+        The number of lines.
     """
     count = 0
     with atomic_path(path) as part:

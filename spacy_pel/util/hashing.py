@@ -15,7 +15,9 @@ def fingerprint(*parts: str | bytes | Path | Any) -> str:
 
     *parts: text, bytes, the path of a file (its content counts, not its name), or
         anything that JSON can hold.
-    RETURNS (str): 32 hexadecimal digits (BLAKE2b, 128 bits).
+
+    Returns:
+        32 hexadecimal digits (BLAKE2b, 128 bits).
     """
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:

@@ -11,7 +11,8 @@ logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hi
 def without_warnings(*codes: str) -> Iterator[None]:
     """Do not log some warnings within this context, e.g. that something is missing which is about to be made.
 
-    codes (str): e.g. "W506".
+    Args:
+        codes: e.g. "W506".
     """
 
     def is_other(record: logging.LogRecord) -> bool:

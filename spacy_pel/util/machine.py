@@ -7,9 +7,10 @@ from pathlib import Path
 
 
 def machine_note(device: str | None = None) -> str:
-    """RETURNS (str): processor and threads, e.g. "AMD EPYC 7763, 2 cores, 1 thread"; or the name of the GPU.
+    """Processor and threads, e.g. "AMD EPYC 7763, 2 cores, 1 thread"; or the name of the GPU.
 
-    device (Optional[str]): a torch device such as "cuda:0"; None or "cpu" = the processor.
+    Args:
+        device: a torch device such as "cuda:0"; None or "cpu" = the processor.
     """
     torch = sys.modules.get("torch")  # if it was not imported, it did not run
     if device is not None and device.startswith("cuda") and torch is not None:

@@ -29,8 +29,7 @@ GREEK_SYMBOL = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(GREEK)}](?![{_GREEK_TE
 _SYMBOLS = "".join((*GREEK, *map(str.upper, GREEK), "\u00b5"))
 # ASCII, a Greek symbol, or a character with the marks on it
 _CLUSTER = re.compile(
-    f"([\x00-\x7f]+)(?![\u0300-\u036f])"
-    f"|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*",
+    f"([\x00-\x7f]+)(?![\u0300-\u036f])|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*",
     re.DOTALL,
 )
 
@@ -41,8 +40,11 @@ def normalize_alias(text: str) -> str:
 
     A name made only of punctuation keeps its symbols, so that it does not become empty.
 
-    text (str): a mention or an alias.
-    RETURNS (str): e.g. "Fibroblast growth factor-1" -> "fibroblast growth factor 1".
+    Args:
+        text: a mention or an alias.
+
+    Returns:
+        e.g. "Fibroblast growth factor-1" -> "fibroblast growth factor 1".
     """
     if text.isascii():  # the same in a third of the time
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split()) or text.strip()
@@ -51,7 +53,7 @@ def normalize_alias(text: str) -> str:
 
 
 def compatible(text: str) -> str:
-    """RETURNS (str): a text in NFKC, without invisible characters and with ASCII apostrophes for letters that
+    """A text in NFKC, without invisible characters and with ASCII apostrophes for letters that
     look like them."""
     return unicodedata.normalize("NFKC", text.translate(_PLAIN))
 
@@ -59,8 +61,9 @@ def compatible(text: str) -> str:
 class Runs(NamedTuple):
     """Runs of letters and runs of digits in a text.
 
-    words (List[str]): in normal form, Greek letters by their names.
-    starts, ends (List[int]): their character offsets in the text, ends exclusive.
+    Attributes:
+        words: in normal form, Greek letters by their names.
+        starts, ends: their character offsets in the text, ends exclusive.
     """
 
     words: list[str]
@@ -72,9 +75,12 @@ def runs_of(text: str, *, fold: bool = True) -> Runs:
     """Divide a text into runs of letters and of digits: "IL-1β" into "il", "1" and "beta". Texts whose
     ``normalize_alias`` is the same have the same runs.
 
-    text (str): a name, or the text to find it in.
-    fold (bool): ignore case.
-    RETURNS (Runs): in order.
+    Args:
+        text: a name, or the text to find it in.
+        fold: ignore case.
+
+    Returns:
+        In order.
     """
     if text.isascii():
         runs = list(_RUN.finditer(text.lower() if fold else text))
@@ -91,18 +97,17 @@ def runs_of(text: str, *, fold: bool = True) -> Runs:
         starts += range(start, end) if cluster[1] else [start] * len(piece)
         ends += range(start + 1, end + 1) if cluster[1] else [end] * len(piece)
     runs = list(_RUN.finditer("".join(pieces)))
-    return Runs(
-        [run[0] for run in runs],
-        [starts[run.start()] for run in runs],
-        [ends[run.end() - 1] for run in runs],
-    )
+    return Runs([run[0] for run in runs], [starts[run.start()] for run in runs], [ends[run.end() - 1] for run in runs])
 
 
 def hash_strings(texts: Sequence[str]) -> NDArray[np.uint64]:
     """Hash strings for look-up tables. Two strings may share a hash: compare them too.
 
-    texts (Sequence[str]): any strings that UTF-8 can hold.
-    RETURNS (NDArray[uint64]): one hash per string (BLAKE2b, 64 bits).
+    Args:
+        texts: any strings that UTF-8 can hold.
+
+    Returns:
+        One hash per string (BLAKE2b, 64 bits).
     """
     # a lone surrogate in a query is not an error: it matches nothing
     digests = [blake2b(text.encode("utf8", "surrogatepass"), digest_size=8).digest() for text in texts]

@@ -41,7 +41,7 @@ def end_with_parent() -> None:
 
 
 def _starting() -> tuple[Any, dict[str, Any]]:
-    """RETURNS (Tuple[Optional[Process], Dict[str, Any]]): the worker that spaCy is starting, and the
+    """The worker that spaCy is starting, and the
     variables of its function; None and {} if it starts none."""
     frame: Any = sys._getframe()
     while frame is not None and frame.f_code is not BaseProcess.start.__code__:
@@ -52,8 +52,11 @@ def _starting() -> tuple[Any, dict[str, Any]]:
 
 
 def _receive(channel: Any, workers: Sequence[Any]) -> Any:
-    """RETURNS (Any): the next message of a worker.
-    RAISES (PelError): if any worker has ended; they are told to only after the last message."""
+    """The next message of a worker.
+
+    Raises:
+        PelError: if any worker has ended; they are told to only after the last message.
+    """
     by_sentinel = {worker.sentinel: worker for worker in workers}
     ready = wait([channel, *by_sentinel])
     if channel in ready:

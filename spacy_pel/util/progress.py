@@ -22,14 +22,17 @@ def progress(
 ) -> Generator[T, None, None]:
     """Iterate with a progress bar (tqdm; one plain line every 10 s when stderr is a file).
 
-    items (Iterable[T]): what to iterate.
-    description (str): what is being done.
-    total (Optional[int]): how many there are, if known.
-    show (bool): False = stay silent.
-    start (int): how many were done before; ``total`` counts them.
-    warm_up (int): the rate is measured after this many items, e.g. the first batch, which arrives late as
-        workers have to start.
-    YIELDS (T): the items.
+    Args:
+        items: what to iterate.
+        description: what is being done.
+        total: how many there are, if known.
+        show: False = stay silent.
+        start: how many were done before; ``total`` counts them.
+        warm_up: the rate is measured after this many items, e.g. the first batch, which arrives late as
+            workers have to start.
+
+    Yields:
+        The items.
     """
     bar = _bar(items, description, total, show, start)
     if not warm_up or bar.disable:
@@ -48,9 +51,10 @@ class ChunkProgress:
     """A progress bar for items that are read chunk by chunk: it counts those whose work is done, not those
     that were read. Within a chunk it advances with ``report_parts``.
 
-    description (str): what is being done.
-    total (Optional[int]): how many items there are, if known; without any there is no bar.
-    show (bool): False = stay silent.
+    Args:
+        description: what is being done.
+        total: how many items there are, if known; without any there is no bar.
+        show: False = stay silent.
     """
 
     def __init__(self, *, description: str, total: int | None = None, show: bool = True):
@@ -66,7 +70,8 @@ class ChunkProgress:
     def chunk(self, n: int) -> Iterator[None]:
         """Work on the next items within this context.
 
-        n (int): how many.
+        Args:
+            n: how many.
         """
         if self._bar.disable:
             yield
@@ -82,7 +87,8 @@ class ChunkProgress:
     def advance(self, n: int) -> None:
         """The work on the next items is done.
 
-        n (int): how many.
+        Args:
+            n: how many.
         """
         self._bar.update(n)
 
@@ -90,9 +96,12 @@ class ChunkProgress:
 def report_parts(parts: Iterable[T], costs: Sequence[float]) -> Iterator[T]:
     """Iterate over the parts of the work on a chunk, and advance the bar of its ``ChunkProgress``, if any.
 
-    parts (Iterable[T]): the finished parts.
-    costs (Sequence[float]): time that each one takes, in any unit.
-    YIELDS (T): the parts.
+    Args:
+        parts: the finished parts.
+        costs: time that each one takes, in any unit.
+
+    Yields:
+        The parts.
     """
     chunk = _chunk.get()
     if chunk is None:

@@ -34,50 +34,53 @@ class Ragged:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): (n,) number of values of each piece."""
+        """(n,) number of values of each piece."""
         return np.diff(self.offsets)
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): (m,) the piece that each value belongs to."""
+        """(m,) the piece that each value belongs to."""
         return owners(self.offsets)
 
     def take(self: R, pieces: NDArray[np.int64]) -> R:
-        """RETURNS (Ragged): these pieces, in this order, in memory; repeats are allowed."""
+        """These pieces, in this order, in memory; repeats are allowed."""
         return type(self)(take_pieces(self.values, self.offsets, pieces), offsets_of(self.lengths[pieces]))
 
     @classmethod
     def concatenate(cls: type[R], parts: Sequence[R]) -> R:
-        """RETURNS (Ragged): the pieces of all parts in order."""
+        """The pieces of all parts in order."""
         values = [part.values for part in parts] or [np.zeros(0, dtype=cls.dtype)]
         lengths = [np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)]
         return cls(np.concatenate(values), offsets_of(np.concatenate(lengths)))
 
 
 def offsets_of(lengths: NDArray[Any]) -> Offsets:
-    """RETURNS (NDArray[int64]): (n + 1,) offsets of n pieces with these lengths."""
+    """(n + 1,) offsets of n pieces with these lengths."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
 
 
 def owners(offsets: Offsets) -> NDArray[np.int64]:
-    """RETURNS (NDArray[int64]): (m,) the piece that each value belongs to."""
+    """(m,) the piece that each value belongs to."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def places_in_pieces(offsets: Offsets) -> NDArray[np.int64]:
-    """RETURNS (NDArray[int64]): (m,) the position of each value in its piece, from 0."""
+    """(m,) the position of each value in its piece, from 0."""
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
 
 
 def take_pieces(values: NDArray[Any], offsets: Offsets, pieces: NDArray[np.int64]) -> NDArray[Any]:
     """The values of some pieces, one piece after the other.
 
-    values (NDArray): (m,) values.
-    offsets (NDArray[int64]): (n + 1,) their offsets.
-    pieces (NDArray[int64]): which pieces, in which order; repeats are allowed.
-    RETURNS (NDArray): the values; their lengths are ``np.diff(offsets)[pieces]``.
+    Args:
+        values: (m,) values.
+        offsets: (n + 1,) their offsets.
+        pieces: which pieces, in which order; repeats are allowed.
+
+    Returns:
+        The values; their lengths are ``np.diff(offsets)[pieces]``.
     """
     lengths = np.diff(offsets)[pieces]
     starts = np.repeat(offsets[pieces] - offsets_of(lengths)[:-1], lengths)
@@ -85,13 +88,13 @@ def take_pieces(values: NDArray[Any], offsets: Offsets, pieces: NDArray[np.int64
 
 
 def segment_sum(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float64]:
-    """RETURNS (NDArray[float64]): (n,) sums; 0 for an empty piece."""
+    """(n,) sums; 0 for an empty piece."""
     sums = np.bincount(owners(offsets), weights=values, minlength=len(offsets) - 1)
     return sums.astype(np.float64, copy=False)
 
 
 def segment_max(values: NDArray[Any], offsets: Offsets, *, empty: float) -> NDArray[Any]:
-    """RETURNS (NDArray): (n,) the largest value of each piece; ``empty`` where there is none."""
+    """(n,) the largest value of each piece; ``empty`` where there is none."""
     result = np.full(len(offsets) - 1, empty, dtype=values.dtype)
     filled = np.flatnonzero(np.diff(offsets))
     if len(filled):
@@ -100,7 +103,7 @@ def segment_max(values: NDArray[Any], offsets: Offsets, *, empty: float) -> NDAr
 
 
 def segment_softmax(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float64]:
-    """RETURNS (NDArray[float64]): (m,) shares that sum to 1 within each piece."""
+    """(m,) shares that sum to 1 within each piece."""
     owner = owners(offsets)
     powers = np.exp(values - segment_max(values, offsets, empty=0.0)[owner])
     return powers / segment_sum(powers, offsets)[owner]
@@ -111,10 +114,13 @@ def segment_order(
 ) -> NDArray[np.int64]:
     """Sort each piece, the largest value first; equal values keep their order.
 
-    values (NDArray): (m,) values, fastest if float32.
-    offsets (NDArray[int64]): (n + 1,) their offsets.
-    first (Optional[NDArray[bool]]): (m,) which values precede all others of their piece.
-    RETURNS (NDArray[int64]): (m,) the positions of the values, piece by piece.
+    Args:
+        values: (m,) values, fastest if float32.
+        offsets: (n + 1,) their offsets.
+        first: (m,) which values precede all others of their piece.
+
+    Returns:
+        (m,) the positions of the values, piece by piece.
     """
     owner = owners(offsets)
     group: NDArray[Any] = owner if first is None else 2 * owner + ~first
@@ -132,7 +138,7 @@ def segment_order(
 
 
 def segment_rank(values: NDArray[Any], offsets: Offsets) -> NDArray[np.int64]:
-    """RETURNS (NDArray[int64]): (m,) 0 for the largest value of its piece, 1 for the next …
+    """(m,) 0 for the largest value of its piece, 1 for the next …
     Equal values keep their order.
     """
     rank = np.empty(len(values), dtype=np.int64)
@@ -144,8 +150,11 @@ def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     """What ``np.unique(keys, return_inverse=True)`` returns, faster: key and position
     are sorted as one number.
 
-    keys (NDArray[int64]): (m,) not negative.
-    RETURNS (Tuple[NDArray[int64], NDArray[int64]]): the distinct keys, ascending, and (m,) which of them
+    Args:
+        keys: (m,) not negative.
+
+    Returns:
+        The distinct keys, ascending, and (m,) which of them
         each key is.
     """
     bits = len(keys).bit_length()

@@ -32,7 +32,7 @@ _seen: set[Path] = set()  # folders where this process has removed what others l
 
 
 def _host() -> str:
-    """RETURNS (str): a hash of where process numbers mean the same: the machine, and in a container its own
+    """A hash of where process numbers mean the same: the machine, and in a container its own
     numbers."""
     try:
         space = os.readlink("/proc/self/ns/pid")
@@ -45,12 +45,12 @@ _HOST = _host()
 
 
 def make_holder(target: Path) -> Path:
-    """RETURNS (Path): a new hidden folder next to the target, whose name says which process made it."""
+    """A new hidden folder next to the target, whose name says which process made it."""
     return Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
 
 
 def without_holders(path: Path) -> Path:
-    """RETURNS (Path): where a file in a holder will be, for errors."""
+    """Where a file in a holder will be, for errors."""
     return Path(*(part for part in path.parts if not _HOLDER.fullmatch(part)))
 
 
@@ -62,8 +62,11 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     The lock is on the folder above, because the folder itself is replaced. It ends with the process, and
     leaves no file. On Windows, and on network file systems without such locks, nobody waits.
 
-    folder (Path): what is going to be read, changed and replaced.
-    RAISES (PelError): if another one does not end within a minute.
+    Args:
+        folder: what is going to be read, changed and replaced.
+
+    Raises:
+        PelError: if another one does not end within a minute.
     """
     above = _locked(folder.parent)
     try:
@@ -75,7 +78,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> int | None:
-    """RETURNS (Optional[int]): a descriptor of the folder, which is locked; None = it cannot be."""
+    """A descriptor of the folder, which is locked; None = it cannot be."""
     if fcntl is None:
         return None
     try:
@@ -101,7 +104,8 @@ def remove_leftovers(parent: Path) -> None:
     """Remove the holders of killed processes of this machine, once in each process. If one was killed between
     the two steps of ``move_into_place``, the old folder is put back first.
 
-    parent (Path): the folder where the holders are.
+    Args:
+        parent: the folder where the holders are.
     """
     parent = parent.resolve()
     if parent in _seen or sys.platform == "win32":  # there a process cannot be asked whether it lives
@@ -118,7 +122,7 @@ def remove_leftovers(parent: Path) -> None:
 
 
 def is_holder(name: str) -> bool:
-    """RETURNS (bool): whether a file of this name is a holder that a killed process left."""
+    """Whether a file of this name is a holder that a killed process left."""
     return _HOLDER.fullmatch(name) is not None
 
 
@@ -130,9 +134,12 @@ def move_into_place(part: Path, target: Path) -> None:
     """Replace the target. A folder is exchanged for the old one, where system and file system can do that.
     Elsewhere the old one is moved aside first: a process that is killed right then leaves it in its holder.
 
-    part (Path): a file or folder in a holder; in the end perhaps the old folder.
-    target (Path): may exist.
-    RAISES (OSError): if it cannot be replaced; it is left as it was.
+    Args:
+        part: a file or folder in a holder; in the end perhaps the old folder.
+        target: may exist.
+
+    Raises:
+        OSError: if it cannot be replaced; it is left as it was.
     """
     if not (part.is_dir() and target.is_dir()) or target.is_symlink():
         os.replace(part, target)
@@ -149,7 +156,7 @@ def move_into_place(part: Path, target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """RETURNS (bool): whether the two paths were exchanged; False = not possible here."""
+    """Whether the two paths were exchanged; False = not possible here."""
     try:
         system: Any = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":

@@ -4,15 +4,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
-from typing import (
-    AbstractSet,
-    Any,
-    TypeVar,
-    Union,
-)
+from typing import Any, TypeVar
 
 from ..errors import Errors, PelError
 from .files import atomic_path, read_json, write_json
@@ -24,7 +19,7 @@ LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
 _ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
 _SMALL = 1 << 20  # files up to this size are read each time the folder is opened
 _READINGS = 100  # of a folder that is replaced each time it is read
-Buffer = Union[bytes, memoryview]
+Buffer = bytes | memoryview
 T = TypeVar("T")
 
 
@@ -34,11 +29,16 @@ def write_folder(path: Path, *, kind: str, version: int) -> Iterator[Path]:
 
     A saved folder inside it counts by its own manifest.
 
-    path (Path): the folder; what was there is replaced once everything is written.
-    kind (str): what the folder holds, e.g. "knowledge base".
-    version (int): of the format.
-    YIELDS (Path): an empty folder.
-    RAISES (PelError): if the folder cannot be written.
+    Args:
+        path: the folder; what was there is replaced once everything is written.
+        kind: what the folder holds, e.g. "knowledge base".
+        version: of the format.
+
+    Yields:
+        An empty folder.
+
+    Raises:
+        PelError: if the folder cannot be written.
     """
     with atomic_path(path) as part:
         part.mkdir()
@@ -54,11 +54,16 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
     a file must be replaced there, not changed in place. Two processes that change folders next to each other
     take turns, so that neither undoes what the other has done.
 
-    path (Path): the folder; created if missing.
-    kind, version: as for ``write_folder``.
-    rewritten (Iterable[str]): files and folders that are going to be written; they are not linked.
-    YIELDS (Path): the folder to change.
-    RAISES (PelError): if the folder cannot be written.
+    Args:
+        path: the folder; created if missing.
+            kind, version: as for ``write_folder``.
+        rewritten: files and folders that are going to be written; they are not linked.
+
+    Yields:
+        The folder to change.
+
+    Raises:
+        PelError: if the folder cannot be written.
     """
     path = path.resolve()
     with one_at_a_time(path), atomic_path(path) as part:
@@ -78,10 +83,15 @@ def read_whole(path: Path, read: Callable[[], T]) -> T:
     """Read a folder that other processes may replace at the same time: never half of the old folder and half
     of the new one. What was replaced while it was read is read again.
 
-    path (Path): the folder, which is replaced as a whole, as in ``write_folder``.
-    read (Callable): reads it; may be called several times.
-    RETURNS (T): what ``read`` returned.
-    RAISES (Exception): that of ``read``, for a folder that stayed in its place.
+    Args:
+        path: the folder, which is replaced as a whole, as in ``write_folder``.
+        read: reads it; may be called several times.
+
+    Returns:
+        What ``read`` returned.
+
+    Raises:
+        Exception: that of ``read``, for a folder that stayed in its place.
     """
     for _ in range(_READINGS - 1):
         before = _identity(path)
@@ -97,7 +107,7 @@ def read_whole(path: Path, read: Callable[[], T]) -> T:
 
 
 def _identity(path: Path) -> tuple[int, int, int] | None:
-    """RETURNS (Optional[Tuple[int, int, int]]): which folder it is; another one after a replacement."""
+    """Which folder it is; another one after a replacement."""
     try:
         found = path.stat()
     except OSError:
@@ -105,7 +115,7 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_ctime_ns
 
 
-def _link_files(source: Path, target: Path, without: AbstractSet[str]) -> None:
+def _link_files(source: Path, target: Path, without: Set[str]) -> None:
     for file in source.iterdir():
         if file.name in without or is_holder(file.name):
             continue
@@ -116,7 +126,7 @@ def _link_files(source: Path, target: Path, without: AbstractSet[str]) -> None:
 
 
 def _holders(folder: str, names: list[str]) -> set[str]:
-    """RETURNS (Set[str]): what an interrupted write left."""
+    """What an interrupted write left."""
     return {name for name in names if is_holder(name)}
 
 
@@ -143,11 +153,14 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
     """Compare a folder with its manifest: kind, format version, and the size and hash of every file. A large
     file (over 1 MiB) is read once and then again when it has changed, see ``remembered_hash``.
 
-    path (Path): the folder.
-    kind (str): the expected kind.
-    version (int): the expected version of the format.
-    every_hash (bool): read all files now, and check the saved folders inside.
-    RAISES (PelError): if the folder is missing, damaged, or another kind or version.
+    Args:
+        path: the folder.
+        kind: the expected kind.
+        version: the expected version of the format.
+        every_hash: read all files now, and check the saved folders inside.
+
+    Raises:
+        PelError: if the folder is missing, damaged, or another kind or version.
     """
     manifest = _read_manifest(path, path / MANIFEST, kind)
     if manifest["kind"] != kind:
@@ -175,10 +188,15 @@ def _check_files(path: Path, kind: str, files: Mapping[str, dict[str, Any]], eve
 def verify_folders(path: Path) -> list[dict[str, Any]]:
     """Read every file of the saved folders in a folder, and compare it with its manifest.
 
-    path (Path): a saved folder, or a folder with some in it, such as a pipeline.
-    RETURNS (List[Dict[str, Any]]): of each saved folder "folder", "kind", "files" and "bytes".
-    RAISES (PelError): if there is none, a file is missing or has other content, or a folder has a file that
-        its manifest does not name.
+    Args:
+        path: a saved folder, or a folder with some in it, such as a pipeline.
+
+    Returns:
+        Of each saved folder "folder", "kind", "files" and "bytes".
+
+    Raises:
+        PelError: if there is none, a file is missing or has other content, or a folder has a file that
+            its manifest does not name.
     """
     found = []
     for manifest in sorted(path.rglob(MANIFEST)):
@@ -199,23 +217,25 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
 
 
 def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
-    """RETURNS (PelError): the error for a folder (or bytes) with wrong content."""
+    """The error for a folder (or bytes) with wrong content."""
     return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
 
 
 def pack_folder(path: Path, *, kind: str) -> bytes:
-    """RETURNS (bytes): a folder as bytes: a line of JSON with names and sizes, then the contents, aligned.
+    """A folder as bytes: a line of JSON with names and sizes, then the contents, aligned.
 
-    RAISES (PelError): if they are more than 2 GiB.
+    Raises:
+        PelError: if they are more than 2 GiB.
     """
     names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
     return pack_files({name: (path / name).read_bytes() for name in names}, kind=kind)
 
 
 def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
-    """RETURNS (bytes): as ``pack_folder``, from names and contents (anything with the buffer protocol).
+    """As ``pack_folder``, from names and contents (anything with the buffer protocol).
 
-    RAISES (PelError): if they are more than 2 GiB.
+    Raises:
+        PelError: if they are more than 2 GiB.
     """
     views = {name: memoryview(content).cast("B") for name, content in files.items()}
     total = sum(len(view) for view in views.values())
@@ -231,9 +251,10 @@ def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
 
 
 def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
-    """RETURNS (Dict[str, memoryview]): the contents by name, without a copy.
+    """The contents by name, without a copy.
 
-    RAISES (PelError): if these are not bytes of ``pack_folder`` or ``pack_files``.
+    Raises:
+        PelError: if these are not bytes of ``pack_folder`` or ``pack_files``.
     """
     view = memoryview(data)
     start = bytes(view[: min(len(view), 1 << 20)]).find(b"\n") + 1
@@ -256,7 +277,8 @@ def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
 def unpack_folder(data: Buffer, path: Path, *, kind: str) -> None:
     """Write the files of ``pack_folder`` to a new folder.
 
-    RAISES (PelError): if these are not such bytes.
+    Raises:
+        PelError: if these are not such bytes.
     """
     for name, content in unpack_files(data, kind=kind).items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -266,10 +288,15 @@ def unpack_folder(data: Buffer, path: Path, *, kind: str) -> None:
 def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
     """Save an object to bytes, given a function that saves it to a folder.
 
-    save (Callable): writes the object to the path of a folder.
-    kind (str): what it is, for the error.
-    RETURNS (bytes): the folder.
-    RAISES (PelError): if they are more than 2 GiB.
+    Args:
+        save: writes the object to the path of a folder.
+        kind: what it is, for the error.
+
+    Returns:
+        The folder.
+
+    Raises:
+        PelError: if they are more than 2 GiB.
     """
     with tempfile.TemporaryDirectory(prefix="spacy_pel_") as holder:
         save(Path(holder) / "data")
@@ -279,12 +306,17 @@ def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
 def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
     """Load an object from the bytes that ``save_to_bytes`` returned.
 
-    data (Buffer): the bytes.
-    load (Callable): reads the object from the path of a folder, which is deleted afterwards; files that the
-        object keeps memory-mapped stay readable.
-    kind (str): what it is, for the error.
-    RETURNS (T): the object.
-    RAISES (PelError): if these are not such bytes.
+    Args:
+        data: the bytes.
+        load: reads the object from the path of a folder, which is deleted afterwards; files that the
+            object keeps memory-mapped stay readable.
+        kind: what it is, for the error.
+
+    Returns:
+        The object.
+
+    Raises:
+        PelError: if these are not such bytes.
     """
     # Windows cannot delete mapped files: there the folder is left for the system to clean up
     with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as holder:
@@ -294,18 +326,14 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
 
 def _read_manifest(path: Path, file: Path, kind: str) -> dict[str, Any]:
     if not path.is_dir():
-        raise PelError(
-            Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "no such folder")
-        )
+        raise PelError(Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "no such folder"))
     if not file.is_file():
         raise damaged(path, kind, MANIFEST, "a folder without it (perhaps saved by an earlier version)")
     manifest = read_json(file)
     keys: tuple[tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
     good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)
     if not good or not all(_is_entry(name, entry) for name, entry in manifest["files"].items()):
-        raise damaged(
-            path, kind, f"{MANIFEST} with kind, format, and size and SHA-256 of each file", "a malformed one"
-        )
+        raise damaged(path, kind, f"{MANIFEST} with kind, format, and size and SHA-256 of each file", "a malformed one")
     return manifest
 
 
@@ -320,7 +348,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def is_hidden(file: Path, folder: Path) -> bool:
-    """RETURNS (bool): whether a file of a folder, or a folder around it there, has a name that begins with a
+    """Whether a file of a folder, or a folder around it there, has a name that begins with a
     dot."""
     return any(part.startswith(".") for part in file.relative_to(folder).parts)
 

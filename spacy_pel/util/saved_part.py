@@ -18,12 +18,17 @@ _REGISTRIES = {"encoder": "pel_encoders", "ranker": "pel_rankers", "generator": 
 def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Path]:
     """Provide a temporary folder to fill; add KIND.json and the manifest, and move it to ``path`` on success.
 
-    path (Path): the folder; what was there is replaced once everything is written.
-    kind (str): "encoder", "ranker" or "generator".
-    name (str): the registered name of the part.
-    more (Any): JSON values to keep in KIND.json.
-    YIELDS (Path): a folder.
-    RAISES (PelError): if the folder cannot be written.
+    Args:
+        path: the folder; what was there is replaced once everything is written.
+        kind: "encoder", "ranker" or "generator".
+        name: the registered name of the part.
+        more: JSON values to keep in KIND.json.
+
+    Yields:
+        A folder.
+
+    Raises:
+        PelError: if the folder cannot be written.
     """
     with write_folder(Path(path), kind=kind, version=_VERSION) as part:
         write_json(part / f"{kind}.json", {kind: name, **more})
@@ -33,10 +38,11 @@ def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Pat
 def add_to_part(path: Path, name: str, data: Any, *, kind: str) -> None:
     """Add a JSON file to a saved part.
 
-    path (Path): its folder, which is being written (in ``atomic_path``): this takes more than one step.
-    name (str): of the file.
-    data (Any): what to write.
-    kind (str): as for ``write_part``.
+    Args:
+        path: its folder, which is being written (in ``atomic_path``): this takes more than one step.
+        name: of the file.
+        data: what to write.
+        kind: as for ``write_part``.
     """
     write_json(path / name, data)
     write_manifest(path, kind=kind, version=_VERSION)
@@ -46,9 +52,15 @@ def read_part(path: Path, *, kind: str, name: str | None = None) -> dict[str, An
     """Check a folder and read which part it holds.
 
     path, kind: as for ``write_part``.
-    name (Optional[str]): the expected part; None = any that is registered.
-    RETURNS (Dict[str, Any]): KIND.json; the part's registered name is under the key KIND.
-    RAISES (PelError): if the folder is missing, damaged, or another part's.
+
+    Args:
+        name: the expected part; None = any that is registered.
+
+    Returns:
+        KIND.json; the part's registered name is under the key KIND.
+
+    Raises:
+        PelError: if the folder is missing, damaged, or another part's.
     """
     check_folder(path, kind=kind, version=_VERSION)
     saved = read_json(path / f"{kind}.json") if (path / f"{kind}.json").is_file() else None

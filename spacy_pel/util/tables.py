@@ -13,14 +13,19 @@ def read_cells(
 ) -> Iterator[tuple[int, list[str]]]:
     """Split the lines of a table into cells.
 
-    path (Path): the file, for errors.
-    lines (Iterable[Tuple[int, str]]): numbered lines without their ends.
-    delimiter (str): between cells.
-    quotes (bool): quotation marks enclose cells, which may then hold delimiters, line ends and doubled
-        quotation marks; False = they are ordinary characters.
-    YIELDS (Tuple[int, List[str]]): the number of the row's last line, and its cells; no empty lines.
-    RAISES (PelError): at a quotation mark that is never closed, or closed in another row: the rows between
-        would be lost; names the line.
+    Args:
+        path: the file, for errors.
+        lines: numbered lines without their ends.
+        delimiter: between cells.
+        quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
+            quotation marks; False = they are ordinary characters.
+
+    Yields:
+        The number of the row's last line, and its cells; no empty lines.
+
+    Raises:
+        PelError: at a quotation mark that is never closed, or closed in another row: the rows between
+            would be lost; names the line.
     """
     number = 0
 

@@ -16,7 +16,8 @@ def bound_threads(n: int) -> None:
     Call it before the libraries are imported and again when they are: some read the environment as they
     start, others can only be told later.
 
-    n (int): number of threads.
+    Args:
+        n: number of threads.
     """
     global _bound
     _bound = n
@@ -34,5 +35,5 @@ def bound_threads(n: int) -> None:
 
 
 def thread_bound() -> int | None:
-    """RETURNS (Optional[int]): what ``bound_threads`` was given; None = it was not called."""
+    """What ``bound_threads`` was given; None = it was not called."""
     return _bound

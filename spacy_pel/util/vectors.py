@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 def widen(vectors: "Tensor") -> "Tensor":
     """Half precision has too few digits for scores that a loss multiplies.
 
-    RETURNS (Tensor): float32; float64 does not change.
+    Returns:
+        Float32; float64 does not change.
     """
     import torch
 
@@ -20,6 +21,6 @@ def widen(vectors: "Tensor") -> "Tensor":
 
 
 def unit_length(vectors: NDArray[Any]) -> NDArray[Any]:
-    """RETURNS (NDArray): (n, width), scaled to length 1; a vector of zeros does not change."""
+    """(n, width), scaled to length 1; a vector of zeros does not change."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.maximum(norms, 1e-12)

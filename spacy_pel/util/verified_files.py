@@ -13,7 +13,7 @@ _hashes: dict[str, str] = {}
 
 
 def file_hash(file: Path) -> str:
-    """RETURNS (str): the SHA-256 of a file's content."""
+    """The SHA-256 of a file's content."""
     digest = sha256()
     with file.open("rb") as stream:
         while chunk := stream.read(1 << 20):
@@ -27,8 +27,11 @@ def remembered_hash(file: Path) -> str:
     folder (``$XDG_CACHE_HOME/spacy_pel``, or ``~/.cache/spacy_pel``), except of temporary files. Where that
     cannot be written, each process reads each file once.
 
-    file (Path): any file.
-    RETURNS (str): its SHA-256.
+    Args:
+        file: any file.
+
+    Returns:
+        Its SHA-256.
     """
     status = file.stat()
     key = f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
@@ -52,7 +55,7 @@ def _is_temporary(file: Path) -> bool:
 
 
 def cache_folder() -> Path | None:
-    """RETURNS (Optional[Path]): the folder of this package in the user's cache; None = the user has none."""
+    """The folder of this package in the user's cache; None = the user has none."""
     base = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(base or Path.home() / ".cache") / "spacy_pel"

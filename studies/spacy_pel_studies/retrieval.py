@@ -28,11 +28,12 @@ from spacy_pel.util import write_json
 class Retrieval:
     """Retrieval by the towers alone.
 
-    kb (KnowledgeBase): the entities.
-    index (EntityIndex): their vectors, with the encoder's fingerprint.
-    encoder (Encoder): reads the mentions.
-    top_k (int): candidates of a mention.
-    first_stage (int): entities fetched first where the encoder compares tokens, which then order them.
+    Args:
+        kb: the entities.
+        index: their vectors, with the encoder's fingerprint.
+        encoder: reads the mentions.
+        top_k: candidates of a mention.
+        first_stage: entities fetched first where the encoder compares tokens, which then order them.
     """
 
     def __init__(
@@ -47,10 +48,8 @@ class Retrieval:
         self.kb, self.index, self.encoder = kb, index, encoder
         self.top_k, self.first_stage = top_k, first_stage
 
-    def predict(
-        self, documents: Iterable[Document], *, is_seen: IsSeen = lambda ids: False
-    ) -> list[Prediction]:
-        """RETURNS (List[Prediction]): of all gold mentions; the nearest entity is linked, and
+    def predict(self, documents: Iterable[Document], *, is_seen: IsSeen = lambda ids: False) -> list[Prediction]:
+        """Of all gold mentions; the nearest entity is linked, and
         nil_score is minus its similarity."""
         predictions, mentions = [], []
         for document in documents:
@@ -70,7 +69,7 @@ class Retrieval:
 
 
 def nil_threshold_of(predictions: Iterable[Prediction]) -> float | None:
-    """RETURNS (Optional[float]): the threshold of the best NIL F1 on these (development) predictions;
+    """The threshold of the best NIL F1 on these (development) predictions;
     None where none of them is NIL."""
     pairs = [(prediction.nil_score, not prediction.gold) for prediction in predictions]
     scores: Scores = np.array([score for score, _ in pairs], dtype=np.float32)
@@ -89,16 +88,21 @@ def evaluate_retrieval(
 ) -> dict[str, Any]:
     """Metrics of retrieval, in the format of ``evaluate``.
 
-    predictions (List[Prediction]): from ``Retrieval.predict``; a mention whose nil_score exceeds
-        the threshold is called NIL.
-    threshold (Optional[float]): from ``nil_threshold_of`` on a development corpus; None = never NIL.
-    top_k (Optional[int]): candidates asked for; a small KB has fewer. None = as many as were found.
-    output (Optional): folder for metrics.json and predictions.jsonl, which ``compare``, ``margins`` and
-        ``report`` read.
-    facts (Optional[dict]): goes into metrics.json.
-    seed (int): random seed of the bootstrap.
-    RETURNS (dict): the metrics.
-    RAISES (PelError): if there is no mention.
+    Args:
+        predictions: from ``Retrieval.predict``; a mention whose nil_score exceeds
+            the threshold is called NIL.
+        threshold: from ``nil_threshold_of`` on a development corpus; None = never NIL.
+        top_k: candidates asked for; a small KB has fewer. None = as many as were found.
+        output: folder for metrics.json and predictions.jsonl, which ``compare``, ``margins`` and
+            ``report`` read.
+        facts: goes into metrics.json.
+        seed: random seed of the bootstrap.
+
+    Returns:
+        The metrics.
+
+    Raises:
+        PelError: if there is no mention.
     """
     if not predictions:
         raise PelError(Errors.E620)

@@ -9,8 +9,7 @@ from spacy_pel.types import Document, Mention
 
 TEXT = "fever and gout " * 30
 DOCUMENTS = [
-    Document(f"d{i}", f"{i} {TEXT}", [Mention(start, start + 5) for start in range(2, 60, 7)])
-    for i in range(3)
+    Document(f"d{i}", f"{i} {TEXT}", [Mention(start, start + 5) for start in range(2, 60, 7)]) for i in range(3)
 ]
 
 
@@ -19,8 +18,7 @@ def test_documents_are_read_once_and_mentions_one_by_one(tmp_path):
     mentions = read_mentions(tmp_path / "corpus.jsonl", 2)
     assert len(mentions) == 18 and len({mention.text for mention in mentions}) == 2
     found = {
-        name: measure("random:layers=1,width=32", template, mentions, repeats=1)
-        for name, template in TEMPLATES.items()
+        name: measure("random:layers=1,width=32", template, mentions, repeats=1) for name, template in TEMPLATES.items()
     }
     for name, row in found.items():
         assert row["per_second"] > 0 and row["cpu_seconds"] > 0

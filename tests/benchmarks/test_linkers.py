@@ -33,9 +33,7 @@ def kb(tmp_path_factory):
 def corpus(*gold):
     documents = []
     for number, (name, entity_id) in enumerate(gold):
-        documents.append(
-            Document(f"{number}", f"A {name} here.", [Mention(2, 2 + len(name), "", (entity_id,))])
-        )
+        documents.append(Document(f"{number}", f"A {name} here.", [Mention(2, 2 + len(name), "", (entity_id,))]))
     return documents
 
 

@@ -75,12 +75,7 @@ def test_the_command(tmp_path):
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["mentions"] == {
-        "recall@1": 60,
-        "recall@1, seen": 0,
-        "recall@1, unseen": 60,
-        "candidates": 60,
-    }
+    assert found["mentions"] == {"recall@1": 60, "recall@1, seen": 0, "recall@1, unseen": 60, "candidates": 60}
     one, other = found["pipelines"].values()
     assert one == other and one["recall@1"]["difference"] == 0 and one["candidates"]["b"] > 0.5
     missing = CliRunner().invoke(app, [str(tmp_path / "none.jsonl"), *pipelines])

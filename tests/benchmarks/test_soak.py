@@ -10,17 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from benchmarks.soak import (
-    Reading,
-    growth,
-    in_steps,
-    main,
-    memory_of,
-    processes_of,
-    varied,
-    watch,
-    watch_server,
-)
+from benchmarks.soak import Reading, growth, in_steps, main, memory_of, processes_of, varied, watch, watch_server
 from benchmarks.speed import made_up_pipeline
 from spacy_pel.util import read_jsonl, write_jsonl
 
@@ -46,12 +36,7 @@ def test_growth_is_that_after_the_first_documents():
     readings = [reading(0, 10), reading(50, 70), reading(60, 60), reading(100, 100), reading(250, 102)]
     readings += [reading(210, 104), reading(300, 101)]
     steps = in_steps(readings, 100)
-    assert [(step.documents, step.resident) for step in steps] == [
-        (50, 70),
-        (100, 100),
-        (210, 104),
-        (300, 101),
-    ]
+    assert [(step.documents, step.resident) for step in steps] == [(50, 70), (100, 100), (210, 104), (300, 101)]
     assert growth(steps, 100) == pytest.approx(0.04)
     assert growth(steps, 200) == 0.0
     assert growth(steps[:2], 100) != growth(steps[:2], 100)  # nan
@@ -105,9 +90,7 @@ def test_the_same_through_a_server(tmp_path, monkeypatch):
     app.command()(main)
     asked = [tmp_path / "pipeline", tmp_path / "corpus.jsonl", "--serve", "--documents", 400, "--step", 50]
     done = CliRunner().invoke(app, [*map(str, asked), "--after", "50", "--limit", "100"])
-    assert "Memory of serve" in done.stdout and "Growth after the first 50 documents" in done.stdout, (
-        done.output
-    )
+    assert "Memory of serve" in done.stdout and "Growth after the first 50 documents" in done.stdout, done.output
     assert done.exit_code == 0
     with pytest.raises(RuntimeError, match="(?s)serve ended: .*PEL-E002"):
         watch_server(tmp_path / "none", ["fever"], tmp_path / "log")

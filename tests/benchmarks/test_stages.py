@@ -18,10 +18,7 @@ from spacy_pel.types import Document, Mention
 def annotated(texts):
     start = len("Patients had ")
     end = -len(" in this study.")
-    return [
-        Document(str(number), text, [Mention(start, len(text) + end, "X")])
-        for number, text in enumerate(texts)
-    ]
+    return [Document(str(number), text, [Mention(start, len(text) + end, "X")]) for number, text in enumerate(texts)]
 
 
 @pytest.fixture(scope="module")

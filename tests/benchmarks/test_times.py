@@ -10,10 +10,7 @@ from spacy_pel.util import write_json, write_jsonl
 
 @pytest.fixture
 def folders(tmp_path):
-    records = [
-        {"step": step, "seconds": 3.0 * step, "examples_per_second": rate}
-        for step, rate in ((10, 5), (20, 6))
-    ]
+    records = [{"step": step, "seconds": 3.0 * step, "examples_per_second": rate} for step, rate in ((10, 5), (20, 6))]
     write_jsonl(tmp_path / "train" / "metrics.jsonl", records)
     write_jsonl(tmp_path / "train" / "steps.jsonl", [{"step": step} for step in range(1, 24)])
     (tmp_path / "train" / "model-best").mkdir()
@@ -41,10 +38,7 @@ def test_a_row_of_several_folders(folders):
 
 
 def test_a_row_for_each_generator(folders):
-    made = {
-        "bm25": {"mentions_per_second": 10.0, "build_seconds": 30.0},
-        "exact": {"mentions_per_second": 20.0},
-    }
+    made = {"bm25": {"mentions_per_second": 10.0, "build_seconds": 30.0}, "exact": {"mentions_per_second": 20.0}}
     write_json(folders / "found" / "candidates.json", {"generators": made})
     assert table_rows(f"found={folders / 'found'}") == [
         ["found: bm25", "0.5", "–", "–", "10.0", "–", "–"],
@@ -61,9 +55,7 @@ def test_command(folders, tmp_path):
     done = CliRunner().invoke(app, [*given, "--output", str(tmp_path / "times.md")])
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert (
-        lines[0] == f"| {' | '.join(HEAD)} |" and lines[2] == "| ours | 1.0 | 23 | 6.0 | 123.4 | 2.5 | here |"
-    )
+    assert lines[0] == f"| {' | '.join(HEAD)} |" and lines[2] == "| ours | 1.0 | 23 | 6.0 | 123.4 | 2.5 | here |"
     assert lines[3].endswith("study | 2.0 | – | – | 50.0 | – | – |")
     assert (tmp_path / "times.md").read_text() == done.stdout
     assert CliRunner().invoke(app, [str(folders / "none")]).exit_code == 2

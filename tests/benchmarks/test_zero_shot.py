@@ -76,10 +76,7 @@ def test_means_and_differences():
             name: {"recall@1": value, "accuracy_unseen": unseen, "n": 12, "n_nil": 2, "n_seen": n_seen}
             for name, value in zip((OURS, "peer"), values, strict=True)
         }
-        return {
-            "linkers": linkers,
-            "differences": {"peer": {"recall@1": {"difference": 0.1, "low": 0, "high": 0.2}}},
-        }
+        return {"linkers": linkers, "differences": {"peer": {"recall@1": {"difference": 0.1, "low": 0, "high": 0.2}}}}
 
     table = table_of({"A": world(0.9, 0.8), "B": world(0.5, 0.2)}, "recall@1", "recall@1")
     cells = [list(column.cells) for column in table.columns]
@@ -88,10 +85,7 @@ def test_means_and_differences():
 
 
 def test_a_world_without_unseen_entities():
-    seen = {
-        "linkers": {},
-        "differences": {"peer": {"recall@1 unseen": {"difference": 0.1, "low": 0, "high": 0.2}}},
-    }
+    seen = {"linkers": {}, "differences": {"peer": {"recall@1 unseen": {"difference": 0.1, "low": 0, "high": 0.2}}}}
     known, new = ({**seen, "linkers": {}} for _ in range(2))
     for found, unseen, n_seen in ((known, None, 10), (new, 0.4, 4)):
         for name in (OURS, "peer"):

@@ -38,11 +38,11 @@ def make_index(encoder):
 
 
 def mentions_of(*surfaces):
-    """RETURNS (List[MentionInText]): each surface in a sentence of its own."""
+    """Each surface in a sentence of its own."""
     return [MentionInText(f"We saw {one} there.", 7, 7 + len(one)) for one in surfaces]
 
 
 def found(kb, table):
-    """RETURNS (List[List[str]]): the ids of each mention's candidates."""
+    """The ids of each mention's candidates."""
     ids = kb.ids_at(table.kb_rows)
     return [ids[a:b] for a, b in zip(table.offsets[:-1], table.offsets[1:], strict=True)]

@@ -42,9 +42,7 @@ class Fixed:
 @pytest.fixture
 def members():
     rng = np.random.default_rng(0)
-    return [
-        Fixed(*(rng.permutation(25)[: rng.integers(0, 20)].tolist() for _ in range(12))) for _ in range(3)
-    ]
+    return [Fixed(*(rng.permutation(25)[: rng.integers(0, 20)].tolist() for _ in range(12))) for _ in range(3)]
 
 
 def fused(kb, members, top_k=64, **settings):

@@ -111,8 +111,7 @@ def test_scispacy_asks_its_own_generator(kb):
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "extra"),
-    [("bm25", "bm25s", "bm25"), ("scispacy", "scispacy.candidate_generation", "scispacy")],
+    ("name", "module", "extra"), [("bm25", "bm25s", "bm25"), ("scispacy", "scispacy.candidate_generation", "scispacy")]
 )
 def test_missing_extras_are_named(monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)

@@ -16,17 +16,7 @@ from spacy_pel.util import normalize_alias
 
 from .conftest import ENTITIES, found, mentions_of
 
-SURFACES = [
-    "hart attak",
-    "renal factor",
-    "cold",
-    "acid",
-    "the kidney",
-    "lung",
-    "2 acetoxy",
-    "factor 11",
-    "it",
-]
+SURFACES = ["hart attak", "renal factor", "cold", "acid", "the kidney", "lung", "2 acetoxy", "factor 11", "it"]
 STOP = {"it", "the", "of"}
 
 
@@ -70,11 +60,7 @@ def literal(surface, kinds):
 
 @pytest.mark.parametrize(
     ("settings", "kinds"),
-    [
-        ({}, [char_grams, word_grams]),
-        ({"word_ngrams": None}, [char_grams]),
-        ({"char_ngrams": None}, [word_grams]),
-    ],
+    [({}, [char_grams, word_grams]), ({"word_ngrams": None}, [char_grams]), ({"char_ngrams": None}, [word_grams])],
 )
 def test_equals_the_literal_cosine(kb, settings, kinds):
     generator = TfIdf(**settings)

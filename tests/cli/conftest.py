@@ -114,8 +114,6 @@ def folder(tmp_path_factory):
     for name in ("ruler", "kb", "model", "index"):
         config = config.replace(f'"{name.upper()}"', json.dumps(str(path / name)))
     (path / "pipeline.cfg").write_text(config)
-    assembled = CliRunner().invoke(
-        spacy_app, ["assemble", str(path / "pipeline.cfg"), str(path / "pipeline")]
-    )
+    assembled = CliRunner().invoke(spacy_app, ["assemble", str(path / "pipeline.cfg"), str(path / "pipeline")])
     assert assembled.exit_code == 0, assembled.output
     return path

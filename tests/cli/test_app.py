@@ -31,9 +31,7 @@ GROUPS = {
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
     "corpus": ["folds", "info", "restore"],
-    "research": [
-        *("default-nil", "default-weights", "gradients", "map", "margins", "okb", "study", "sweep", "worlds")
-    ],
+    "research": [*("default-nil", "default-weights", "gradients", "map", "margins", "okb", "study", "sweep", "worlds")],
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 
@@ -210,9 +208,7 @@ def test_json_is_one_object(folder):
 
 
 def test_values_read_as_text():
-    shown = key_values(
-        {"rate": 1e-5, "zero": 0.0, "recall": 0.5, "none": {}, "files": ["a", "b"], "of": {"x": 2}}
-    )
+    shown = key_values({"rate": 1e-5, "zero": 0.0, "recall": 0.5, "none": {}, "files": ["a", "b"], "of": {"x": 2}})
     lines = [line.split(maxsplit=1)[1] for line in shown.splitlines()]
     assert lines == ["1e-05", "0.0000", "0.5000", "none", "a, b", "x 2"]
 

@@ -43,9 +43,7 @@ def test_missing_kb_folder(folder, tmp_path):
 def test_missing_model_and_pipeline(folder, tmp_path):
     assert "no_model" in error("index", folder / "kb", tmp_path / "no_model", tmp_path / "out")
     for command in ("calibrate", "link"):
-        rest = (
-            (folder / "dev.jsonl", tmp_path / "out.jsonl") if command == "link" else (folder / "dev.jsonl",)
-        )
+        rest = (folder / "dev.jsonl", tmp_path / "out.jsonl") if command == "link" else (folder / "dev.jsonl",)
         assert "spacy assemble" in error(command, tmp_path / "no_pipeline", *rest)
     assert "E002" in error(*evaluate(tmp_path / "no_pipeline", folder, tmp_path))
 
@@ -80,9 +78,7 @@ def test_offsets_that_do_not_match(folder, tmp_path):
 
 def test_unknown_key_in_a_config(folder, tmp_path):
     path = tmp_path / "bad.cfg"
-    path.write_text(
-        (folder / "pipeline.cfg").read_text().replace("[initialize]", "top_n = 3\n\n[initialize]", 1)
-    )
+    path.write_text((folder / "pipeline.cfg").read_text().replace("[initialize]", "top_n = 3\n\n[initialize]", 1))
     assert "top_n" in error("debug", path)
 
 
@@ -136,9 +132,7 @@ def test_the_nearest_name_is_suggested(folder, broken, tmp_path):
         assert old in config
         (broken / "config.cfg").write_text(config.replace(old, new))
         line = error("link", broken, dev, out)
-        assert (
-            "E601" in line and f". Perhaps {meant} was meant" in line and len(line) < 400 + len(str(broken))
-        )
+        assert "E601" in line and f". Perhaps {meant} was meant" in line and len(line) < 400 + len(str(broken))
 
 
 @pytest.fixture

@@ -94,9 +94,7 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
     for key in [*keys, "recall_all@1", "recall_all@64"]:
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
-    lines = dict(
-        line.split(maxsplit=1) for line in run("calibrate", pipeline, folder / "dev.jsonl").out.splitlines()
-    )
+    lines = dict(line.split(maxsplit=1) for line in run("calibrate", pipeline, folder / "dev.jsonl").out.splitlines())
     assert lines["nil_aupr"] == f"{100 * fitted['nil_aupr']:.2f}%"  # like evaluate
     assert lines["threshold"] == f"{fitted['threshold']:.4f}"
 
@@ -136,9 +134,7 @@ def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipelin
     write_corpus(tmp_path / "whole.jsonl", [*dev[::2], *dev[1::2]])
     before = learned(pipeline)
     fold = f"{pipeline}={halves[1]}"
-    pooled = run(
-        "calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json"
-    )
+    pooled = run("calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json")
     assert pooled.code == 0, pooled.err
     assert learned(pipeline) == before
     assert f"{sum(len(one.mentions) for one in dev)} mentions" in pooled.err
@@ -244,9 +240,7 @@ def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
 def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
     """On stderr, as nothing has configured logging."""
     script = "import spacy, sys; spacy.load(sys.argv[1])"
-    found = subprocess.run(
-        [sys.executable, "-c", script, pipeline], capture_output=True, text=True, check=True
-    )
+    found = subprocess.run([sys.executable, "-c", script, pipeline], capture_output=True, text=True, check=True)
     assert found.stderr.count("PEL-W506") == 1 and not found.stdout
 
 
@@ -266,8 +260,7 @@ def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics == result.json and not [key for key in KEYS if key not in metrics]
     assert all(
-        (out / name).read_bytes().startswith(b"\x89PNG")
-        for name in ("recall.png", "nil.png", "reliability.png")
+        (out / name).read_bytes().startswith(b"\x89PNG") for name in ("recall.png", "nil.png", "reliability.png")
     )
     assert metrics["corpus_fingerprint"] == fingerprint(folder / "dev.jsonl")
     assert metrics["threshold"] == learned(calibrated)["calibrated_threshold"]
@@ -298,8 +291,7 @@ def test_no_unseen_entities_is_no_zero(folder, tmp_path):
 
 def test_top_k_limits_the_candidates(folder, tmp_path):
     result = run(
-        *("evaluate", folder / "pipeline", folder / "dev.jsonl"),
-        *("--output", tmp_path, "--top-k", 4, "--json"),
+        *("evaluate", folder / "pipeline", folder / "dev.jsonl"), *("--output", tmp_path, "--top-k", 4, "--json")
     )
     assert "recall@4" in result.json and "recall@5" not in result.json
     assert {len(p["candidates"]) for p in read_jsonl(tmp_path / "predictions.jsonl")} == {4}

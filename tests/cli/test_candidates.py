@@ -25,9 +25,7 @@ def test_settings_reach_the_generator(folder, tmp_path):
     args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
     result = run(*args, "--set", "char_ngrams=[3, 4]", "--set", "word_ngrams=null")
     assert result.json["settings"] == {"char_ngrams": [3, 4], "word_ngrams": None}
-    assert (
-        json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
-    )
+    assert json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
     part = 'generators={"a": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}'
     result = run(*args[:5], "ensemble", "--set", part, "--set", "how=union", "--json")
     assert result.json["settings"]["how"] == "union"
@@ -54,9 +52,7 @@ def test_recall_of_generators(folder, built, tmp_path):
         shown = typos.get(name, name)
         ids = (f"C{number}",)
         text = f"A {shown} and a zebra."
-        documents.append(
-            Document(f"{number}", text, [Mention(2, 2 + len(shown), "", ids), Mention(0, 1, "", ("X9",))])
-        )
+        documents.append(Document(f"{number}", text, [Mention(2, 2 + len(shown), "", ids), Mention(0, 1, "", ("X9",))]))
     write_corpus(tmp_path / "test.jsonl", documents)
     args = ("candidates", "eval", folder / "kb", tmp_path / "test.jsonl", built / "tfidf")
     args = (*args, f"exact={built / 'names'}", "--train", folder / "train.jsonl", "--ensemble", "rrf")

@@ -72,7 +72,5 @@ def test_bad_input(runs, tmp_path):
     result = run("compare", runs / "a", tmp_path)
     assert result.code == 2 and "E680" in result.err and len(result.err.splitlines()) == 1
     shutil.copytree(runs / "a", tmp_path / "less")
-    write_jsonl(
-        tmp_path / "less" / "predictions.jsonl", list(read_jsonl(runs / "a" / "predictions.jsonl"))[1:]
-    )
+    write_jsonl(tmp_path / "less" / "predictions.jsonl", list(read_jsonl(runs / "a" / "predictions.jsonl"))[1:])
     assert "E682" in run("compare", runs / "a", tmp_path / "less").err

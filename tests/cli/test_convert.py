@@ -22,9 +22,7 @@ def run(*args):
 
 def test_convert_with_settings(tmp_path):
     out = tmp_path / "out.jsonl"
-    done = run(
-        out, "--reader", "pubtator", PUBTATOR, "--set", "strip_prefix=MESH:", "--set", "label=X", "--json"
-    )
+    done = run(out, "--reader", "pubtator", PUBTATOR, "--set", "strip_prefix=MESH:", "--set", "label=X", "--json")
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)
     assert result["read"]["documents"] == 3 and result["mismatch_share"] == 0.0
@@ -51,19 +49,7 @@ def test_split_and_carve(tmp_path):
     ids = tmp_path / "ids.txt"
     ids.write_text("100\n102\n999\n", encoding="utf8")
     fit, dev = tmp_path / "fit.jsonl", tmp_path / "dev.jsonl"
-    args = [
-        fit,
-        "--reader",
-        "pubtator",
-        PUBTATOR,
-        "--split",
-        ids,
-        "--dev-share",
-        0.5,
-        "--dev-out",
-        dev,
-        "--json",
-    ]
+    args = [fit, "--reader", "pubtator", PUBTATOR, "--split", ids, "--dev-share", 0.5, "--dev-out", dev, "--json"]
     done = run(*args)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["read"]["ids_not_found"] == 1

@@ -21,21 +21,10 @@ def test_each_document_is_in_one_fold_and_in_the_rest_of_all_others(folder, tmp_
 
 def test_the_first_of_ten_folds_is_what_convert_takes_out(folder, tmp_path):
     run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds")
-    args = (
-        "--reader",
-        "jsonl",
-        folder / "dev.jsonl",
-        "--dev-share",
-        "0.1",
-        "--dev-out",
-        tmp_path / "dev.jsonl",
-    )
+    args = ("--reader", "jsonl", folder / "dev.jsonl", "--dev-share", "0.1", "--dev-out", tmp_path / "dev.jsonl")
     assert run("convert", tmp_path / "train.jsonl", *args).code == 0
     for name, other in (("fold_0", "dev"), ("without_0", "train")):
-        pair = [
-            list(read_corpus(path))
-            for path in (tmp_path / "folds" / f"{name}.jsonl", tmp_path / f"{other}.jsonl")
-        ]
+        pair = [list(read_corpus(path)) for path in (tmp_path / "folds" / f"{name}.jsonl", tmp_path / f"{other}.jsonl")]
         assert pair[0] == pair[1]
 
 

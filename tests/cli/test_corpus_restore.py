@@ -53,9 +53,7 @@ def test_windows_of_a_document_stay_together(source, tmp_path):
     args = ("--dev-share", "0.5", "--dev-out", tmp_path / "dev.jsonl")
     done = run("convert", tmp_path / "fit.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS, *args)
     assert done.code == 0
-    fit, dev = (
-        {original_id(one) for one in read_corpus(tmp_path / f"{name}.jsonl")} for name in ("fit", "dev")
-    )
+    fit, dev = ({original_id(one) for one in read_corpus(tmp_path / f"{name}.jsonl")} for name in ("fit", "dev"))
     assert len(fit) == len(dev) == 20 and not fit & dev
 
 
@@ -64,9 +62,7 @@ def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
         args = ("evaluate", folder / "pipeline", source / f"{name}.jsonl", "--output", tmp_path / name)
         assert run(*args).code == 0
     assert "E682" in run("compare", tmp_path / "dev", tmp_path / "low").err
-    done = run(
-        "corpus", "restore", tmp_path / "low", tmp_path / "back", "--corpus", source / "low.jsonl", "--json"
-    )
+    done = run("corpus", "restore", tmp_path / "low", tmp_path / "back", "--corpus", source / "low.jsonl", "--json")
     assert done.code == 0 and done.json["mentions"] == 80, done.err
     found = run("compare", tmp_path / "dev", tmp_path / "back", "--json")
     assert found.code == 0 and found.json["differences"]["recall@1"]["difference"] == 0.0, found.err
@@ -78,9 +74,7 @@ def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
 
 def test_links_in_the_original_texts(folder, source, tmp_path):
     assert run("link", folder / "pipeline", source / "low.jsonl", tmp_path / "low.jsonl").code == 0
-    done = run(
-        "corpus", "restore", tmp_path / "low.jsonl", tmp_path / "back.jsonl", "--corpus", source / "dev.jsonl"
-    )
+    done = run("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "back.jsonl", "--corpus", source / "dev.jsonl")
     assert done.code == 0, done.err
     documents = {document.id: document for document in read_corpus(source / "dev.jsonl")}
     for record in read_jsonl(tmp_path / "back.jsonl"):
@@ -111,9 +105,7 @@ def test_bad_steps(source, tmp_path, args, words):
 def test_a_mention_without_a_start(source, tmp_path):
     record = next(read_jsonl(source / "low.jsonl"))
     write_jsonl(tmp_path / "low.jsonl", [{**record, "mentions": [{"end": 7}]}])
-    done = run(
-        "corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl"
-    )
+    done = run("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
     assert done.code == 2 and "E202" in done.err and "Traceback" not in done.err
     assert not (tmp_path / "out.jsonl").exists()
 
@@ -122,7 +114,5 @@ def test_offsets_of_another_text(source, tmp_path):
     record = next(read_jsonl(source / "low.jsonl"))
     record["text"] += "."
     write_jsonl(tmp_path / "low.jsonl", [record])
-    done = run(
-        "corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl"
-    )
+    done = run("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
     assert done.code == 2 and "E238" in done.err and not (tmp_path / "out.jsonl").exists()

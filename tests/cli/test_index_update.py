@@ -23,7 +23,7 @@ CHANGES = [
 
 @pytest.fixture
 def changed(folder, tmp_path):
-    """RETURNS (Path): a folder with an index of the old KB, and the new KB."""
+    """A folder with an index of the old KB, and the new KB."""
     args = ("--kinds", "card,alias,mention", "--mentions", folder / "train.jsonl", "--codes", "fp32")
     assert run("index", folder / "kb", folder / "model", tmp_path / "old", *args).code == 0
     shutil.copytree(folder / "kb", tmp_path / "kb")
@@ -39,7 +39,7 @@ def files(folder):
 
 @pytest.fixture
 def embedded(monkeypatch):
-    """RETURNS (list): the names that HashEmbed reads."""
+    """The names that HashEmbed reads."""
     seen = []
     encode_names = HashEmbed.encode_names
     monkeypatch.setattr(
@@ -71,15 +71,7 @@ def test_update(folder, changed, embedded, out):
 def test_settings_stay_the_same_unless_they_are_given(folder, changed):
     args = ("--kinds", "alias", "--index-type", "faissflat", "--codes", "fp16")
     old = run("index", folder / "kb", folder / "model", changed / "old", *args, "--json").json
-    again = (
-        "index",
-        changed / "kb",
-        folder / "model",
-        changed / "new",
-        "--update",
-        changed / "old",
-        "--json",
-    )
+    again = ("index", changed / "kb", folder / "model", changed / "new", "--update", changed / "old", "--json")
     new = run(*again).json
     assert (new["kinds"], new["index"]) == (["alias"], old["index"])
     assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 3
@@ -94,9 +86,7 @@ def test_settings_stay_the_same_unless_they_are_given(folder, changed):
 def test_an_update_can_be_smaller(folder, changed):
     args = ("--kinds", "alias", "--codes", "int8")
     assert run("index", changed / "kb", folder / "model", changed / "expected", *args).code == 0
-    result = run(
-        "index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old", *args
-    )
+    result = run("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old", *args)
     assert result.code == 0, result.err
     assert "--mentions" in result.err, "the old index has counts of surface forms, and this one has none"
     assert files(changed / "old") == files(changed / "expected")

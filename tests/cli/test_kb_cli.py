@@ -82,10 +82,7 @@ def test_filters(source, tmp_path):
     assert ids("--types", "T184,T999") == ["C2", "D3"]
     assert ids("--types", "T184", "--types", "T109") == ["C1", "C2", "D3"]
     assert ids("--id-prefix", "C", "--types", "T184") == ["C2"]
-    assert KnowledgeBase.from_disk(tmp_path / "kb").source["settings"] == {
-        "types": ["T184"],
-        "id_prefix": "C",
-    }
+    assert KnowledgeBase.from_disk(tmp_path / "kb").source["settings"] == {"types": ["T184"], "id_prefix": "C"}
 
 
 def test_settings_of_a_reader(tmp_path):
@@ -121,12 +118,7 @@ def test_repairs_are_reported_or_refused(source, tmp_path):
 
 def test_show(kb):
     assert run_json("kb", "show", kb, "C1") == ENTITIES[0].to_json()
-    assert run("kb", "show", kb, "C1").stdout.splitlines() == [
-        "C1  Aspirin",
-        "types: T109",
-        "A drug.",
-        "- ASA",
-    ]
+    assert run("kb", "show", kb, "C1").stdout.splitlines() == ["C1  Aspirin", "types: T109", "A drug.", "- ASA"]
     assert "PEL-E100" in fails("kb", "show", kb, "C9")
 
 
@@ -343,9 +335,7 @@ def test_a_change_that_fails_leaves_the_pipeline(pipeline, tmp_path):
 
 def test_the_folder_inside_a_pipeline_is_refused(pipeline, tmp_path):
     inside = pipeline / "proxy_entity_linker" / "kb"
-    said = fails(
-        "kb", "add", inside, change(tmp_path / "a.jsonl", {"concept_id": "N", "canonical_name": "n"})
-    )
+    said = fails("kb", "add", inside, change(tmp_path / "a.jsonl", {"concept_id": "N", "canonical_name": "n"}))
     assert "PEL-E655" in said and f"kb add {pipeline} " in said
     assert linked(pipeline, "aspirin") == ["C0"]
 
@@ -497,11 +487,7 @@ def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_pat
     links = change(tmp_path / "predictions.jsonl", line)
     shown = run("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.jsonl").stdout
     assert re.search(r"replaced +2, e.g. A1 -> B1, A0 -> B1$", shown, re.MULTILINE)
-    assert json.loads((tmp_path / "out.jsonl").read_text()) == {
-        **line,
-        "gold": ["B1"],
-        "candidates": [["B1", 1.0]],
-    }
+    assert json.loads((tmp_path / "out.jsonl").read_text()) == {**line, "gold": ["B1"], "candidates": [["B1", 1.0]]}
     broken = change(tmp_path / "broken.jsonl", line, {"mentions": [{"ids": [1]}]})
     assert "broken.jsonl, line 2" in fails("kb", "migrate", broken, *old_and_new)
     assert "E642" in fails("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.docx")
@@ -511,10 +497,7 @@ def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_pat
 @pytest.mark.parametrize(
     "options, said",
     [
-        (
-            ["--types", "Disease"],
-            "types 'Disease' (perhaps 'disease' was meant); the files have 'disease', 'drug'",
-        ),
+        (["--types", "Disease"], "types 'Disease' (perhaps 'disease' was meant); the files have 'disease', 'drug'"),
         (["--types", "T047,T048"], "types 'T047', 'T048'; the files have 'disease', 'drug'"),
         (["--id-prefix", "X:"], "id prefix 'X:'; the files have 'HP:', 'E'"),
         (["--id-prefix", "hp:"], "id prefix 'hp:' (perhaps 'HP:' was meant)"),
@@ -523,9 +506,7 @@ def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_pat
 )
 def test_filters_that_match_nothing(tmp_path, options, said):
     table = tmp_path / "codes.csv"
-    table.write_text(
-        "code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ache,disease\nE11,Gout,disease\n"
-    )
+    table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ache,disease\nE11,Gout,disease\n")
     assert f"PEL-E144] Expected at least one entity that passes the filters from {table}, got none." in (
         refused := fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, *options)
     )
@@ -536,10 +517,7 @@ def test_a_value_of_a_filter_that_matches_nothing(tmp_path):
     table = tmp_path / "codes.csv"
     table.write_text("code,name,type\nA,Pain,symptom\nB,Aspirin,drug\n")
     build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--types")
-    assert (
-        "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug' was"
-        in run(*build, "symptom,drugs").stderr
-    )
+    assert "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug' was" in run(*build, "symptom,drugs").stderr
     assert "W144" not in run(*build, "symptom").stderr
     umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
     assert "W144" not in run(*umls, "--types", "st21pv", "--sources", "st21pv").stderr

@@ -246,12 +246,7 @@ def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
         (["--to", "pubtator"], "to changed from jsonl to pubtator"),
     ):
         refused = run(*args, "--resume", *options)
-        assert (
-            refused.code == 2
-            and "E639" in refused.err
-            and got in refused.err
-            and "--overwrite" in refused.err
-        )
+        assert refused.code == 2 and "E639" in refused.err and got in refused.err and "--overwrite" in refused.err
     source.write_text(source.read_text().replace("mice", "rats"))
     assert "E639" in run(*args, "--resume").err
     shutil.copy(folder / "dev.jsonl", source)
@@ -301,9 +296,7 @@ def test_a_text_that_cannot_be_read_is_found_before_any_is_linked(folder, tmp_pa
     assert list(tmp_path.iterdir()) == [tmp_path / "in.jsonl"]
 
 
-@pytest.mark.skipif(
-    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
-)
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
 def test_workers_end_with_a_killed_parent(folder, tmp_path):
     """The parent dies while its workers have texts; they are of its process group, as nothing else is."""
     (tmp_path / "in.jsonl").write_text('{"text": "Aspirin for fever."}\n' * 20_000)
@@ -322,9 +315,7 @@ def test_workers_end_with_a_killed_parent(folder, tmp_path):
     assert not alive(parent.pid)
 
 
-@pytest.mark.skipif(
-    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
-)
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["parent", "group"])
 def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
     """Texts of more than a pipe holds wait for the workers; the first lines are saved by then."""
@@ -340,16 +331,11 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
     assert (parts / "part-000001.jsonl").exists()
     saved = 10 * len(list(parts.glob("part-*.jsonl")))
     last = shown.strip().splitlines()[-1]
-    assert (
-        last
-        == f"Interrupted. {saved:,} of 3,000 documents are saved; go on with the same command and --resume."
-    )
+    assert last == f"Interrupted. {saved:,} of 3,000 documents are saved; go on with the same command and --resume."
     assert "W127" not in shown
 
 
-@pytest.mark.skipif(
-    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
-)
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
 def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
     """Here while a part is written: spaCy's workers wait to give more."""
     write = _parts.PartFiles.write
@@ -373,9 +359,7 @@ def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
     assert resumed.code == 0 and resumed.json["resumed_after"] == 6
 
 
-@pytest.mark.skipif(
-    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
-)
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
 def test_an_error_ends_parent_and_workers(folder, tmp_path):
     """Here of a terminal that is gone: the workers have long texts left, which nobody wants."""
     parent, parts = linking_long_texts(folder, tmp_path)
@@ -389,7 +373,7 @@ def test_an_error_ends_parent_and_workers(folder, tmp_path):
 
 
 def linking_long_texts(folder, tmp_path):
-    """RETURNS (Tuple[Popen, Path]): two workers with texts of more than a pipe holds, and the saved parts."""
+    """Two workers with texts of more than a pipe holds, and the saved parts."""
     lines = [f'{{"text": "{"Aspirin for fever. " * (1 if i < 100 else 800)}"}}\n' for i in range(3000)]
     (tmp_path / "in.jsonl").write_text("".join(lines))
     args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
@@ -405,7 +389,7 @@ def linking_long_texts(folder, tmp_path):
 
 
 def alive(group):
-    """RETURNS (bool): whether the process group has members."""
+    """Whether the process group has members."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

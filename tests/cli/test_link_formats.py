@@ -89,9 +89,7 @@ def test_overwrite(folder, texts, tmp_path):
         assert refused.code == 2 and "E657" in refused.err and "--overwrite" in refused.err
         assert run(*args, "--overwrite").code == 0
         (tmp_path / "c.txt").rename(texts / "c.txt")
-    assert sorted(path.name for path in (tmp_path / "out.brat").iterdir()) == [
-        *("a.ann", "a.txt", "b.ann", "b.txt")
-    ]
+    assert sorted(path.name for path in (tmp_path / "out.brat").iterdir()) == [*("a.ann", "a.txt", "b.ann", "b.txt")]
 
 
 def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):

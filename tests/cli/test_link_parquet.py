@@ -18,7 +18,7 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 @pytest.fixture(scope="module")
 def linked(folder, tmp_path_factory):
-    """RETURNS (Path): a folder with linked.jsonl and linked.parquet of the same documents."""
+    """A folder with linked.jsonl and linked.parquet of the same documents."""
     path = tmp_path_factory.mktemp("linked")
     documents = list(read_jsonl(folder / "dev.jsonl"))
     for number, document in enumerate(documents):
@@ -88,9 +88,7 @@ def test_parquet_of_others(folder, tmp_path):
 def test_keys_that_only_some_mentions_have(tmp_path):
     mention = {"start": 0, "end": 2, "text": "CF", "label": "X", "ids": [], "kb_id": "NIL", "name": None}
     mention |= {"score": None, "nil_score": 0.5, "probability": 0.25, "candidates": []}
-    lines = [
-        {"id": "1", "text": "CF", "mentions": [mention, {**mention, "id_set": ["C1", "NIL"]}], "meta": {}}
-    ]
+    lines = [{"id": "1", "text": "CF", "mentions": [mention, {**mention, "id_set": ["C1", "NIL"]}], "meta": {}}]
     write_parquet(tmp_path / "out.parquet", lines)
     assert list(read_links(tmp_path / "out.parquet")) == lines
 

@@ -81,15 +81,9 @@ def test_a_mention_that_another_component_linked_has_no_probability():
 
 
 def test_the_printed_python_runs(folder, table, tmp_path, capsys):
-    result = quickstart(
-        folder, table, tmp_path / "out", "--text", "A \"heart attack\", 'cold'.", "--json"
-    ).json
+    result = quickstart(folder, table, tmp_path / "out", "--text", "A \"heart attack\", 'cold'.", "--json").json
     assert [mention["text"] for mention in result["mentions"]] == ["heart attack", "cold"]
-    assert (
-        result["entities"] == 6
-        and result["repairs"] == {}
-        and result["components"][-1] == "proxy_entity_linker"
-    )
+    assert result["entities"] == 6 and result["repairs"] == {} and result["components"][-1] == "proxy_entity_linker"
     exec(result["python"], {})
     assert capsys.readouterr().out.startswith("heart attack I21 Myocardial infarction 0.6")
 
@@ -131,9 +125,7 @@ def test_with_a_detector(folder, table, tmp_path):
     found = spacy.load(tmp_path / "a")
     detector = "pel_abbreviation_detector"
     assert found.pipe_names == ["entity_ruler", "sentencizer", detector, "proxy_entity_linker"]
-    assert [(ent.text, ent.label_, ent.kb_id_) for ent in found(text).ents] == [
-        ("heart attacks", "DISEASE", "I21")
-    ]
+    assert [(ent.text, ent.label_, ent.kb_id_) for ent in found(text).ents] == [("heart attacks", "DISEASE", "I21")]
     assert quickstart(folder, table, tmp_path / "b", "--ner", tmp_path / "ner", "--phrases").code == 0
     both = spacy.load(tmp_path / "b")
     names = ["entity_ruler", "name_finder", "sentencizer", detector, "proxy_entity_linker"]
@@ -203,9 +195,7 @@ def test_files_of_unknown_type(folder, tmp_path):
     (tmp_path / "codes.xlsx").write_bytes(b"PK")
     refused = quickstart(folder, tmp_path / "codes.xlsx", tmp_path / "out").err
     assert "E659" in refused and "Save it as CSV." in refused
-    assert all(
-        kind in refused for kind in (".csv", ".tsv", ".txt", ".obo", ".json", ".ttl", ".jsonl", ".xml")
-    )
+    assert all(kind in refused for kind in (".csv", ".tsv", ".txt", ".obo", ".json", ".ttl", ".jsonl", ".xml"))
     refused = quickstart(folder, tmp_path, tmp_path / "out").err
     assert f"got the folder {tmp_path}. Name its format with --reader." in refused
 

@@ -20,16 +20,7 @@ def ranked(folder, tmp_path_factory):
     """A ranker of two steps, in a calibrated pipeline."""
     path = tmp_path_factory.mktemp("ranked")
     trained = run(
-        *(
-            "ranker",
-            "train",
-            CONFIG,
-            "--output",
-            path / "ranker",
-            "--json",
-            "--paths.pipeline",
-            folder / "pipeline",
-        ),
+        *("ranker", "train", CONFIG, "--output", path / "ranker", "--json", "--paths.pipeline", folder / "pipeline"),
         *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
         *("--ranker.training.max_steps", 2, "--ranker.training.eval_frequency", 1),
     )
@@ -40,9 +31,7 @@ def ranked(folder, tmp_path_factory):
         *("--top-k", 4, "--backend", "torchbackend", "--json"),
     )
     assert added.code == 0, added.err
-    assert added.json["top_k"] == 4 and added.json["backend"] == {
-        "@pel_backends": "spacy-pel.TorchBackend.v1"
-    }
+    assert added.json["top_k"] == 4 and added.json["backend"] == {"@pel_backends": "spacy-pel.TorchBackend.v1"}
     calibrated = run("calibrate", path / "pipeline", folder / "dev.jsonl", "--json")
     assert calibrated.code == 0, calibrated.err
     return path

@@ -36,9 +36,7 @@ def arguments(folder):
 
 
 def test_trained_and_put_into_a_pipeline(folder, arguments, tmp_path):
-    trained = run(
-        "ranker", "train", CONFIGS / "triplet_tiny.cfg", "--output", tmp_path / "ranker", *arguments
-    )
+    trained = run("ranker", "train", CONFIGS / "triplet_tiny.cfg", "--output", tmp_path / "ranker", *arguments)
     assert trained.code == 0, trained.err
     added = run(
         *("ranker", "add", folder / "pipeline", tmp_path / "ranker" / "model-best", tmp_path / "pipeline"),

@@ -55,9 +55,7 @@ def test_teach_list_and_undo(pipeline, tmp_path):
     before = ids(pipeline)
     result = run("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")
     assert result.code == 0, result.err
-    counts = {
-        key: result.json[key] for key in ("corrections", "learned", "nil", "changed", "ids", "in_effect")
-    }
+    counts = {key: result.json[key] for key in ("corrections", "learned", "nil", "changed", "ids", "in_effect")}
     assert counts == dict(corrections=2, learned=2, nil=1, changed=2, ids="1-2", in_effect=2)
     assert ids(pipeline) == {"aspirin": NIL, "zebra fish": "C7"} != before
     verify_folders(pipeline)
@@ -101,11 +99,7 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])
     result = run("teach", pipeline, tmp_path / "fixes.jsonl")
     assert result.code == 0
-    assert (
-        "PEL-W510" in result.err
-        and "1 of the 4 corrected" in result.err
-        and "for example 'studied'" in result.err
-    )
+    assert "PEL-W510" in result.err and "1 of the 4 corrected" in result.err and "for example 'studied'" in result.err
     assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
 
     write_jsonl(tmp_path / "one.jsonl", [line("We", "C7")])
@@ -222,9 +216,7 @@ def test_an_installed_package_cannot_be_taught(pipeline, tmp_path, monkeypatch):
     """But it can be loaded."""
     site = tmp_path / "site"
     (site / "en_tiny-1.0.dist-info").mkdir(parents=True)
-    (site / "en_tiny-1.0.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: en_tiny\nVersion: 1.0\n"
-    )
+    (site / "en_tiny-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: en_tiny\nVersion: 1.0\n")
     shutil.copytree(pipeline, site / "en_tiny")
     (site / "en_tiny" / "__init__.py").write_text(
         "import spacy\nfrom pathlib import Path\n\n"

@@ -13,9 +13,7 @@ def test_a_saved_pipeline_is_as_saved(folder):
     listed = sum(one["files"] for one in result.json["folders"]) - (len(result.json["folders"]) - 1)
     manifests = len(result.json["folders"])
     files = [file for file in (folder / "pipeline").rglob("*") if file.is_file()]
-    assert listed + manifests + result.json["files_without_manifest"] == len(files), (
-        "inner manifests count once"
-    )
+    assert listed + manifests + result.json["files_without_manifest"] == len(files), "inner manifests count once"
     assert "as saved" in run("verify", folder / "pipeline").out
 
 

@@ -27,17 +27,11 @@ def definitions(text):
         ("the XK gene (XK) of XK", {}),
         ("dose in mg/kg (5 mg/kg), the value (12) and the text (a)", {}),
         ("(HF) heart failure", {}),
-        (
-            "a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)",
-            {"RT": "reverse transcription"},
-        ),
+        ("a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)", {"RT": "reverse transcription"}),
         ("the İİİ of chronic kidney disease (CKD)", {"CKD": "chronic kidney disease"}),
         ("soluble p-aminophenol (PAP) was given", {"PAP": "p-aminophenol"}),
         # words of several tokens, and with a digit first
-        (
-            "5-fluorouracil (5-FU) or 6-mercaptopurine (6-MP)",
-            {"5-FU": "5-fluorouracil", "6-MP": "6-mercaptopurine"},
-        ),
+        ("5-fluorouracil (5-FU) or 6-mercaptopurine (6-MP)", {"5-FU": "5-fluorouracil", "6-MP": "6-mercaptopurine"}),
         (
             "5-FU (5-fluorouracil) and TNF-α (tumor necrosis factor α)",
             {"5-FU": "5-fluorouracil", "TNF-α": "tumor necrosis factor α"},
@@ -51,17 +45,11 @@ def definitions(text):
         ("ages in each (a,e) and (EEA1), early ends (EEA), and", {}),
         ("binding of 3H-TBOB (t-butyl bicyclo-orthobenzoate)", {"TBOB": "t-butyl bicyclo-orthobenzoate"}),
         # few words in brackets
-        (
-            "RA (rheumatoid arthritis), MTX (methotrexate)",
-            {"RA": "rheumatoid arthritis", "MTX": "methotrexate"},
-        ),
+        ("RA (rheumatoid arthritis), MTX (methotrexate)", {"RA": "rheumatoid arthritis", "MTX": "methotrexate"}),
         ("CT (chest, abdomen), CT (contrast), MI (mild), OMIM (http://omim.org/im)", {}),
         ("HF was seen in older men (no heart failure). Rats (brain tissue), Cats (two)", {}),
         ("MDMA (methylenedioxymethamphetamine, ecstasy)", {"MDMA": "methylenedioxymethamphetamine"}),
-        (
-            "HF (heart failure, in some), AS (, aortic stenosis)",
-            {"HF": "heart failure", "AS": "aortic stenosis"},
-        ),
+        ("HF (heart failure, in some), AS (, aortic stenosis)", {"HF": "heart failure", "AS": "aortic stenosis"}),
         # where a long form begins and ends
         (
             "a proton pump (PP) and hereditary hemochromatosis (HH)",
@@ -80,10 +68,7 @@ def definitions(text):
         ("the Staph. aureus strain (SAS)", {"SAS": "Staph. aureus strain"}),
         ("Was it myeloid? Leukemia (ML)", {}),
         ("the distal muscles.) Regions (DR)", {}),
-        (
-            "the Central Register of Controlled Trials (CENTRAL)",
-            {"CENTRAL": "Central Register of Controlled Trials"},
-        ),
+        ("the Central Register of Controlled Trials (CENTRAL)", {"CENTRAL": "Central Register of Controlled Trials"}),
         ("a diet (Diet 20 of LabDiet)", {}),
         ("The transient ischemic attack (TIA)", {"TIA": "transient ischemic attack"}),
         ("stroke (IS)/transient ischemic attack (TIA)", {"TIA": "transient ischemic attack"}),
@@ -118,9 +103,7 @@ def test_a_definition_without_a_remark_comes_first():
 
 
 def test_a_short_form_with_two_definitions_stands_for_the_last_one_before_it():
-    doc = NLP(
-        "HR is heart rate (HR). HR of 80. The hazard ratio (HR) and heart rate (HR) differ. An HR of 2."
-    )
+    doc = NLP("HR is heart rate (HR). HR of 80. The hazard ratio (HR) and heart rate (HR) differ. An HR of 2.")
     found = [(one["short_start"], one["long_text"]) for one in find_abbreviations(doc)]
     places = [token.i for token in doc if token.text == "HR"]
     expected = ["heart rate"] * 3 + ["hazard ratio"] * 3
@@ -156,7 +139,5 @@ def test_as_scispacys():
     theirs = detector(doc)._.abbreviations
     ours = find_abbreviations(doc)
     keys = ("short_start", "short_end", "long_start", "long_end", "short_text", "long_text")
-    assert sorted([one[key] for key in keys] for one in ours) == sorted(
-        [one[key] for key in keys] for one in theirs
-    )
+    assert sorted([one[key] for key in keys] for one in ours) == sorted([one[key] for key in keys] for one in theirs)
     assert len({one["short_text"] for one in ours}) >= 8

@@ -82,9 +82,7 @@ def test_other_joiners():
 
 def test_same_span_becomes_one_mention_with_alternatives():
     report = {}
-    merged = tidy(
-        [Mention(0, 4, "X", ("A",)), Mention(0, 4, "X", ("B", "A")), Mention(0, 4, "Y", ("C",))], report
-    )
+    merged = tidy([Mention(0, 4, "X", ("A",)), Mention(0, 4, "X", ("B", "A")), Mention(0, 4, "Y", ("C",))], report)
     assert merged == [Mention(0, 4, "X", ("A", "B")), Mention(0, 4, "Y", ("C",))]
     assert report == {"same_span": 1}
 

@@ -50,9 +50,7 @@ def windows(n):
     """Documents of three sentence windows each."""
     step = SentenceWindows(neighbours=0)
     text = "A cold. A cold. A cold."
-    whole = [
-        Document(str(i), text, [Mention(at, at + 4, "X", ("C1",)) for at in (2, 10, 18)]) for i in range(n)
-    ]
+    whole = [Document(str(i), text, [Mention(at, at + 4, "X", ("C1",)) for at in (2, 10, 18)]) for i in range(n)]
     return [part for document in whole for part in step(document)]
 
 

@@ -85,9 +85,7 @@ def test_a_forked_child_encodes_after_the_parent_has_changed(tiny_bert):
     from multiprocessing import get_context
 
     encoder = BiEncoder(
-        name=str(tiny_bert),
-        tied=True,
-        backend=AutoBackend(after=1, then=OpenVinoBackend(precision="float32")),
+        name=str(tiny_bert), tied=True, backend=AutoBackend(after=1, then=OpenVinoBackend(precision="float32"))
     )
     encoder.initialize()
     expected = encoder.encode_names(["aspirin", "cold"])
@@ -109,10 +107,7 @@ def test_openvino_finds_the_same_entities_in_the_shipped_pipeline():
 
     kb = KnowledgeBase.from_disk(SHIPPED / "kb")
     found = []
-    for backend in (
-        TorchBackend(precision="float32"),
-        AutoBackend(after=0, then=OpenVinoBackend(precision="float32")),
-    ):
+    for backend in (TorchBackend(precision="float32"), AutoBackend(after=0, then=OpenVinoBackend(precision="float32"))):
         encoder = BiEncoder(backend=backend).from_disk(SHIPPED / "encoder")
         index = EntityIndex.from_disk(SHIPPED / "index", kb=kb, encoder=encoder)
         names = [kb.name_at(row) for row in range(0, kb.n_rows, kb.n_rows // 200)]

@@ -32,11 +32,7 @@ ROOM, OVERLAP = 18, 0.4
 
 def make(path, **settings):
     template = DocumentWindows(max_length=ROOM + 2, overlap=OVERLAP)
-    defaults = {
-        "mention_template": template,
-        "pooling": "mention",
-        "backend": TorchBackend(precision="float32"),
-    }
+    defaults = {"mention_template": template, "pooling": "mention", "backend": TorchBackend(precision="float32")}
     encoder = BiEncoder(name=str(path), **{**defaults, **settings})
     encoder.initialize()
     return encoder

@@ -39,11 +39,7 @@ def make(name, settings, tiny_bert):
 
 def vectors_of(encoder):
     return np.concatenate(
-        [
-            encoder.encode_mentions(MENTIONS),
-            encoder.encode_entities(ENTITIES),
-            encoder.encode_names(NAMES),
-        ]
+        [encoder.encode_mentions(MENTIONS), encoder.encode_entities(ENTITIES), encoder.encode_names(NAMES)]
     )
 
 
@@ -73,9 +69,7 @@ def test_contract_order_and_company_do_not_matter(case):
     encoder, _ = case
     order = np.array([3, 0, 5, 2, 4, 1])
     vectors = encoder.encode_mentions(MENTIONS)
-    np.testing.assert_allclose(
-        encoder.encode_mentions([MENTIONS[i] for i in order]), vectors[order], atol=1e-5
-    )
+    np.testing.assert_allclose(encoder.encode_mentions([MENTIONS[i] for i in order]), vectors[order], atol=1e-5)
     one_by_one = np.concatenate([encoder.encode_mentions([mention]) for mention in MENTIONS])
     np.testing.assert_allclose(one_by_one, vectors, atol=1e-5)
     alone = np.concatenate([encoder.encode_entities([entity]) for entity in ENTITIES])

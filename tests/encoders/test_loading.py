@@ -202,9 +202,7 @@ def test_a_saved_tokenizer_knows_where_its_pieces_are(tiny_bert, tmp_path, kind)
     assert pieces_with_offsets(tokenizer, []) == []
     found = pieces_with_offsets(tokenizer, texts)
     assert [ids for ids, _ in found] == piece_lists(tokenizer, texts) == piece_lists(whole, texts)
-    expected = [
-        (ids, offsets.tolist()) for text in texts for ids, offsets in pieces_with_offsets(whole, [text])
-    ]
+    expected = [(ids, offsets.tolist()) for text in texts for ids, offsets in pieces_with_offsets(whole, [text])]
     assert [(ids, offsets.tolist()) for ids, offsets in found] == expected
     assert sum(map(len, piece_lists(tokenizer, texts))) > 600
     assert tokenizer._whole is None, "transformers was not asked"
@@ -321,10 +319,7 @@ def load(model, cwd=None):
 
 @pytest.mark.parametrize(
     ("file", "another_model"),  # than the BERT that we read ourselves
-    [
-        ("config.json", {"model_type": "own"}),
-        ("tokenizer_config.json", {"position_embedding_type": "relative_key"}),
-    ],
+    [("config.json", {"model_type": "own"}), ("tokenizer_config.json", {"position_embedding_type": "relative_key"})],
 )
 def test_a_folder_runs_no_code_of_its_own(model, file, another_model):
     assert load(model) == "loaded"

@@ -26,8 +26,7 @@ PAIRS = zip(WORDS * 4, sorted(WORDS) * 4, strict=True)
 ENTITIES = [Entity(f"C{i}", f"{a} {b}" if i % 3 else a) for i, (a, b) in enumerate(PAIRS)]
 TEXT = "pain in the left kidney and fever of the heart"
 MENTIONS = [
-    MentionInText(TEXT, TEXT.index(word), TEXT.index(word) + len(word))
-    for word in ("kidney", "fever", "pain", "heart")
+    MentionInText(TEXT, TEXT.index(word), TEXT.index(word) + len(word)) for word in ("kidney", "fever", "pain", "heart")
 ] + [MentionInText("stone", 0, 5)]
 
 
@@ -39,7 +38,7 @@ def make(tiny_bert, similarity, **settings):
 
 
 def tokens_by_hand(encoder, side, texts):
-    """RETURNS (List[Tensor]): token vectors of each text, run alone, without padding."""
+    """Token vectors of each text, run alone, without padding."""
     template = encoder.mention_template if side == "mention" else encoder.entity_template
     ragged, found = template.tokenize(encoder.tokenizer, texts), []
     for row in range(len(ragged)):
@@ -132,7 +131,5 @@ def test_no_mentions(tiny_bert):
 @pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
 def test_openvino_gives_tokens(tiny_bert):
     expected = make(tiny_bert, SumOfMax()).represent_mentions(MENTIONS)
-    found = make(tiny_bert, SumOfMax(), backend=OpenVinoBackend(precision="float32")).represent_mentions(
-        MENTIONS
-    )
+    found = make(tiny_bert, SumOfMax(), backend=OpenVinoBackend(precision="float32")).represent_mentions(MENTIONS)
     np.testing.assert_allclose(found.vectors, expected.vectors, atol=1e-4)

@@ -9,7 +9,7 @@ from spacy_pel import KnowledgeBase
 
 @pytest.fixture(scope="session")
 def bert_pipeline(tiny_bert, tmp_path_factory):
-    """RETURNS (Path): the folder of a pipeline with a random bi-encoder."""
+    """The folder of a pipeline with a random bi-encoder."""
     path = tmp_path_factory.mktemp("engines") / "pipeline"
     nlp = spacy.blank("en")
     patterns = [{"label": "ENTITY", "pattern": name} for name in NAMES + UNKNOWN]

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the worke
 
 
 def workers_of(process):
-    """RETURNS (List[int]): ids of its child processes."""
+    """Ids of its child processes."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     return [int(child) for child in children.read_text().split()]
 

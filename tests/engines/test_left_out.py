@@ -56,7 +56,7 @@ class _FailingTokenizer:
 
 @pytest.fixture
 def failing(folder, tmp_path):
-    """RETURNS (Callable): the folder of a pipeline that fails on some texts."""
+    """The folder of a pipeline that fails on some texts."""
 
     def make(**config):
         nlp = spacy.load(folder / "pipeline")
@@ -168,9 +168,7 @@ def test_a_handler_that_logs_loses_only_the_bad_document(folder, monkeypatch):
 
     monkeypatch.setattr(type(component), "predict", fails)
     lost = []
-    nlp.set_error_handler(
-        lambda name, proc, docs, err: lost.append((name, [one.text for one in docs], str(err)))
-    )
+    nlp.set_error_handler(lambda name, proc, docs, err: lost.append((name, [one.text for one in docs], str(err))))
     docs = list(nlp.pipe(TEXTS))
     assert [doc.text for doc in docs] == [text for text in TEXTS if "BOOM" not in text]
     assert [[ent.kb_id_ for ent in doc.ents] for doc in docs] == [["C5"], ["C3"], ["C6"]]
@@ -194,9 +192,7 @@ def test_pieces(unit):
 
 def test_a_text_that_is_too_long_is_linked_in_pieces(folder, tmp_path):
     long = "No fever, and asthma after a heart attack. " * 25_000  # 1,075,000 characters
-    write_jsonl(
-        tmp_path / "in.jsonl", [{"id": n, "text": text} for n, text in enumerate(["No fever.", long, ""])]
-    )
+    write_jsonl(tmp_path / "in.jsonl", [{"id": n, "text": text} for n, text in enumerate(["No fever.", long, ""])])
     nlp = spacy.load(folder / "pipeline")
     nlp.remove_pipe("entity_ruler")  # would take a minute
     nlp.add_pipe("first_fevers", before="proxy_entity_linker")
@@ -222,9 +218,7 @@ def first_fevers(doc):
 
 def test_rows_and_parts_say_what_failed(failing, tmp_path):
     loaded = load_pipeline(failing())
-    write_jsonl(
-        tmp_path / "in.jsonl", [{"id": n, "text": text, "meta": {"n": 1}} for n, text in enumerate(TEXTS)]
-    )
+    write_jsonl(tmp_path / "in.jsonl", [{"id": n, "text": text, "meta": {"n": 1}} for n, text in enumerate(TEXTS)])
     batch = pa.RecordBatch.from_pylist(list(read_jsonl(tmp_path / "in.jsonl")))
     rows = link_batch(loaded, batch).to_pylist()
     assert [row["mentions"] is None for row in rows] == [False, True, False, False]
@@ -232,9 +226,7 @@ def test_rows_and_parts_say_what_failed(failing, tmp_path):
     corpus = PartedCorpus(str(tmp_path / "in.jsonl"), part_size=2)
     output = PartedOutput(str(tmp_path / "out.parquet"), ".parquet")
     output.start({}, resume=False, overwrite=False)
-    counts = [
-        link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1) for part in corpus.parts()
-    ]
+    counts = [link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1) for part in corpus.parts()]
     assert [(one["documents"], one["left_out"]) for one in counts] == [(1, 1), (2, 0)]
     assert output.left_out([0, 1]) == [{"id": "1", "error": "ValueError: bad text"}]
     assert output.left_out([1]) == [] and output.counts([0, 1]) == {
@@ -257,9 +249,7 @@ def test_evaluate_counts_the_mentions_of_a_document_that_fails_as_wrong(failing,
         [{"start": t.index("asthma"), "end": t.index("asthma") + 6, "label": "ENTITY", "ids": ["C6"]}]
         for t in texts[1:]
     ]
-    lines = [
-        {"id": str(n), "text": t, "mentions": m} for n, (t, m) in enumerate(zip(texts, mentions, strict=True))
-    ]
+    lines = [{"id": str(n), "text": t, "mentions": m} for n, (t, m) in enumerate(zip(texts, mentions, strict=True))]
     write_jsonl(tmp_path / "gold.jsonl", lines)
     flags = ["--end-to-end"] if end_to_end else []
     result = run("evaluate", path, tmp_path / "gold.jsonl", "--output", tmp_path / "m", "--json", *flags)

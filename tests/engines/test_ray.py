@@ -30,7 +30,7 @@ def cluster():
 
 
 def actors():
-    """RETURNS (List[int]): process ids of the actors that link."""
+    """Process ids of the actors that link."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -52,9 +52,7 @@ def kill_one_after(first, killed):
         killed.append(pid)
 
 
-def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_missing(
-    folder, tmp_path, cluster
-):
+def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_missing(folder, tmp_path, cluster):
     texts = list(read_jsonl(folder / "dev.jsonl")) * 10
     texts = [{"id": f"{n}", "text": f"{one['text']} {n}"} for n, one in enumerate(texts)]
     write_jsonl(tmp_path / "in.jsonl", texts)

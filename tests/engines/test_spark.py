@@ -42,7 +42,7 @@ def spark():
 
 
 def workers():
-    """RETURNS (List[int]): process ids of the Python workers that have loaded a pipeline."""
+    """Process ids of the Python workers that have loaded a pipeline."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -70,8 +70,7 @@ def test_the_rows_are_those_of_link_also_after_a_worker_is_killed(folder, tmp_pa
     write_jsonl(tmp_path / "in.jsonl", texts)
     assert (
         run(
-            *("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "local.parquet"),
-            *("--batch-size", 1),
+            *("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "local.parquet"), *("--batch-size", 1)
         ).code
         == 0
     )

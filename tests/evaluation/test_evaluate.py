@@ -21,11 +21,7 @@ from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import read_jsonl
 
-ENTITIES = [
-    Entity("A", "aspirin", types=("T2", "T1")),
-    Entity("B", "breast cancer"),
-    Entity("O", "ovarian cancer"),
-]
+ENTITIES = [Entity("A", "aspirin", types=("T2", "T1")), Entity("B", "breast cancer"), Entity("O", "ovarian cancer")]
 TEXT = "Aspirin against breast cancer and ovarian cancer, with gadgets."
 TRAIN = [Document("t", "aspirin", [Mention(0, 7, "", ("A",))])]
 
@@ -70,10 +66,7 @@ def test_gold_mentions(linker, documents, tmp_path):
 
 
 def test_ids_of_another_kb_are_noticed(linker, caplog):
-    known, unknown = (
-        Document("a", TEXT, [at("Aspirin", "A")]),
-        Document("b", TEXT, [at("gadgets", "MESH:X9")]),
-    )
+    known, unknown = (Document("a", TEXT, [at("Aspirin", "A")]), Document("b", TEXT, [at("gadgets", "MESH:X9")]))
     evaluate(linker, [known, unknown, Document("c", TEXT, [at("against")])])
     assert "PEL-W103" not in caplog.text, "half of those with ids; NIL mentions do not count"
     evaluate(linker, [known, unknown, unknown])

@@ -7,10 +7,7 @@ from spacy_pel.evaluation.spans import SpanCounts
 
 
 def test_strict_offsets_and_ids():
-    gold = [
-        Prediction("d", start, start + 4, "x", "", ids, "")
-        for start, ids in ((0, ["A"]), (10, ["B"]), (20, []))
-    ]
+    gold = [Prediction("d", start, start + 4, "x", "", ids, "") for start, ids in ((0, ["A"]), (10, ["B"]), (20, []))]
     found = [
         ("d", 0, 4, "A"),  # right
         ("d", 10, 15, "B"),  # one character too long: no hit

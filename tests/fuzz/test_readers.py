@@ -24,9 +24,7 @@ from spacy_pel.kb.readers.obo_kb import OboKB
 
 ATTACKS = {attack.name: attack for attack in reader_attacks()}
 SLOW = {"corpus-docbin"}  # a vocabulary for each
-few = settings(
-    max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+few = settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 TEXT = st.text(max_size=8) | st.sampled_from(["fever", "", "C1", "\ud800", "\x00", "HP:1"])
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
@@ -45,9 +43,7 @@ TEXTS = st.lists(TEXT, max_size=2)
 MENTION = shaped(start=NUMBER, end=NUMBER, label=TEXT, ids=TEXTS, text=TEXT, composite=st.booleans())
 DOCUMENT = shaped(id=TEXT, text=TEXT, mentions=st.lists(MENTION, max_size=2), meta=VALUE)
 ANNOTATION = shaped(
-    text=TEXT,
-    infons=shaped(identifier=TEXT, type=TEXT),
-    locations=st.lists(shaped(offset=NUMBER, length=NUMBER)),
+    text=TEXT, infons=shaped(identifier=TEXT, type=TEXT), locations=st.lists(shaped(offset=NUMBER, length=NUMBER))
 )
 PASSAGE = shaped(offset=NUMBER, text=TEXT, annotations=st.lists(ANNOTATION, max_size=2))
 BIOC = shaped(id=TEXT, passages=st.lists(PASSAGE, max_size=2))
@@ -79,12 +75,7 @@ def entities(reader, path):
 CASES = {
     "jsonl": (JsonlCorpus, documents, DOCUMENT, "x.jsonl"),
     "bioc": (BiocCorpus, documents, BIOC, "x.json"),
-    "st21pv": (
-        St21pvCorpus,
-        documents,
-        shaped(pmid=TEXT, sentences=st.lists(SENTENCE, max_size=2)),
-        "x.jsonl",
-    ),
+    "st21pv": (St21pvCorpus, documents, shaped(pmid=TEXT, sentences=st.lists(SENTENCE, max_size=2)), "x.jsonl"),
     "kb": (JsonlKB, entities, ENTITY, "x.jsonl"),
     "graphs": (OboKB, entities, GRAPHS, "x.json"),
     "terms": (OboKB, entities, st.lists(TERM, max_size=3), "x.json"),

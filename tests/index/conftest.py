@@ -21,8 +21,7 @@ def encoder():
 def kb():
     rng = np.random.default_rng(0)
     entities = [
-        Entity(f"C{i}", make_name(rng), tuple(make_name(rng) for _ in range(i % 3)), (f"T{i % 2}",))
-        for i in range(60)
+        Entity(f"C{i}", make_name(rng), tuple(make_name(rng) for _ in range(i % 3)), (f"T{i % 2}",)) for i in range(60)
     ]
     entities += [
         Entity("C90", "common cold", ("cold", "Cold"), ("T0",)),

@@ -85,12 +85,7 @@ def test_each_string_of_a_chunk_is_encoded_once(kb, encoder, monkeypatch):
 def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
     def build(cap):
         return EntityIndex.build(
-            kb,
-            encoder,
-            index=BruteForce(),
-            kinds=["mention"],
-            documents=documents,
-            max_mentions_per_entity=cap,
+            kb, encoder, index=BruteForce(), kinds=["mention"], documents=documents, max_mentions_per_entity=cap
         )
 
     counts = np.bincount(build(None).kb_rows, minlength=kb.n_rows)
@@ -102,9 +97,7 @@ def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
 
 
 def test_codes_are_learned_from_a_sample(kb, encoder, documents):
-    index = EntityIndex.build(
-        kb, encoder, index=FaissFlat(codes="int8", pca=32), kinds=ALL, documents=documents
-    )
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(codes="int8", pca=32), kinds=ALL, documents=documents)
     assert best_ids(index, kb, encoder, kb["C5"].canonical_name)[0] == "C5"
 
 
@@ -200,9 +193,7 @@ def test_foreign_kb_and_encoder_are_refused(index, kb, encoder, tmp_path):
         EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
 
 
-@pytest.mark.parametrize(
-    "name", ["vectors.faiss", "rows.arrow", "priors.arrow", "meta.json", "manifest.json"]
-)
+@pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "priors.arrow", "meta.json", "manifest.json"])
 def test_damaged_folders_are_refused(name, index, tmp_path):
     folder = tmp_path / "index"
     index.to_disk(folder)

@@ -41,7 +41,7 @@ def filled(vectors=None, groups=APART, **settings):
 
 
 def exactly(index, queries, k, allowed=None):
-    """RETURNS (Tuple[Scores, Rows]): by comparing the queries with all rows as the index keeps them."""
+    """By comparing the queries with all rows as the index keeps them."""
     oracle = BruteForce()
     kept = index.vectors(0, len(index))
     oracle.train(kept)
@@ -262,9 +262,7 @@ def test_forked_child_searches_after_its_parent_did():
 @pytest.mark.parametrize("vectors", [FaissFlat(codes="fp16"), FaissPQ()])
 def test_recoding_keeps_the_codes(vectors, kb, encoder, documents, monkeypatch):
     monkeypatch.setattr("spacy_pel.index.faiss_ivf._NARROW", 0)
-    full = EntityIndex.build(
-        kb, encoder, index=vectors, kinds=("card", "alias", "mention"), documents=documents
-    )
+    full = EntityIndex.build(kb, encoder, index=vectors, kinds=("card", "alias", "mention"), documents=documents)
     full.add_entities(kb, encoder, kb.retire(["C90"]))
     fast = recode(full, FaissIVF(flat_below=10))
     live = np.flatnonzero(full.rows.live)

@@ -51,7 +51,7 @@ def files(index, folder):
 
 @pytest.fixture
 def changed(kb, documents):
-    """RETURNS (Callable): changes the KB, and returns changed documents."""
+    """Changes the KB, and returns changed documents."""
 
     def change():
         kb.add([NEW])
@@ -63,12 +63,8 @@ def changed(kb, documents):
     return change
 
 
-@pytest.mark.parametrize(
-    "old", [FaissFlat, FaissIVF, BruteForce, lambda: FaissIVF(codes="fp32", flat_below=16)]
-)
-@pytest.mark.parametrize(
-    "into", [FaissFlat, FaissIVF, BruteForce, lambda: FaissFlat(codes="int8", pca=16), FaissPQ]
-)
+@pytest.mark.parametrize("old", [FaissFlat, FaissIVF, BruteForce, lambda: FaissIVF(codes="fp32", flat_below=16)])
+@pytest.mark.parametrize("into", [FaissFlat, FaissIVF, BruteForce, lambda: FaissFlat(codes="int8", pca=16), FaissPQ])
 def test_the_same_bytes_as_a_new_build(kb, encoder, documents, changed, tmp_path, old, into):
     build(kb, encoder, old(), documents).to_disk(tmp_path / "old")
     documents = changed()
@@ -80,7 +76,7 @@ def test_the_same_bytes_as_a_new_build(kb, encoder, documents, changed, tmp_path
 
 
 def rows_of(kb, documents):
-    """RETURNS (list): kind and text of each row, the slow way."""
+    """Kind and text of each row, the slow way."""
     named = [(document, m, id_) for document in documents for m in document.mentions for id_ in m.ids]
     return [
         *(("card", entity) for entity in kb.entities()),
@@ -165,8 +161,7 @@ def test_fp16_is_reused_for_fp16(kb, encoder, documents, changed, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "vectors",
-    [FaissFlat(codes="int8"), FaissFlat(pca=16), FaissPQ(), FaissIVF(codes="pq"), FaissIVF(flat_below=16)],
+    "vectors", [FaissFlat(codes="int8"), FaissFlat(pca=16), FaissPQ(), FaissIVF(codes="pq"), FaissIVF(flat_below=16)]
 )
 def test_codes_that_lose_precision_are_refused(kb, encoder, vectors, tmp_path):
     EntityIndex.build(kb, encoder, index=vectors).to_disk(tmp_path / "old")
@@ -191,11 +186,7 @@ def test_an_index_of_an_earlier_version_is_refused(kb, encoder, tmp_path):
     old = EntityIndex.from_disk(tmp_path / "old")
     old.add_entities(kb, encoder, kb.add([NEW]))
     old.to_disk(tmp_path / "old")
-    for index in (
-        EntityIndex.from_disk(tmp_path / "old"),
-        recode(old, FaissIVF()),
-        recode(old, BruteForce()),
-    ):
+    for index in (EntityIndex.from_disk(tmp_path / "old"), recode(old, FaissIVF()), recode(old, BruteForce())):
         with pytest.raises(PelError, match="PEL-E415"):
             ReusingEncoder(encoder, index, FaissFlat())
 

@@ -12,9 +12,7 @@ from spacy_pel.types import VectorIndex
 WIDTH = 24
 # the builder, its settings, the largest error of a score
 TOLERANCE = {"spacy-pel.FaissPQ.v1": 0.3}
-VARIANTS = [
-    (name, {}, TOLERANCE.get(name, 1e-5)) for name in sorted(registry.parts("pel_indexes").values())
-] + [
+VARIANTS = [(name, {}, TOLERANCE.get(name, 1e-5)) for name in sorted(registry.parts("pel_indexes").values())] + [
     ("spacy-pel.FaissPQ.v1", {"row_bytes": WIDTH, "rotate": False}, 5e-2),
     ("spacy-pel.FaissFlat.v1", {"codes": "fp16"}, 2e-3),
     ("spacy-pel.FaissFlat.v1", {"codes": "int8"}, 5e-2),

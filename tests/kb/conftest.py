@@ -26,10 +26,7 @@ def folder(tmp_path):
 
 
 def many(n):
-    return [
-        Entity(f"M{i}", f"name {i}", (f"alias {i % 7}", f"other-{i}"), (f"T{i % 3}",) * (i % 2))
-        for i in range(n)
-    ]
+    return [Entity(f"M{i}", f"name {i}", (f"alias {i % 7}", f"other-{i}"), (f"T{i % 3}",) * (i % 2)) for i in range(n)]
 
 
 def same(a, b):
@@ -39,9 +36,7 @@ def same(a, b):
     assert list(a.items()) == list(b.items())
     assert a.types() == b.types()
     ids = [entity.concept_id for entity, _ in a.items()] + list(REDIRECTS) + ["nowhere"]
-    names = [name for entity, _ in a.items() for name in (entity.canonical_name, *entity.aliases)] + [
-        "nothing"
-    ]
+    names = [name for entity, _ in a.items() for name in (entity.canonical_name, *entity.aliases)] + ["nothing"]
     assert a.rows(ids).tolist() == b.rows(ids).tolist()
     for left, right in zip(a.rows_of_aliases(names), b.rows_of_aliases(names), strict=True):
         assert left.tolist() == right.tolist()

@@ -82,11 +82,7 @@ def test_bad_change_lines_are_named(tmp_path, line):
 
 
 def test_an_entity_twice_is_named(tmp_path):
-    lines = [
-        Entity("C9", "Good").to_json(),
-        Entity("C1", "Fever").to_json(),
-        Entity("C9", "Better").to_json(),
-    ]
+    lines = [Entity("C9", "Good").to_json(), Entity("C1", "Fever").to_json(), Entity("C9", "Better").to_json()]
     path = write(tmp_path / "changes.jsonl", lines)
     with pytest.raises(PelError, match=r"changes\.jsonl, line 3.*'C9' again"):
         read_changes(path)
@@ -97,10 +93,7 @@ def test_an_entity_twice_is_named(tmp_path):
     [
         ([{"concept_id": "C77", "retired": True}], "got 'C77', which the knowledge base does not have"),
         ([{"concept_id": "C1", "retired": True, "successor": "C77"}], "successor at .* got 'C77'"),
-        (
-            [{"concept_id": "C1", "retired": True, "successor": "C2"}, RETIRED],
-            "got 'C2', which is retired, too",
-        ),
+        ([{"concept_id": "C1", "retired": True, "successor": "C2"}, RETIRED], "got 'C2', which is retired, too"),
     ],
 )
 def test_changes_that_do_not_fit_name_the_line_and_change_nothing(tmp_path, lines, got):

@@ -87,9 +87,7 @@ def test_damaged_folders(folder, tmp_path):
     for name in names:
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole[:-10])
-        with pytest.raises(
-            PelError, match=f"PEL-E004.*{name} with {len(whole)} bytes.* got {len(whole) - 10}"
-        ):
+        with pytest.raises(PelError, match=f"PEL-E004.*{name} with {len(whole)} bytes.* got {len(whole) - 10}"):
             KnowledgeBase.from_disk(folder)
         (folder / name).write_bytes(bytes(len(whole)))
         with pytest.raises(PelError, match=f"PEL-E004.*{name}.*damaged"):
@@ -132,8 +130,7 @@ def test_changed_bytes_are_found_by_the_check(folder):
 
 
 @pytest.mark.parametrize(
-    ("meta", "match"),
-    [(b"{", "PEL-E004.*meta.json"), (b"[]", "PEL-E004.*meta.json"), (b'{"version": 1}', "PEL-E005")],
+    ("meta", "match"), [(b"{", "PEL-E004.*meta.json"), (b"[]", "PEL-E004.*meta.json"), (b'{"version": 1}', "PEL-E005")]
 )
 def test_bytes_with_another_meta(kb, meta, match):
     files = {**unpack_files(kb.to_bytes(), kind=KIND), "meta.json": meta}

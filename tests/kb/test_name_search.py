@@ -41,9 +41,7 @@ def test_the_nearest_names_come_first(kb):
 
 def test_any_text_may_be_searched(kb):
     assert ids(kb, "GRÖSSE") == ids(kb, "قل") == ["C5"]
-    assert [ids(kb, text) for text in ("", "  ", "zebra", "diabetes zebra", "\ud800", "betes sugar x")] == [
-        []
-    ] * 6
+    assert [ids(kb, text) for text in ("", "  ", "zebra", "diabetes zebra", "\ud800", "betes sugar x")] == [[]] * 6
     with pytest.raises(PelError, match="E116"):
         kb.search(None)
 
@@ -61,7 +59,7 @@ def test_changes_are_searched(kb):
 
 
 def slow(names, text, n):
-    """RETURNS (list): what ``search_names`` finds, name by name."""
+    """What ``search_names`` finds, name by name."""
     found = []
     for place, name in enumerate(names):
         words = text.split()

@@ -43,12 +43,7 @@ def values(**pairs):
 LIVE = ("id: X:3\nname: term three", "id: X:4\nname: term four")
 RELEASES = {
     "obsolete": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true", *LIVE), None, ()),
-    "replaced": (
-        "x.obo",
-        obo("id: X:1\nname: term one\nis_obsolete: true\nreplaced_by: X:3", *LIVE),
-        "X:3",
-        None,
-    ),
+    "replaced": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true\nreplaced_by: X:3", *LIVE), "X:3", None),
     "alternative id": ("x.obo", obo(LIVE[0] + "\nalt_id: X:1", LIVE[1]), "X:3", None),
     "by a new one": (
         "x.obo",
@@ -56,12 +51,7 @@ RELEASES = {
         "X:9",
         None,
     ),
-    "consider": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nconsider: X:3\nconsider: X:4", *LIVE),
-        None,
-        ("X:3", "X:4"),
-    ),
+    "consider": ("x.obo", obo("id: X:1\nis_obsolete: true\nconsider: X:3\nconsider: X:4", *LIVE), None, ("X:3", "X:4")),
     "replaced by one that is nowhere": (
         "x.obo",
         obo("id: X:1\nis_obsolete: true\nreplaced_by: Y:7", *LIVE),
@@ -70,11 +60,7 @@ RELEASES = {
     ),
     "in a circle": (
         "x.obo",
-        obo(
-            "id: X:1\nis_obsolete: true\nreplaced_by: X:5",
-            "id: X:5\nis_obsolete: true\nreplaced_by: X:1",
-            *LIVE,
-        ),
+        obo("id: X:1\nis_obsolete: true\nreplaced_by: X:5", "id: X:5\nis_obsolete: true\nreplaced_by: X:1", *LIVE),
         None,
         (),
     ),
@@ -228,10 +214,7 @@ def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):
 
 @pytest.mark.parametrize(
     "reader, name, text",
-    [
-        (MedicKB, "medic.txt", "D1|D2||fever|pyrexia\nD3||cough\n"),
-        (MeshKB, "history.yaml", "'MESH:D2' : 'MESH:D1'\n"),
-    ],
+    [(MedicKB, "medic.txt", "D1|D2||fever|pyrexia\nD3||cough\n"), (MeshKB, "history.yaml", "'MESH:D2' : 'MESH:D1'\n")],
 )
 def test_other_sources_name_successors_too(tmp_path, reader, name, text):
     (tmp_path / name).write_text(text)
@@ -239,9 +222,7 @@ def test_other_sources_name_successors_too(tmp_path, reader, name, text):
     if reader is MeshKB:
         (tmp_path / "desc.tsv").write_text("D1\tfever\tpyrexia\tC23.888\t\nD3\tcough\t\tC08.618\t\n")
         paths.append(tmp_path / "desc.tsv")
-    kb = KnowledgeBase(
-        [Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")]
-    )
+    kb = KnowledgeBase([Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")])
     update = apply_changes(kb, changes_from_reader(reader(), paths))
     assert (update.retired, update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
 

@@ -271,9 +271,7 @@ def test_sets_of_other_documents_hold_the_right_answer(kb):
     for _ in range(2):
         queries, gold, documents = [], [], []
         for number in range(150):
-            name = (
-                NAMES[rng.integers(len(NAMES))] if rng.random() < 0.7 else UNKNOWN[rng.integers(5)] + "itis"
-            )
+            name = NAMES[rng.integers(len(NAMES))] if rng.random() < 0.7 else UNKNOWN[rng.integers(5)] + "itis"
             surface = "".join(letter for letter in name if rng.random() < 0.75) or name
             queries.append(MentionQuery(f"about {surface}", 6, 6 + len(surface), ""))
             gold.append((f"D{NAMES.index(name)}",) if name in NAMES else ("X",))

@@ -17,14 +17,8 @@ from spacy_pel.pipeline.calibration import learned_state, load_learned_state
 from spacy_pel.types import LABEL_TYPE, CandidateTable, Entity
 
 # each name is a drug's and a disease's
-NAMES = [
-    f"{one}{other}"
-    for one in ("mor", "sal", "tef", "bel", "nur")
-    for other in ("apin", "idox", "uvel", "onit")
-]
-ENTITIES = [
-    Entity(f"{kind[0]}{n}", name, (), (kind,)) for n, name in enumerate(NAMES) for kind in ("drug", "illness")
-]
+NAMES = [f"{one}{other}" for one in ("mor", "sal", "tef", "bel", "nur") for other in ("apin", "idox", "uvel", "onit")]
+ENTITIES = [Entity(f"{kind[0]}{n}", name, (), (kind,)) for n, name in enumerate(NAMES) for kind in ("drug", "illness")]
 
 
 def make_kb(entities=ENTITIES):
@@ -42,7 +36,7 @@ def query(text, label):
 
 
 def annotated(labels=("Chemical", "Disease")):
-    """RETURNS (tuple): queries, gold ids and documents: each name twice, with both meanings, and NIL ones."""
+    """Queries, gold ids and documents: each name twice, with both meanings, and NIL ones."""
     kinds = dict(zip("di", labels, strict=True))
     pairs = [(query(name, kinds[kind]), (f"{kind}{n}",)) for n, name in enumerate(NAMES) for kind in "di"]
     pairs += [(query(f"{NAMES[n]}ella", labels[0]), ("NONE",)) for n in range(4)]
@@ -73,9 +67,7 @@ def test_counts_and_shares_by_hand():
 
 
 def test_the_entities_of_one_mention_share_its_count():
-    kb = make_kb(
-        [Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("y", "z")), Entity("C", "c", (), ("x",))]
-    )
+    kb = make_kb([Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("y", "z")), Entity("C", "c", (), ("x",))])
     gold = [np.array([0, 1]), np.array([2])]
     known = LabelTypes.of(kb, [query("a and b", "L"), query("c", "M")], gold)
     assert known.counts == {"l": {"x": 0.5, "y": 0.25, "z": 0.25}, "m": {"x": 1.0}}
@@ -83,10 +75,7 @@ def test_the_entities_of_one_mention_share_its_count():
 
 @pytest.mark.parametrize(
     "labels, kb",
-    [
-        (("", ""), ENTITIES),
-        (("Chemical", "Disease"), [Entity(e.concept_id, e.canonical_name) for e in ENTITIES]),
-    ],
+    [(("", ""), ENTITIES), (("Chemical", "Disease"), [Entity(e.concept_id, e.canonical_name) for e in ENTITIES])],
 )
 def test_one_label_or_one_type_says_nothing(labels, kb):
     linker = fitted(make_kb(kb), labels)

@@ -44,9 +44,7 @@ def ask(*surfaces, label=""):
 def documents(names, prefix):
     """One document a name; D and M are in the KB."""
     return [
-        Document(
-            f"{prefix}{i}", f"about {name} and more", [Mention(6, 6 + len(name), "X", (f"{prefix}{i}",))]
-        )
+        Document(f"{prefix}{i}", f"about {name} and more", [Mention(6, 6 + len(name), "X", (f"{prefix}{i}",))])
         for i, name in enumerate(names)
     ]
 

@@ -52,9 +52,7 @@ def make_linker(kb, annotated=()):
 
 
 SEEN = documents(("a asa helps", "C0"), ("the chills came", "C3"), ("a asa works", "C0"))
-NEW = documents(
-    ("some asa now", "C0"), ("this wheeze stays", "C5"), ("with chills again", "C3"), ("a Wheeze is", "C5")
-)
+NEW = documents(("some asa now", "C0"), ("this wheeze stays", "C5"), ("with chills again", "C3"), ("a Wheeze is", "C5"))
 
 
 def test_an_index_with_memory_answers_like_one_built_with_the_same_mentions(kb):

@@ -21,10 +21,7 @@ def rows(table):
 
 
 def names(table):
-    return [
-        table.features["name"][i:j].tolist()
-        for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True)
-    ]
+    return [table.features["name"][i:j].tolist() for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
 
 
 def test_join(table):

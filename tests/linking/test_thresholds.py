@@ -104,9 +104,7 @@ def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
 def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
     encoder = HashEmbed(width=64)
-    return Linker(
-        kb, encoder, EntityIndex.build(kb, encoder, index=BruteForce()), BestRow(), ScoreThreshold()
-    )
+    return Linker(kb, encoder, EntityIndex.build(kb, encoder, index=BruteForce()), BestRow(), ScoreThreshold())
 
 
 def ask(surface, label):

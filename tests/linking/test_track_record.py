@@ -67,9 +67,7 @@ def test_features_by_hand():
     right, nil = 8 / 20, 10 / 20  # of all, with one more mention of each kind
     np.testing.assert_allclose(found["record_first"], np.log([11, 1, 7]), rtol=1e-6)
     np.testing.assert_allclose(
-        found["record_right"],
-        [log_odds(2, 10, right), log_odds(0, 0, right), log_odds(5, 6, right)],
-        rtol=1e-5,
+        found["record_right"], [log_odds(2, 10, right), log_odds(0, 0, right), log_odds(5, 6, right)], rtol=1e-5
     )
     np.testing.assert_allclose(
         found["record_nil"], [log_odds(7, 10, nil), log_odds(0, 0, nil), log_odds(1, 6, nil)], rtol=1e-5
@@ -109,14 +107,10 @@ def test_counts_of_the_other_parts_and_of_all():
     assert set(of_mentions["last_word_seen"].tolist()) == {0}
     assert set(record.surfaces.counts["last_word"]) == {"asthma"}
     table = parts[0].table
-    first = [
-        int(table.offsets[i] + scores[0][table.offsets[i] : table.offsets[i + 1]].argmax()) for i in (0, 2)
-    ]
+    first = [int(table.offsets[i] + scores[0][table.offsets[i] : table.offsets[i + 1]].argmax()) for i in (0, 2)]
     assert features["record_first"][first].tolist() == pytest.approx(np.log([2, 3]))  # as in the second part
     share = (1 + 1) / (3 + 2)
-    assert features["record_nil"][first].tolist() == pytest.approx(
-        [log_odds(1, 1, share), log_odds(0, 2, share)]
-    )
+    assert features["record_nil"][first].tolist() == pytest.approx([log_odds(1, 1, share), log_odds(0, 2, share)])
 
 
 def test_a_document_does_not_tell_on_itself():
@@ -210,16 +204,8 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
 
 def test_an_explanation_says_how_a_candidate_is_named():
     linker = make_linker(make_kb(["fever", "nucleus"]), LogisticNil())
-    kinds = {
-        "fever": "exact",
-        "14C-fever": "formula",
-        "fevers": "variant",
-        "nuclear": "derivation",
-        "feverr": "",
-    }
+    kinds = {"fever": "exact", "14C-fever": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
     for word, named in kinds.items():
         text = str(explain(linker, MentionQuery(word, 0, len(word))))
         assert ("named by" in text) == bool(named)
-        assert [one for one in NAMED if f" {one} " in text.split("evidence for")[0]] == (
-            [named] if named else []
-        )
+        assert [one for one in NAMED if f" {one} " in text.split("evidence for")[0]] == ([named] if named else [])

@@ -30,9 +30,7 @@ PHRASES = [
     ("OTHER", "zzyzx"),
 ]
 # token patterns: spaCy's entity ruler loses phrases in from_bytes
-PATTERNS = [
-    {"label": label, "pattern": [{"ORTH": word} for word in phrase.split()]} for label, phrase in PHRASES
-]
+PATTERNS = [{"label": label, "pattern": [{"ORTH": word} for word in phrase.split()]} for label, phrase in PHRASES]
 TEXTS = [
     "Aspirin after a heart attack relieves headache.",
     "",

@@ -50,7 +50,7 @@ def use_threads():
 
 
 def in_pools(method):
-    """YIELDS (Tuple[str, Callable]): ways to link all texts with a pipeline of a path."""
+    """Ways to link all texts with a pipeline of a path."""
     context = multiprocessing.get_context(method)
     arguments = (_pipelines,) if method == "spawn" else ({},)  # forked workers have them
     with ProcessPoolExecutor(2, mp_context=context, initializer=take, initargs=arguments) as futures:
@@ -61,7 +61,7 @@ def in_pools(method):
 
 
 def in_joblib():
-    """YIELDS (Tuple[str, Callable]): one way; its workers get pipelines pickled."""
+    """One way; its workers get pipelines pickled."""
     import joblib
 
     def run(path):
@@ -77,7 +77,7 @@ def _linked(nlp, text):
 
 
 def in_pipe(method):
-    """YIELDS (Tuple[str, Callable]): one way."""
+    """One way."""
 
     def run(path):
         multiprocessing.set_start_method(method, force=True)

@@ -22,9 +22,7 @@ def nlp():
 
 
 def found(doc):
-    return sorted(
-        (item["short_start"], item["short_text"], item["long_text"]) for item in doc._.pel_abbreviations
-    )
+    return sorted((item["short_start"], item["short_text"], item["long_text"]) for item in doc._.pel_abbreviations)
 
 
 def test_what_it_sets(nlp):
@@ -93,10 +91,7 @@ for again in (*nlp.pipe([text, text], n_process=2), spacy.tokens.Doc(nlp.vocab).
 
 @pytest.mark.parametrize(
     "order",
-    [
-        ["abbreviation_detector", "pel_abbreviation_detector"],
-        ["pel_abbreviation_detector", "abbreviation_detector"],
-    ],
+    [["abbreviation_detector", "pel_abbreviation_detector"], ["pel_abbreviation_detector", "abbreviation_detector"]],
 )
 def test_it_shares_a_pipeline_with_scispacy(order):
     """In a process of its own: the names are declared for the whole process."""
@@ -155,11 +150,7 @@ ATROPHY = "Spinal and bulbar muscular atrophy"
         # a mention that begins inside the long form
         (f"{ATROPHY} (SBMA). SBMA.", ["atrophy (SBMA)"], ["atrophy", "SBMA", "SBMA"]),
         # the head comes after the bracket: one mention
-        (
-            f"{ATROPHY} (SBMA) carriers; SBMA.",
-            [f"{ATROPHY} (SBMA) carriers"],
-            [f"{ATROPHY} (SBMA) carriers"],
-        ),
+        (f"{ATROPHY} (SBMA) carriers; SBMA.", [f"{ATROPHY} (SBMA) carriers"], [f"{ATROPHY} (SBMA) carriers"]),
         # a longer mention with the short form, and one that ends elsewhere than the long form
         (f"{ATROPHY} (SBMA). SBMA type 2.", [ATROPHY, "SBMA type 2"], [ATROPHY, "SBMA", "SBMA type 2"]),
         (f"{ATROPHY} (SBMA). SBMA.", ["muscular"], ["muscular"]),

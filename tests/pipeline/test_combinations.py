@@ -88,9 +88,7 @@ class Parts:
 
     def index(self, similarity):
         encoder = self.encoder(similarity)
-        return self.once(
-            ("index", similarity), lambda: EntityIndex.build(self.kb, encoder, index=BruteForce())
-        )
+        return self.once(("index", similarity), lambda: EntityIndex.build(self.kb, encoder, index=BruteForce()))
 
     def generator(self, name):
         def make():

@@ -210,9 +210,7 @@ def test_two_processes_under_fork_and_spawn(trained, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf8")
     arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), *METHODS]
-    result = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False
-    )
+    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stderr
     by_method = json.loads(result.stdout)
     assert [by_method[method] for method in METHODS] == [by_method["alone"]] * len(METHODS)
@@ -228,10 +226,7 @@ def test_the_config_names_the_loader(kb_path, tmp_path):
     linker = nlp.add_pipe(NAME, config=ALONE)
     nlp.config["initialize"]["components"][NAME] = {
         "kb_loader": {"@misc": "spacy-pel.KBFromDisk.v1", "path": str(kb_path)},
-        "generator_loader": {
-            "@misc": "spacy-pel.GeneratorFromDisk.v1",
-            "path": str(tmp_path / "tfidf"),
-        },
+        "generator_loader": {"@misc": "spacy-pel.GeneratorFromDisk.v1", "path": str(tmp_path / "tfidf")},
     }
     nlp.initialize()
     assert linker.linker.generator.char_ngrams == (1, 3)

@@ -23,11 +23,7 @@ def test_long_form_is_linked_and_the_text_stays(expanding, make_nlp):
     plain.add_pipe("pel_abbreviation_detector", before=NAME)
     doc = expanding(TEXT)
     assert doc.text == TEXT
-    assert [(e.text, e.kb_id_) for e in doc.ents] == [
-        ("Huntington disease", "C07"),
-        ("HD", "C07"),
-        ("HD", "C07"),
-    ]
+    assert [(e.text, e.kb_id_) for e in doc.ents] == [("Huntington disease", "C07"), ("HD", "C07"), ("HD", "C07")]
     assert [e.kb_id_ for e in plain(TEXT).ents] == ["C07", "C08", "C08"]  # HD is a name of hemodialysis
 
 

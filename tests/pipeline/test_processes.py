@@ -58,9 +58,7 @@ def pipelines(make_nlp, tiny_bert, tmp_path_factory):
             settings[name] = {"encoder": encoder, "index": FAISS_IVF}
     for name, parts in settings.items():
         nlp = make_nlp(**parts)
-        nlp.get_pipe(NAME).initialize(
-            lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase.from_disk(folder / "kb")
-        )
+        nlp.get_pipe(NAME).initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase.from_disk(folder / "kb"))
         nlp.to_disk(folder / name)
     return [str(folder / name) for name in settings]
 

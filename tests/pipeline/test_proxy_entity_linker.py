@@ -128,10 +128,7 @@ def test_unusual_documents(nlp):
     assert linker(make_doc(nlp, ("cold", "X"))).ents[0].kb_id_ in ("C04", "C05")
     assert linker(make_doc(nlp, "no", "mentions")).ents == ()
     blank = linker(make_doc(nlp, "a", (" \n", "X"), ("Aspirin", "X")))
-    assert [(ent.kb_id_, len(ent._.pel_candidates) > 0) for ent in blank.ents] == [
-        (NIL, False),
-        ("C02", True),
-    ]
+    assert [(ent.kb_id_, len(ent._.pel_candidates) > 0) for ent in blank.ents] == [(NIL, False), ("C02", True)]
     assert blank.ents[0]._.pel_nil_score == 1.0
     odd = linker(make_doc(nlp, "👩‍⚕️👩‍⚕️", ("🧬", "X"), "عن", ("قلب", "X"), "é́", ("heart attack", "X")))
     assert [ent.kb_id_ for ent in odd.ents] == ["C10", "C09", "C01"]
@@ -327,7 +324,5 @@ def test_extensions_are_not_forced(make_nlp):
 @pytest.mark.parametrize("setting", ["encoder", "index", "combiner", "nil_model"])
 def test_a_name_is_no_part(setting):
     for wrong in ("spacy-pel.BiEncoder.v1", 3, []):
-        with pytest.raises(
-            PelError, match=rf"E518.*Expected {setting} .*registry pel_.*Example: {setting} = "
-        ):
+        with pytest.raises(PelError, match=rf"E518.*Expected {setting} .*registry pel_.*Example: {setting} = "):
             spacy.blank("en").add_pipe(NAME, config={setting: wrong})

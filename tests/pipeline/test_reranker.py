@@ -19,11 +19,7 @@ from .test_serialization import FITTED, dev_set
 from .workers import METHODS, SCRIPT
 
 CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
-RANKER = {
-    **CROSS,
-    "top_k": 3,
-    "backend": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"},
-}
+RANKER = {**CROSS, "top_k": 3, "backend": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}}
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +122,7 @@ def test_two_processes(trained, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf8")
     arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), METHODS[0]]
-    result = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, timeout=100, check=False
-    )
+    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=100, check=False)
     assert result.returncode == 0, result.stderr
     by_method = json.loads(result.stdout)
     assert by_method[METHODS[0]] == by_method["alone"]
@@ -136,9 +130,7 @@ def test_two_processes(trained, tmp_path):
 
 def test_the_config_names_the_loader(kb_path, ranker, ranker_path):
     nlp = spacy.blank("en")
-    linker = nlp.add_pipe(
-        NAME, config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}, "reranker": RANKER}
-    )
+    linker = nlp.add_pipe(NAME, config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}, "reranker": RANKER})
     nlp.config["initialize"]["components"][NAME] = {
         "kb_loader": {"@misc": "spacy-pel.KBFromDisk.v1", "path": str(kb_path)},
         "reranker_loader": {"@misc": "spacy-pel.RankerFromDisk.v1", "path": str(ranker_path)},

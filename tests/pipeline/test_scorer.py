@@ -79,8 +79,7 @@ def test_nlp_evaluate(make_nlp):
     nlp = make_nlp(threshold=0.6)
     gold = nlp("zzyzx for a heart attack and Aspirin")
     gold.ents = [
-        Span(gold, e.start, e.end, e.label_, kb_id=k)
-        for e, k in zip(gold.ents, (NIL, "C01", "GONE"), strict=True)
+        Span(gold, e.start, e.end, e.label_, kb_id=k) for e, k in zip(gold.ents, (NIL, "C01", "GONE"), strict=True)
     ]
     scores = nlp.evaluate([Example(nlp.make_doc(gold.text), gold)], scorer_cfg={"unknown_setting": 1})
     assert scores["nel_accuracy"] == pytest.approx(2 / 3)

@@ -311,10 +311,7 @@ def test_broken_folders_are_named(trained, tmp_path):
 def test_the_manifest_is_checked_first(trained, tmp_path, monkeypatch):
     trained.to_disk(tmp_path)
     manifest = json.loads((tmp_path / NAME / "manifest.json").read_text())
-    assert set(manifest["files"]) == {
-        "cfg.json",
-        *(f"{part}/manifest.json" for part in ("encoder", "index", "kb")),
-    }
+    assert set(manifest["files"]) == {"cfg.json", *(f"{part}/manifest.json" for part in ("encoder", "index", "kb"))}
     (tmp_path / NAME / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
     monkeypatch.setattr(KnowledgeBase, "from_disk", lambda path: pytest.fail("was read"))
     with pytest.raises(PelError, match="PEL-E005.*entity linker.*got 99"):
@@ -372,11 +369,7 @@ def test_data_alone_survives_disk_bytes_and_pickle(trained, make_nlp, tmp_path):
     data = trained.get_pipe(NAME).data
     data.to_disk(tmp_path)
     blank = LinkerData(encoder=make_nlp().get_pipe(NAME).encoder)
-    for copy in (
-        blank.load(tmp_path),
-        blank.from_bytes(data.to_bytes()),
-        pickle.loads(pickle.dumps(data)),
-    ):
+    for copy in (blank.load(tmp_path), blank.from_bytes(data.to_bytes()), pickle.loads(pickle.dumps(data))):
         assert copy.parts.keys() == {"kb", "encoder", "index"}
         for name, part in copy.parts.items():
             assert part is not data.parts[name] and part.fingerprint == data.parts[name].fingerprint

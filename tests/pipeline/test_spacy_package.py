@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 
 def call(*args, **options):
-    """RETURNS (str): what ``python ARGS`` printed. A worker that hangs must not hang the tests."""
+    """What ``python ARGS`` printed. A worker that hangs must not hang the tests."""
     command = [sys.executable, *map(str, args)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -49,7 +49,7 @@ def found(doc):
 
 
 def hashes(folder):
-    """RETURNS (Dict[str, str]): of each file, those with hidden names and in hidden folders included."""
+    """Of each file, those with hidden names and in hidden folders included."""
     files = [file for file in folder.rglob("*") if file.is_file()]
     return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
@@ -66,7 +66,7 @@ def nlp(make_nlp, tiny_bert):
 
 @pytest.fixture
 def source(nlp, tmp_path):
-    """RETURNS (Path): what ``spacy package`` wrote, from ``tmp_path / "saved"``."""
+    """What ``spacy package`` wrote, from ``tmp_path / "saved"``."""
     from spacy.cli import app
 
     nlp.to_disk(tmp_path / "saved")

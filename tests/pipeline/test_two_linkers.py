@@ -38,10 +38,7 @@ def answers(doc):
     return [
         [
             [ent._.get(f"{prefix}_{name}") for name in ("id", "name")]
-            + [
-                [key for key, _ in ent._.get(f"{prefix}_candidates")],
-                round(ent._.get(f"{prefix}_nil_score"), 4),
-            ]
+            + [[key for key, _ in ent._.get(f"{prefix}_candidates")], round(ent._.get(f"{prefix}_nil_score"), 4)]
             for prefix in ("umls", "hpo")
         ]
         for ent in doc.ents
@@ -51,11 +48,7 @@ def answers(doc):
 def test_both_answers_are_kept(both):
     head, heart = both(TEXT).ents
     assert (head._.umls_id, head._.umls_name, head._.umls_candidates[0][0]) == ("C03", "Headache", "C03")
-    assert (head._.hpo_id, head._.hpo_name, head._.hpo_candidates[0][0]) == (
-        "HP:1",
-        "Pain in the head",
-        "HP:1",
-    )
+    assert (head._.hpo_id, head._.hpo_name, head._.hpo_candidates[0][0]) == ("HP:1", "Pain in the head", "HP:1")
     assert (heart._.umls_id, heart._.umls_name) == ("C01", "Myocardial infarction")
     assert (heart._.hpo_id, heart._.hpo_name) == (NIL, None)
     assert len(heart._.umls_candidates) > len(heart._.hpo_candidates) == 2
@@ -106,26 +99,16 @@ def test_two_processes(both, tmp_path):
     both.to_disk(tmp_path / "nlp")
     (tmp_path / "script.py").write_text(SCRIPT)
     methods = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
-    command = [
-        sys.executable,
-        str(tmp_path / "script.py"),
-        str(tmp_path / "nlp"),
-        json.dumps(TEXTS),
-        *methods,
-    ]
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "nlp"), json.dumps(TEXTS), *methods]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    expected = [
-        [[e._.umls_id, e._.umls_name, e._.hpo_id, e._.hpo_name] for e in doc.ents] for doc in both.pipe(TEXTS)
-    ]
+    expected = [[[e._.umls_id, e._.umls_name, e._.hpo_id, e._.hpo_name] for e in doc.ents] for doc in both.pipe(TEXTS)]
     assert [json.loads(line) for line in done.stdout.splitlines()] == [expected] * len(methods)
 
 
 def test_a_pickle_in_a_new_process(both, tmp_path):
     (tmp_path / "nlp.pickle").write_bytes(pickle.dumps(both))
-    script = (
-        "import pickle, sys; e, = pickle.load(open(sys.argv[1], 'rb'))('headache').ents; print(e._.hpo_id)"
-    )
+    script = "import pickle, sys; e, = pickle.load(open(sys.argv[1], 'rb'))('headache').ents; print(e._.hpo_id)"
     command = [sys.executable, "-c", script, str(tmp_path / "nlp.pickle")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.stdout == "HP:1\n", done.stderr
@@ -135,19 +118,11 @@ def test_commands_and_metrics_read_their_own_linker(both):
     linker, other = both.get_pipe("umls_linker"), both.get_pipe("hpo")
     head, heart = both(TEXT).ents
     assert mention_record(linker, head, 1)["name"] == "Headache"
-    assert (
-        mention_record(other, head, 1)["candidates"][0][0]
-        == mention_record(other, head, 1)["kb_id"]
-        == "HP:1"
-    )
+    assert mention_record(other, head, 1)["candidates"][0][0] == mention_record(other, head, 1)["kb_id"] == "HP:1"
     assert mention_record(linker, heart, 1)["ids"] == ["C01"] and mention_record(other, heart, 1)["ids"] == []
     gold = [Document("d", TEXT, [Mention(2, 10, "", ("C03",)), Mention(17, 29, "", ("C01",))])]
     metrics = evaluate_end_to_end(
-        both,
-        linker.linker,
-        gold,
-        spans=lambda doc: mention_spans(doc, None),
-        extension_prefix=linker.extension_prefix,
+        both, linker.linker, gold, spans=lambda doc: mention_spans(doc, None), extension_prefix=linker.extension_prefix
     )
     assert metrics["accuracy"] == metrics["link_f1"] == metrics["recall@1"] == 1.0
 

@@ -20,10 +20,7 @@ ENTITIES = [
     Entity("C4", f"cold {EVIL}", ("cold",), ("disease",)),
     Entity("MESH:D5/1", "kidney stone", ("renal calculus",), ("disease",)),
 ]
-PHRASES = {
-    "CHEMICAL": ["aspirin"],
-    "DISEASE": ["heart attack", "headache", "cold", "kidney stone", "zebra fish"],
-}
+PHRASES = {"CHEMICAL": ["aspirin"], "DISEASE": ["heart attack", "headache", "cold", "kidney stone", "zebra fish"]}
 TEXT = "We gave aspirin after a heart attack. A headache came, then a zebra fish, then more aspirin."
 GATE, WAITS = threading.Event(), threading.Event()  # shut, a text with WAIT in it waits
 SEEN = []  # texts
@@ -67,7 +64,7 @@ def pipeline(tmp_path_factory):
 
 @contextmanager
 def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
-    """YIELDS (Server): that answers; ``url`` and ``service`` are attributes."""
+    """That answers; ``url`` and ``service`` are attributes."""
     from spacy_pel.serving import Limits, Server, Service, listen, make_app
 
     nlp = spacy.load(pipeline)

@@ -194,9 +194,7 @@ def test_two_changes_at_once(own, tmp_path, monkeypatch):
     """Another process that saves between reading and writing wins, and the model is as on disk."""
     from spacy_pel.serving import service
 
-    (tmp_path / "fixes.jsonl").write_text(
-        json.dumps({"text": "A zebra fish.", "start": 2, "end": 12, "kb_id": "C1"})
-    )
+    (tmp_path / "fixes.jsonl").write_text(json.dumps({"text": "A zebra fish.", "start": 2, "end": 12, "kb_id": "C1"}))
     real = service.save_memory
 
     def save_second(*args, **kwargs):

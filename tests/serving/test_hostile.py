@@ -35,7 +35,7 @@ def meta(value):
 
 
 def repeated(before, item, after, *, size=SIZE):
-    """RETURNS (bytes): a list or object of as many items as fit."""
+    """A list or object of as many items as fit."""
     n = (size - len(before) - len(after)) // (len(item) + 1)
     return (before + ",".join([item] * n) + after).encode()
 
@@ -46,7 +46,7 @@ def keys(before, after, *, size=SIZE):
 
 
 def one_hash(n):
-    """RETURNS (bytes): numbers that a dict keeps in one place."""
+    """Numbers that a dict keeps in one place."""
     return b'{"ids":[%s]}' % b",".join(b"%d" % (i * (2**61 - 1)) for i in range(n))
 
 
@@ -99,13 +99,13 @@ def process(pipeline):
 
 
 def peak(process):
-    """RETURNS (int): the most memory that a process had, in KiB."""
+    """The most memory that a process had, in KiB."""
     with open(f"/proc/{process.pid}/status") as status:
         return int(re.search(r"VmHWM:\s+(\d+)", status.read())[1])
 
 
 def attacked(process, path, body):
-    """RETURNS (Tuple[Response, List[float]]): the answer, and how long /health took meanwhile."""
+    """The answer, and how long /health took meanwhile."""
     waited = []
     with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=300) as client:
         answer = pool.submit(httpx.post, f"{process.url}/{path}", content=body, headers=JSON, timeout=300)

@@ -82,29 +82,21 @@ def test_large_bodies(client):
     large = json.dumps({"text": "x" * 6000}).encode()
     assert client.post("/link", content=large, headers=JSON).status_code == 413
     # no length is announced: counted while it comes
-    chunks = client.post(
-        "/link", content=(large[i : i + 500] for i in range(0, len(large), 500)), headers=JSON
-    )
+    chunks = client.post("/link", content=(large[i : i + 500] for i in range(0, len(large), 500)), headers=JSON)
     assert chunks.status_code == 413 and "at most 5,000 bytes" in detail(chunks)
     assert client.post("/link", json=LINK).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
-)
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None])
 def test_other_types_are_refused(client, kind):
     """Browsers let other sites post these, without asking."""
     headers = {} if kind is None else {"content-type": kind}
     response = client.post("/learn", content=json.dumps({"corrections": []}), headers=headers)
     assert response.status_code == 415 and "application/json" in detail(response)
-    assert client.post(
-        "/link", json=LINK, headers={"content-type": "Application/JSON; charset=utf-8"}
-    ).is_success
+    assert client.post("/link", json=LINK, headers={"content-type": "Application/JSON; charset=utf-8"}).is_success
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "8.8.8.8", ""]
-)
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "8.8.8.8", ""])
 def test_other_hosts_are_refused(client, host):
     for response in (
         client.get("/health", headers={"host": host}),
@@ -137,10 +129,7 @@ def test_names_of_hosts():
     ],
 )
 def test_other_sites_are_refused(client, headers):
-    for response in (
-        client.post("/learn", json={}, headers=headers),
-        client.get("/search?q=a", headers=headers),
-    ):
+    for response in (client.post("/learn", json={}, headers=headers), client.get("/search?q=a", headers=headers)):
         assert response.status_code == 403 and "E731" in detail(response)
         assert "access-control-allow-origin" not in response.headers
 
@@ -155,9 +144,7 @@ def test_unknown_paths_and_methods(client):
     missing = client.get("/links")
     assert missing.status_code == 404 and "E737" in detail(missing)
     assert client.get("/link").status_code == client.delete("/learn").status_code == 405
-    assert (
-        client.get("/static/../app.py").status_code == client.get("/static/%2e%2e/app.py").status_code == 404
-    )
+    assert client.get("/static/../app.py").status_code == client.get("/static/%2e%2e/app.py").status_code == 404
     assert client.get("/entity/").status_code == 404
 
 
@@ -172,7 +159,7 @@ def test_little_is_read_at_once(server):
 
 
 def received(connection, seconds=10):
-    """RETURNS (bytes): all until the server closes the connection."""
+    """All until the server closes the connection."""
     connection.settimeout(seconds)
     found = b""
     try:

@@ -42,10 +42,7 @@ def open_page(browser, page_server):
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda err: wrong.append(str(err)))
         page.on("console", lambda one: one.type == "error" and wrong.append(one.text))
-        page.on(
-            "request",
-            lambda one: one.url.startswith((page_server.url, "blob:")) or wrong.append(one.url),
-        )
+        page.on("request", lambda one: one.url.startswith((page_server.url, "blob:")) or wrong.append(one.url))
         page.goto(page_server.url)
         expect(page.locator("#about")).to_have_text("tiny · 5 entities · not calibrated")
         return page
@@ -81,15 +78,7 @@ def test_paste_link_correct_undo(open_page):
     expect(details.locator(".answer")).to_contain_text("heart attack")
     expect(details.locator(".gauge")).to_contain_text("threshold 0.500 of this mention")
     first = details.locator("details").first
-    for said in (
-        "Nearest name",
-        "cosine",
-        "Named by",
-        "the mention itself",
-        "Prior",
-        "Spelling",
-        "100% alike",
-    ):
+    for said in ("Nearest name", "cosine", "Named by", "the mention itself", "Prior", "Spelling", "100% alike"):
         expect(first).to_contain_text(said)
     expect(first.locator(".entity")).to_contain_text("disease")
 

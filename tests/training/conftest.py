@@ -18,9 +18,7 @@ NAMES = [
     *("heart attack", "kidney stone", "fever", "influenza", "asthma", "stroke", "migraine", "gout", "anemia"),
     *("measles", "scabies", "psoriasis", "hepatitis", "obesity", "rickets", "tetanus"),
 ]
-ENTITIES = [
-    Entity(f"C{i}", name, (f"{name} disorder", f"acute {name}"), ("T047",)) for i, name in enumerate(NAMES)
-]
+ENTITIES = [Entity(f"C{i}", name, (f"{name} disorder", f"acute {name}"), ("T047",)) for i, name in enumerate(NAMES)]
 WORDS = ["we", "saw", "it", "then", "as", "of", "two", "old", "men", "ill", "not", "yet", "so", "far"]
 SMALL = {
     "pel.training.batch_size": 8,
@@ -58,14 +56,14 @@ def document(number, names, ids=None):
 def make_documents(n=20, first=0):
     # the last two names are mentioned once and never
     chosen = NAMES[:-2]
-    return [
-        document(first + i, [chosen[i % len(chosen)], chosen[(i * 5 + 2) % len(chosen)]]) for i in range(n)
-    ] + [document(first + n, [NAMES[-2]])]
+    return [document(first + i, [chosen[i % len(chosen)], chosen[(i * 5 + 2) % len(chosen)]]) for i in range(n)] + [
+        document(first + n, [NAMES[-2]])
+    ]
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
-    """RETURNS (dict): overrides that name a KB, a training and a dev corpus."""
+    """Overrides that name a KB, a training and a dev corpus."""
     path = tmp_path_factory.mktemp("data")
     KnowledgeBase.build(ENTITIES, path / "kb")
     write_corpus(path / "train.jsonl", make_documents())
@@ -108,6 +106,6 @@ def metrics(output):
 
 
 def differing(one, other):
-    """RETURNS (List[str]): names of the files that differ: short enough for a failure's text."""
+    """Names of the files that differ: short enough for a failure's text."""
     one, other = contents(one), contents(other)
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))

@@ -40,9 +40,7 @@ def test_written_now_and_then_and_when_asked(tmp_path):
     assert [line["step"] for line in lines(path)] == list(range(1, 251))
 
 
-@pytest.mark.parametrize(
-    "tail", ["", '{"step": 9, "lo', '{"step": 9}\n{"step": 10', "\n", "[3]\n", "\x00\x00"]
-)
+@pytest.mark.parametrize("tail", ["", '{"step": 9, "lo', '{"step": 9}\n{"step": 10', "\n", "[3]\n", "\x00\x00"])
 def test_cut_on_resuming_and_emptied_when_anew(tmp_path, tail):
     path = tmp_path / "steps.jsonl"
     fill(path, 1, 8).flush()

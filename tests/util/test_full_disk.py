@@ -13,7 +13,7 @@ from spacy_pel.util import atomic_path
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """RETURNS (Path): a file system of one megabyte."""
+    """A file system of one megabyte."""
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path]
     try:
         is_mounted = subprocess.run(command, capture_output=True).returncode == 0

@@ -8,7 +8,7 @@ from spacy_pel.util.progress import ChunkProgress, report_parts
 
 
 def in_batches(n_batches, *, start_up):
-    """YIELDS (int): five at a time, the first ones late."""
+    """Five at a time, the first ones late."""
     time.sleep(start_up)
     for batch in range(n_batches):
         yield from range(5 * batch, 5 * batch + 5)
@@ -40,10 +40,7 @@ def test_silent(capfd):
 def test_no_items_no_bar(capfd):
     assert list(progress([], description="Linking", warm_up=64)) == []
     assert list(progress(iter(()), description="Linking", total=0)) == []
-    with (
-        ChunkProgress(description="Linking", total=0),
-        ChunkProgress(description="Linking", show=False) as bar,
-    ):
+    with ChunkProgress(description="Linking", total=0), ChunkProgress(description="Linking", show=False) as bar:
         with bar.chunk(3):
             assert list(report_parts("ab", [1, 1])) == ["a", "b"]
     assert capfd.readouterr().err == ""

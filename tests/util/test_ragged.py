@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.util.ragged import (
-    Ragged,
-    distinct,
-    offsets_of,
-    owners,
-    places_in_pieces,
-    segment_order,
-    segment_rank,
-)
+from spacy_pel.util.ragged import Ragged, distinct, offsets_of, owners, places_in_pieces, segment_order, segment_rank
 
 
 @pytest.mark.parametrize("lengths", [[], [0], [3], [0, 2, 0, 0, 4, 1, 0]])

@@ -114,10 +114,7 @@ def test_a_large_file_is_read_once(folder, monkeypatch):
     flip_a_bit(folder / "large.bin")
     os.utime(folder / "large.bin", (1e9, 1e9))
     check_folder(folder, kind=KIND, version=3)  # the time stamp says that nothing changed
-    for full in (
-        lambda: check_folder(folder, kind=KIND, version=3, every_hash=True),
-        lambda: verify_folders(folder),
-    ):
+    for full in (lambda: check_folder(folder, kind=KIND, version=3, every_hash=True), lambda: verify_folders(folder)):
         with pytest.raises(PelError, match="large.bin"):
             full()
 
@@ -179,9 +176,7 @@ def test_an_error_leaves_the_old_folder(folder):
 
 
 def snapshot(folder):
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()
-    }
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_an_update(folder):

@@ -17,7 +17,7 @@ NAMES = [f"{number:02}.txt" for number in range(40)]
 
 
 def in_child(work):
-    """RETURNS (int): the id of a process that does the work; it ends with 0, or 1 after an error."""
+    """The id of a process that does the work; it ends with 0, or 1 after an error."""
     child = os.fork()
     if child == 0:
         signal.alarm(100)
@@ -44,7 +44,7 @@ def count(path, n):
 
 
 def contents(path):
-    """RETURNS (Set[str]): of all files but the counter; one text, if they belong together."""
+    """Of all files but the counter; one text, if they belong together."""
     check_folder(path, kind=KIND, version=1)
     return {(path / name).read_text() for name in NAMES}
 
@@ -146,10 +146,7 @@ def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(folder, monk
 def test_a_change_does_not_wait_forever(folder, monkeypatch):
     monkeypatch.setattr(replacing, "_PATIENCE", 0.1)
     before = contents(folder)
-    with (
-        update_folder(folder, kind=KIND, version=1),
-        pytest.raises(PelError, match="E014.*Nothing was changed"),
-    ):
+    with update_folder(folder, kind=KIND, version=1), pytest.raises(PelError, match="E014.*Nothing was changed"):
         with update_folder(folder, kind=KIND, version=1, rewritten=NAMES):
             pass
     assert contents(folder) == before

@@ -46,8 +46,7 @@ _NOUNS = """
     bound binding
 """
 _OF_ENDING = {
-    ending: nouns.replace("_", " ").split("/")
-    for ending, _, nouns in (one.partition("=") for one in _ENDINGS.split())
+    ending: nouns.replace("_", " ").split("/") for ending, _, nouns in (one.partition("=") for one in _ENDINGS.split())
 }
 _OF_WORD = dict(zip(_NOUNS.split()[::2], _NOUNS.split()[1::2], strict=True))
 _LONGEST = max(map(len, _OF_ENDING))
@@ -57,8 +56,11 @@ _LONGEST = max(map(len, _OF_ENDING))
 def derivations(form: str) -> tuple[str, ...]:
     """Names that a form may stand for: one of its words, an adjective or a form of a verb, becomes a noun.
 
-    form (str): a name in normal form, of up to five words, e.g. "cardiac development".
-    RETURNS (Tuple[str, ...]): e.g. ("heart development", ...), in the other English, too, and forms that are
+    Args:
+        form: a name in normal form, of up to five words, e.g. "cardiac development".
+
+    Returns:
+        e.g. ("heart development", ...), in the other English, too, and forms that are
         no words; distinct, and without ``form`` itself.
     """
     found: dict[str, None] = {}
@@ -90,10 +92,10 @@ def _nouns(word: str) -> tuple[str, ...]:
 
 
 def _is_word(stem: str) -> bool:
-    """RETURNS (bool): may this stem be a verb or an adjective, perhaps without a last "e"?"""
+    """May this stem be a verb or an adjective, perhaps without a last "e"?"""
     return len(stem) >= _SHORTEST_WORD and not (stem[-1] in "aiousy" and not stem.endswith("ss"))
 
 
 def _is_acronym(word: str) -> bool:
-    """RETURNS (bool): whether this is hardly a word: "mpsiiic" is a mucopolysaccharidosis."""
+    """Whether this is hardly a word: "mpsiiic" is a mucopolysaccharidosis."""
     return "ii" in word or not _SOUNDED.intersection(word[:4])

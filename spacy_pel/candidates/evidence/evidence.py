@@ -4,12 +4,7 @@ Each source yields pairs of a mention and an entity with a value, as flat arrays
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import (
-    Any,
-    NamedTuple,
-    Optional,
-    Protocol,
-)
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +42,7 @@ FEATURES = (
     "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
-Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
+Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 _BLOCK = 4096  # mentions at a time
 
@@ -89,17 +84,20 @@ def gather_evidence(
     their names, and adjectives and verbs to nouns, and the entities that the surface form named in annotated
     text.
 
-    kb (KnowledgeBase): the knowledge base of the index.
-    source (RowSource): the index.
-    vectors (Vectors): (n, width), the mentions.
-    surfaces (Sequence[str]): their surface forms; each distinct one is normalised once.
-    allowed (Optional[Sequence[Mask]]): for each mention a mask over the KB's rows, or None. What
-        it excludes is no candidate, whatever the source. Mentions that share a mask object
-        are searched together.
-    row_k (int): rows to find per mention, among names and among mentions each.
-    top_k (int): candidates to keep per mention: those that the surface form names first (exact
-        match, prior, formula, variant or derivation), then those with the best row.
-    RETURNS (CandidateTable): distinct entities per mention, in that order.
+    Args:
+        kb: the knowledge base of the index.
+        source: the index.
+        vectors: (n, width), the mentions.
+        surfaces: their surface forms; each distinct one is normalised once.
+        allowed: for each mention a mask over the KB's rows, or None. What
+            it excludes is no candidate, whatever the source. Mentions that share a mask object
+            are searched together.
+        row_k: rows to find per mention, among names and among mentions each.
+        top_k: candidates to keep per mention: those that the surface form names first (exact
+            match, prior, formula, variant or derivation), then those with the best row.
+
+    Returns:
+        Distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     tables = []
@@ -122,12 +120,7 @@ def gather_evidence(
 
 
 def _gather_block(
-    kb: KnowledgeBase,
-    source: RowSource,
-    vectors: Vectors,
-    forms: SurfaceForms,
-    masks: Sequence[Mask],
-    row_k: int,
+    kb: KnowledgeBase, source: RowSource, vectors: Vectors, forms: SurfaceForms, masks: Sequence[Mask], row_k: int
 ) -> CandidateTable:
     n_rows = kb.n_rows
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
@@ -170,7 +163,7 @@ def _gather_block(
 def nearest_rows(
     source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
 ) -> list[Found]:
-    """RETURNS (List[Found]): of each group of kinds the k nearest rows with their cosines; an entity may
+    """Of each group of kinds the k nearest rows with their cosines; an entity may
     appear several times."""
     shape = (len(groups), len(vectors), k)
     scores, kb_rows = np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
@@ -186,13 +179,13 @@ def _found(scores: Scores, kb_rows: Rows) -> Found:
 
 
 def votes(mention_rows: Found) -> NDArray[np.float64]:
-    """RETURNS (NDArray[float64]): each row's share of its mention's softmax over cosines."""
+    """Each row's share of its mention's softmax over cosines."""
     lengths = np.bincount(mention_rows.mentions)
     return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
 
 
 def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Found]:
-    """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
+    """For each of NAMED the entities, with value 1: those that have the normalised
     surface form among their names; where there are none, those that have the name of the chemical that it
     writes in symbols; where there are none, those that have a variant of it; and where there are none of
     these either, those that have a derivation of it. No type filter has a say in that."""
@@ -204,7 +197,7 @@ def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Found]:
 
 
 def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> list[Rows]:
-    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that bear the first of its
+    """For each form the distinct rows of entities that bear the first of its
     names as a formula that any entity bears, as it is or as a variant; none where the form is a name."""
     found = [np.empty(0, np.int64) for _ in exact]
     for form, names in enumerate(forms.formulas):
@@ -217,16 +210,11 @@ def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Ro
 
 
 def _rows_of_others(
-    kb: KnowledgeBase,
-    forms: Sequence[str],
-    found: Sequence[Sequence[Rows]],
-    others: Callable[[str], Sequence[str]],
+    kb: KnowledgeBase, forms: Sequence[str], found: Sequence[Sequence[Rows]], others: Callable[[str], Sequence[str]]
 ) -> list[Rows]:
-    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that have one of its other
+    """For each form the distinct rows of entities that have one of its other
     forms as a name; none where something was found before."""
-    wanted = [
-        () if any(map(len, before)) else others(form) for form, *before in zip(forms, *found, strict=True)
-    ]
+    wanted = [() if any(map(len, before)) else others(form) for form, *before in zip(forms, *found, strict=True)]
     rows = iter(kb.rows_of_aliases([other for own in wanted for other in own], normalized=True))
     return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows) for _ in own)])) for own in wanted]
 
@@ -239,7 +227,7 @@ def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
 
 
 def named_before(priors: AliasPriors, forms: SurfaceForms) -> tuple[Found, NDArray[np.float64]]:
-    """RETURNS (Tuple[Found, NDArray]): P(entity | surface form) of entities that the surface form named
+    """P(entity | surface form) of entities that the surface form named
     in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
     kb_rows, counts, offsets = priors.counts(forms.distinct, normalized=True)
     totals = segment_sum(counts, offsets)
@@ -253,10 +241,13 @@ def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]
     """The best value of each pair; where a pair has none, the lowest found for its mention: it cannot be
     better than that. Values may be negative.
 
-    found (Found): pairs of mention and entity with their values; a pair may appear several times.
-    pairs (NDArray[int64]): which of the p pairs each of them is.
-    mentions (NDArray[int64]): (p,), ascending.
-    RETURNS (NDArray[float64]): (p,); 0 for the pairs of a mention for which nothing was found.
+    Args:
+        found: pairs of mention and entity with their values; a pair may appear several times.
+        pairs: which of the p pairs each of them is.
+        mentions: (p,), ascending.
+
+    Returns:
+        (p,); 0 for the pairs of a mention for which nothing was found.
     """
     best = np.full(len(mentions), -np.inf)
     np.maximum.at(best, pairs, found.values)
@@ -267,7 +258,7 @@ def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]
 
 
 def best_cosines(features: Mapping[str, Scores]) -> Scores:
-    """RETURNS (Scores): (m,) the best cosine over all rows of each candidate. "mention" counts only
+    """(m,) the best cosine over all rows of each candidate. "mention" counts only
     where a mention row of the entity was found (it votes then); elsewhere it is the score of another
     entity's row."""
     name, mention = features["name"], features["mention"]
@@ -292,7 +283,7 @@ def _usable(found: Found, live_rows: Rows | None, masks: Sequence[Mask]) -> Foun
 
 
 def _groups(masks: Sequence[Mask]) -> list[tuple[Mask, Rows]]:
-    """RETURNS (List[Tuple[Mask, Rows]]): each distinct mask object and the mentions that have it."""
+    """Each distinct mask object and the mentions that have it."""
     members: dict[int, list[int]] = {}
     for mention, mask in enumerate(masks):
         members.setdefault(id(mask), []).append(mention)

@@ -28,9 +28,7 @@ _VALENT = ("", "mono", "di", "tri", "tetra", "penta", "hexa", "hepta", "octa")
 _TIMES = ("", "", *_VALENT[2:])
 _OF_SEVERAL_CHARGES = {symbol[:-1] for symbol in CHARGED}
 _SYMBOL = "[A-Z][a-z]?"
-_ASCII = str.maketrans(
-    {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"), **dict.fromkeys("·•∙⋅●˙", ".")}
-)
+_ASCII = str.maketrans({**dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"), **dict.fromkeys("·•∙⋅●˙", ".")})
 _SET_OFF = re.compile(r"\((\d{0,2}[+-]?)\)")  # raised or lowered in print: "H(2)O(2)", "Ca(2+)"
 _ATOM_CHARGE = re.compile(rf"({_SYMBOL})\((\d-)\)")  # "O(2-)" is oxide, but "O2-" superoxide
 _IONS = re.compile(r"[ -]ions?$")
@@ -63,8 +61,11 @@ def formula_names(written: str) -> Names:
     molecule, an amino acid, a common solvent or reagent; also of one with an isotope before its name, or an
     acid behind it ("[3H]dopamine", "bupropion HCl"). Capitals count: "CO" is a gas, "Co" a metal.
 
-    written (str): a mention as it stands in the text, e.g. "FeCl3", "Fe(3+)", "FeCl₃·6H2O".
-    RETURNS (Tuple[str, ...]): names in normal form, the preferred one first, e.g. ("ferric chloride",
+    Args:
+        written: a mention as it stands in the text, e.g. "FeCl3", "Fe(3+)", "FeCl₃·6H2O".
+
+    Returns:
+        Names in normal form, the preferred one first, e.g. ("ferric chloride",
         "iron iii chloride", "iron chloride", "iron trichloride"); empty for what is no formula.
     """
     text = unicodedata.normalize("NFKC", written).translate(_ASCII).strip()
@@ -95,7 +96,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _compound(text: str) -> Iterator[str]:
-    """RETURNS (Iterator[str]): names of a compound without its label, of a base with an acid and without."""
+    """Names of a compound without its label, of a base with an acid and without."""
     if (labelled := _LABELLED.fullmatch(text)) and labelled[2] in ISOTOPES:
         bracket, isotope, compound = labelled.groups()
         # without brackets "2H-" says where a ring has hydrogen
@@ -113,9 +114,7 @@ def _atom(symbol: str) -> Names:
 def _isotope(text: str) -> Iterator[str]:
     if first := _MASS_FIRST.fullmatch(text):
         mass, symbol = first[1], first[2]
-    elif (last := _MASS_LAST.fullmatch(text)) and (
-        last[2] or len(last[1]) > 1 or last[3] + last[1] in MASS_LAST
-    ):
+    elif (last := _MASS_LAST.fullmatch(text)) and (last[2] or len(last[1]) > 1 or last[3] + last[1] in MASS_LAST):
         symbol, mass = last[1], last[3]
     else:
         return
@@ -167,7 +166,7 @@ def _salt(text: str) -> Iterator[str]:
 
 
 def _counted(group: str, after: str, *, bracketed: bool) -> Iterator[tuple[str, int]]:
-    """RETURNS (Iterator[Tuple[str, int]]): readings of a group as an anion and how many of it there are."""
+    """Readings of a group as an anion and how many of it there are."""
     if group in ANIONS:
         yield group, int(after or 1)
     if not bracketed and group + after in ANIONS:

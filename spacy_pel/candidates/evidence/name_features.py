@@ -12,15 +12,16 @@ from .spelling import spelling
 from .surface_forms import SurfaceForms
 
 
-def candidate_table(
-    kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[MentionInText]
-) -> CandidateTable:
+def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[MentionInText]) -> CandidateTable:
     """Compute the FEATURES that need only names.
 
-    kb (KnowledgeBase): the entities.
-    ranked (RankedRows): found for the mentions.
-    mentions (Sequence[MentionInText]): (n,).
-    RETURNS (CandidateTable): the same candidates in the same order. "name" is the generator's score,
+    Args:
+        kb: the entities.
+        ranked: found for the mentions.
+        mentions: (n,).
+
+    Returns:
+        The same candidates in the same order. "name" is the generator's score,
         NAMED come from the KB's alias map, "edit" and "partial" from spelling; the features of annotated text
         and vectors are 0.
     """

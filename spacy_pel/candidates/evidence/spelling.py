@@ -42,10 +42,13 @@ class SpellingCache:
     def look_up(self, form: str, rows: Rows, values: Scores) -> NDArray[np.bool_]:
         """Fill in what is known.
 
-        form (str): a normalised surface form.
-        rows (NDArray[int64]): (p,) entities.
-        values (NDArray[float32]): (2, p), written where known.
-        RETURNS (NDArray[bool]): (p,) which are known.
+        Args:
+            form: a normalised surface form.
+            rows: (p,) entities.
+            values: (2, p), written where known.
+
+        Returns:
+            (p,) which are known.
         """
         known = self._young.get(form)
         if known is None:
@@ -60,8 +63,9 @@ class SpellingCache:
     def remember(self, form: str, rows: Rows, values: Scores) -> None:
         """Add or replace entities of a surface form.
 
-        rows (NDArray[int64]): (p,) ascending; at least one.
-        values (NDArray[float32]): (2, p).
+        Args:
+            rows: (p,) ascending; at least one.
+            values: (2, p).
         """
         if (known := self._young.get(form) or self._old.get(form)) is not None:
             both, firsts = np.unique(np.concatenate([rows, known[0]]), return_index=True)
@@ -79,10 +83,13 @@ class SpellingCache:
 def spelling(kb: KnowledgeBase, forms: SurfaceForms, table: CandidateTable) -> dict[str, Scores]:
     """Compare normalised surface forms with the normalised names of their candidates.
 
-    kb (KnowledgeBase): stores the names in normal form; what was compared is kept in its ``memo``.
-    forms (SurfaceForms): of the n mentions.
-    table (CandidateTable): the m candidates of the n mentions.
-    RETURNS (Dict[str, Scores]): "edit" and "partial", (m,) float32 in 0..1; the best name counts.
+    Args:
+        kb: stores the names in normal form; what was compared is kept in its ``memo``.
+        forms: of the n mentions.
+        table: the m candidates of the n mentions.
+
+    Returns:
+        "edit" and "partial", (m,) float32 in 0..1; the best name counts.
     """
     cache = kb.memo.setdefault("spelling", SpellingCache())
     mentions = np.repeat(np.arange(len(table.offsets) - 1), np.diff(table.offsets))
@@ -113,11 +120,14 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
     highest for w = L. So no name's "partial" is above 2 L / (a + L), which "edit" gives, and names whose
     bound is not above the best "partial" of their entity are left out: more than half of them.
 
-    kb (KnowledgeBase): stores the names.
-    forms (Sequence[str]): normalised surface forms.
-    form_of (NDArray[int64]): (p,) ascending, which form.
-    row_of (NDArray[int64]): (p,) the entities to compare it with.
-    RETURNS (NDArray[float32]): (2, p) "edit" and "partial" of the best names; 0 for a retired entity.
+    Args:
+        kb: stores the names.
+        forms: normalised surface forms.
+        form_of: (p,) ascending, which form.
+        row_of: (p,) the entities to compare it with.
+
+    Returns:
+        (2, p) "edit" and "partial" of the best names; 0 for a retired entity.
     """
     rows, entity_of = np.unique(row_of, return_inverse=True)
     texts, offsets = kb.normalized_names_at(rows)
@@ -155,7 +165,7 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
 
 
 def _similar(scorer: Any, forms: Sequence[str], form_of: Rows, names: NDArray[np.object_]) -> Scores:
-    """RETURNS (NDArray[float32]): (c,) the similarity of each name to its form; form_of is ascending."""
+    """(c,) the similarity of each name to its form; form_of is ascending."""
     similar = np.empty(len(names), dtype=np.float32)
     for form, piece in _pieces(forms, form_of):
         similar[piece] = process.cdist([form], names[piece].tolist(), scorer=scorer, dtype=np.float32)[0]
@@ -163,7 +173,7 @@ def _similar(scorer: Any, forms: Sequence[str], form_of: Rows, names: NDArray[np
 
 
 def _pieces(forms: Sequence[str], form_of: Rows) -> list[tuple[str, slice]]:
-    """RETURNS (List[Tuple[str, slice]]): each form that occurs, and where; form_of is ascending."""
+    """Each form that occurs, and where; form_of is ascending."""
     cuts = np.searchsorted(form_of, np.arange(len(forms) + 1)).tolist()
     pieces = zip(forms, cuts[:-1], cuts[1:], strict=True)
     return [(form, slice(start, stop)) for form, start, stop in pieces if start < stop]

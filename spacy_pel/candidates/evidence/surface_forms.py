@@ -13,10 +13,11 @@ from .formulas import formula_names
 class SurfaceForms(NamedTuple):
     """Normalised once for a batch: the alias map, the priors and spelling all read them.
 
-    distinct (List[str]): normalised surface forms, each once, but once for each formula where capitals
-        make another one of it: "CO", "Co".
-    formulas (List[Tuple[str, ...]]): for each of them the names that it has as a formula, see formulas.py.
-    which (NDArray[int64]): (n,), the surface form of each mention.
+    Attributes:
+        distinct: normalised surface forms, each once, but once for each formula where capitals
+            make another one of it: "CO", "Co".
+        formulas: for each of them the names that it has as a formula, see formulas.py.
+        which: (n,), the surface form of each mention.
     """
 
     distinct: list[str]
@@ -25,12 +26,8 @@ class SurfaceForms(NamedTuple):
 
     @classmethod
     def of(cls, surfaces: Sequence[str]) -> "SurfaceForms":
-        """RETURNS (SurfaceForms): of mentions with these texts."""
-        read = {
-            surface: (normalize_alias(surface), formula_names(surface)) for surface in dict.fromkeys(surfaces)
-        }
+        """Of mentions with these texts."""
+        read = {surface: (normalize_alias(surface), formula_names(surface)) for surface in dict.fromkeys(surfaces)}
         numbers: dict[tuple[str, tuple[str, ...]], int] = {}
         which = [numbers.setdefault(read[surface], len(numbers)) for surface in surfaces]
-        return cls(
-            [form for form, _ in numbers], [names for _, names in numbers], np.array(which, dtype=np.int64)
-        )
+        return cls([form for form, _ in numbers], [names for _, names in numbers], np.array(which, dtype=np.int64))

@@ -31,8 +31,11 @@ _OPTIONAL = "leuco leuko  sulph sulf  isation ization".split()  # both are in us
 def other_numbers(form: str) -> list[str]:
     """Singulars and plurals that a regular ending makes of a name's last word, or of the word before "of".
 
-    form (str): a name in normal form, e.g. "diseases of the liver".
-    RETURNS (List[str]): e.g. ["disease of the liver", ...], and forms that are no words.
+    Args:
+        form: a name in normal form, e.g. "diseases of the liver".
+
+    Returns:
+        e.g. ["disease of the liver", ...], and forms that are no words.
     """
     head, of, rest = form.partition(_OF)
     forms = [other + of + rest for other in _singulars(head) + _plurals(head)]
@@ -46,8 +49,11 @@ def other_spellings(form: str) -> list[str]:
     Words are joined, and letters and digits are set apart, but no word is split. In a name of up to five runs
     of letters or digits all blanks may differ, in a longer one a single blank.
 
-    form (str): a name in normal form.
-    RETURNS (List[str]): distinct forms, without ``form`` itself.
+    Args:
+        form: a name in normal form.
+
+    Returns:
+        Distinct forms, without ``form`` itself.
     """
     found = dict.fromkeys(_with_other_blanks(form))
     if GREEK_SYMBOL.search(form):
@@ -59,8 +65,11 @@ def other_spellings(form: str) -> list[str]:
 def british_or_american(form: str) -> list[str]:
     """A name in British and in American English.
 
-    form (str): a name in normal form, e.g. "ischaemic tumour".
-    RETURNS (List[str]): e.g. ["ischemic tumor"]; without ``form`` itself, up to four forms.
+    Args:
+        form: a name in normal form, e.g. "ischaemic tumour".
+
+    Returns:
+        e.g. ["ischemic tumor"]; without ``form`` itself, up to four forms.
     """
     found = dict.fromkeys(replaced(form) for replaced in _REPLACERS)
     return [one for one in found if one != form]
@@ -68,7 +77,7 @@ def british_or_american(form: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def variants(form: str) -> tuple[str, ...]:
-    """RETURNS (Tuple[str, ...]): a name in normal form in the other English, and of each of both its other
+    """A name in normal form in the other English, and of each of both its other
     numbers and other spellings; distinct, and without the name itself."""
     found: dict[str, None] = {}
     for one in (form, *british_or_american(form)):
@@ -93,14 +102,14 @@ def _with_other_blanks(form: str) -> Iterator[str]:
 
 
 def stay_apart(one: str, other: str) -> bool:
-    """RETURNS (bool): whether these are two numbers, or a short word and a number."""
+    """Whether these are two numbers, or a short word and a number."""
     if one.isdigit() and other.isdigit():
         return len(one) > _THOUSANDS or len(other) != _THOUSANDS
     return one in _APART and other.isdigit()
 
 
 def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
-    """RETURNS (Callable[[str], str]): replaces each old part by the new one, the longest first."""
+    """Replaces each old part by the new one, the longest first."""
     plain = [re.sub(r"\(\?[^)]*\)|\^", "", part) for part in (*old, *new)]
     replacement = dict(zip(plain[: len(old)], plain[len(old) :], strict=True))
     longest = sorted(old, key=len, reverse=True)
@@ -109,9 +118,7 @@ def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
 
 
 _REPLACERS = [
-    _replacer(parts[first::2], parts[1 - first :: 2])
-    for first in (0, 1)
-    for parts in (_PARTS, _PARTS + _OPTIONAL)
+    _replacer(parts[first::2], parts[1 - first :: 2]) for first in (0, 1) for parts in (_PARTS, _PARTS + _OPTIONAL)
 ]
 
 

@@ -17,8 +17,7 @@ def candidates_add(
     generator: Annotated[
         Path,
         typer.Argument(
-            metavar="GENERATOR",
-            help="The generator's folder, built from the pipeline's KB by `candidates build`.",
+            metavar="GENERATOR", help="The generator's folder, built from the pipeline's KB by `candidates build`."
         ),
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],

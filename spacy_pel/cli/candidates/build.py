@@ -17,9 +17,7 @@ BUILD = "build.json"
 @candidates_cli.command("build")
 def candidates_build(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder, or a pipeline (its KB is used).")],
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The folder to write; an existing generator is replaced.")
-    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write; an existing generator is replaced.")],
     generator: Annotated[
         str,
         typer.Option(

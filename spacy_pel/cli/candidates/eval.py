@@ -20,25 +20,19 @@ if TYPE_CHECKING:
 @candidates_cli.command("eval")
 def candidates_eval(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder, or a pipeline (its KB is used).")],
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
-    ],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
     generators: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="FOLDER...", help="Folders from `candidates build`; LABEL=FOLDER sets a label."
-        ),
+        typer.Argument(metavar="FOLDER...", help="Folders from `candidates build`; LABEL=FOLDER sets a label."),
     ] = None,
     output: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder for candidates.json, candidates.md and recall.png.")
     ] = Path("metrics/candidates"),
     pipeline: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="A pipeline with this KB; adds a row for its own retrieval."),
+        Path | None, typer.Option(metavar="FOLDER", help="A pipeline with this KB; adds a row for its own retrieval.")
     ] = None,
     ensemble: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Also combine all of them: rrf or union (repeatable)."),
+        list[str] | None, typer.Option(metavar="NAME", help="Also combine all of them: rrf or union (repeatable).")
     ] = None,
     train: Annotated[
         list[Path] | None,
@@ -67,14 +61,10 @@ def candidates_eval(
     found = _load(entities, generators or [], pipeline)
     _add_ensembles(found, ensemble or [])
     texts = chain.from_iterable(read_corpus(path) for path in train or [])
-    gold = LinkableMentions.read(
-        entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts)
-    )
+    gold = LinkableMentions.read(entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts))
     rows: dict[str, dict[str, Any]] = {}
     for label, (generator, seconds) in found.items():
-        measured = measure_generator(
-            entities, generator, gold, split=bool(train), seed=seed, show_progress=True
-        )
+        measured = measure_generator(entities, generator, gold, split=bool(train), seed=seed, show_progress=True)
         about = {"generator": generator.registered_name, "settings": generator.settings}
         rows[label] = {**measured, "build_seconds": seconds, **about, "fingerprint": generator.fingerprint}
     result = {
@@ -97,7 +87,7 @@ def candidates_eval(
 
 
 def _load(kb: "KnowledgeBase", named: list[str], pipeline: Path | None) -> dict[str, Any]:
-    """RETURNS (Dict[str, tuple]): generator and seconds of its build, by label."""
+    """Generator and seconds of its build, by label."""
     from ...candidates.loading import load_generator
     from ...evaluation.run_folder import run_names
     from ...util import read_json
@@ -149,7 +139,7 @@ def _add_ensembles(found: dict[str, Any], ways: list[str]) -> None:
 
 
 def _lines(rows: dict[str, dict[str, Any]]) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """RETURNS (List[tuple]): label, recall and facts of each line: all, and seen and unseen apart."""
+    """Label, recall and facts of each line: all, and seen and unseen apart."""
     lines = []
     for label, row in rows.items():
         lines.append((label, row, row))
@@ -169,17 +159,10 @@ def _text(result: dict[str, Any]) -> str:
 
     header = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
     cells = [
-        [
-            label,
-            *(f"{100 * recall[f'recall@{k}']:.1f}" for k in RECALL_AT),
-            f"{recall['n']:,}",
-            *_facts(facts),
-        ]
+        [label, *(f"{100 * recall[f'recall@{k}']:.1f}" for k in RECALL_AT), f"{recall['n']:,}", *_facts(facts)]
         for label, recall, facts in _lines(result["generators"])
     ]
-    counts = (
-        f"{result['n']:,} mentions of {result['n_documents']:,} documents, {result['n_nil']:,} NIL left out"
-    )
+    counts = f"{result['n']:,} mentions of {result['n_documents']:,} documents, {result['n_nil']:,} NIL left out"
     return f"{counts}\n{text_table(header, cells)}"
 
 

@@ -11,9 +11,7 @@ from .._output import JSON, emit, key_values
 
 @corpus_cli.command("folds")
 def corpus_folds(
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
-    ],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="The folder for the files; existing ones are replaced.")
     ],

@@ -14,15 +14,10 @@ _SHOWN = 20  # types, and labels
 
 @corpus_cli.command("info")
 def corpus_info(
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
-    ],
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for corpus.json and mentions.png, .svg.")
-    ],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for corpus.json and mentions.png, .svg.")],
     kb: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="KB or pipeline, to count known ids and their types."),
+        Path | None, typer.Option(metavar="FOLDER", help="KB or pipeline, to count known ids and their types.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:

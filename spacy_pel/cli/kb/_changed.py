@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
     """Open a KB, or the one of a pipeline, and save what was changed.
 
-    path (Path): the folder of a KB or of a pipeline.
-    YIELDS (Tuple[KnowledgeBase, Optional[ProxyEntityLinker]]): and the pipeline's component.
-    RAISES (PelError): if it is part of a pipeline, whose index would not follow.
+    Args:
+        path: the folder of a KB or of a pipeline.
+
+    Yields:
+        And the pipeline's component.
+
+    Raises:
+        PelError: if it is part of a pipeline, whose index would not follow.
     """
     from ...kb import KnowledgeBase
     from ...pipeline.linker_data import CALIBRATION

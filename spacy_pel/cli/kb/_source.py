@@ -13,9 +13,7 @@ READERS = (
 
 Types = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME", help="Keep entities of these types, separated by commas; st21pv = MedMentions' set."
-    ),
+    typer.Option(metavar="NAME", help="Keep entities of these types, separated by commas; st21pv = MedMentions' set."),
 ]
 Sources = Annotated[
     list[str] | None,
@@ -30,11 +28,7 @@ IdPrefix = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Another setting of the reader, e.g. id_xref=UMLS (repeatable).",
-    ),
+    typer.Option("--set", metavar="NAME=VALUE", help="Another setting of the reader, e.g. id_xref=UMLS (repeatable)."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Reject invalid entities instead of repairing them.")]
 
@@ -42,8 +36,9 @@ Strict = Annotated[bool, typer.Option("--strict", help="Reject invalid entities 
 class Source(NamedTuple):
     """How to read source files.
 
-    reader (KBReader): made with the settings.
-    about (Dict[str, Any]): the reader's name and its settings, for meta.json.
+    Attributes:
+        reader: made with the settings.
+        about: the reader's name and its settings, for meta.json.
     """
 
     reader: Any
@@ -60,7 +55,7 @@ def kb_source(
     settings: list[str] | None,
     strict: bool,
 ) -> Source:
-    """RETURNS (Source): of the options. RAISES (PelError): if the reader does not have one of them."""
+    """Of the options. RAISES (PelError): if the reader does not have one of them."""
     lists = {"types": types, "sources": sources, "languages": languages}
     filters = {name: _split(values) for name, values in lists.items() if values}
     given: dict[str, Any] = {**parse_settings(settings or []), **filters}

@@ -22,20 +22,14 @@ _N_LISTED = 20  # ids of each kind in the result
 @kb_cli.command("add")
 def kb_add(
     kb: Annotated[
-        Path,
-        typer.Argument(
-            metavar="KB", help="The KB folder to change, or a pipeline folder: its KB and its index."
-        ),
+        Path, typer.Argument(metavar="KB", help="The KB folder to change, or a pipeline folder: its KB and its index.")
     ],
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE...", help="JSON lines, a table, or what another reader of `kb build` reads."
-        ),
+        typer.Argument(metavar="FILE...", help="JSON lines, a table, or what another reader of `kb build` reads."),
     ],
     reader: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help=f"The format; default: by the file's name. One of {READERS}"),
+        str | None, typer.Option(metavar="NAME", help=f"The format; default: by the file's name. One of {READERS}")
     ] = None,
     types: Types = None,
     sources: Sources = None,
@@ -44,14 +38,10 @@ def kb_add(
     settings: Settings = None,
     strict: Strict = False,
     retire_missing: Annotated[
-        bool,
-        typer.Option(
-            "--retire-missing", help="FILE is a complete release: retire the entities that it lacks."
-        ),
+        bool, typer.Option("--retire-missing", help="FILE is a complete release: retire the entities that it lacks.")
     ] = False,
     as_edits: Annotated[
-        bool,
-        typer.Option("--as-edits", help="These are your own changes: later releases do not undo them."),
+        bool, typer.Option("--as-edits", help="These are your own changes: later releases do not undo them.")
     ] = False,
     as_json: bool = JSON,
 ) -> None:
@@ -117,7 +107,7 @@ def _result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> d
 
 
 def _lost_corrections(component: Any) -> list[int]:
-    """RETURNS (List[int]): the taught corrections that have no effect, since their entity is retired."""
+    """The taught corrections that have no effect, since their entity is retired."""
     if component is None:
         return []
     kb = component.kb
@@ -129,9 +119,7 @@ def _text(result: dict[str, Any]) -> str:
     rows: dict[str, Any] = {"added": result["added"], "replaced": result["updated"]}
     rows["unchanged"] = f"{result['unchanged']:,}"
     successors = result["successors"].items()
-    rows["retired"] = counted(
-        result["retired"], (f"{old} -> {new}" if new else old for old, new in successors)
-    )
+    rows["retired"] = counted(result["retired"], (f"{old} -> {new}" if new else old for old, new in successors))
     perhaps = (f"{old} (perhaps {', '.join(new)})" for old, new in result["perhaps"].items())
     if result["n_without_successor"]:
         rows["without successor"] = counted(result["n_without_successor"], perhaps)

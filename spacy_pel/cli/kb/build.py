@@ -12,16 +12,11 @@ from ._source import READERS, IdPrefix, Languages, Settings, Sources, Strict, Ty
 
 @kb_cli.command("build")
 def kb_build(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The KB folder to write; an existing KB is replaced.")
-    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The KB folder to write; an existing KB is replaced.")],
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="The source files (for umls: the META folder).")
     ],
-    reader: Annotated[
-        str,
-        typer.Option(metavar="NAME", help=f"The format: {READERS}"),
-    ],
+    reader: Annotated[str, typer.Option(metavar="NAME", help=f"The format: {READERS}")],
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -37,13 +32,7 @@ def kb_build(
     from ...kb.readers.from_reader import build_from_reader
 
     source = kb_source(
-        reader,
-        types=types,
-        sources=sources,
-        languages=languages,
-        id_prefix=id_prefix,
-        settings=settings,
-        strict=strict,
+        reader, types=types, sources=sources, languages=languages, id_prefix=id_prefix, settings=settings, strict=strict
     )
     kb = build_from_reader(source.reader, files, out, source=source.about, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}

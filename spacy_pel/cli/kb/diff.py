@@ -13,9 +13,7 @@ from .._output import JSON, emit
 def kb_diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The folder of a KB or of a pipeline.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],
-    limit: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Maximum number of ids printed of each kind.")
-    ] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Maximum number of ids printed of each kind.")] = 20,
     as_json: bool = JSON,
 ) -> None:
     """Show which entities were added, removed or changed, by id.

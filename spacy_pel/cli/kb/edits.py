@@ -15,9 +15,7 @@ def kb_edits(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The folder of a KB or of a pipeline.")],
     drop: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ID", help="Withdraw the edits of this entity: it is as the source has it (repeatable)."
-        ),
+        typer.Option(metavar="ID", help="Withdraw the edits of this entity: it is as the source has it (repeatable)."),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -39,7 +37,7 @@ def kb_edits(
 
 
 def _record(kb: Any, entity_id: str) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): an edit; "was" and "is" are null for an entity that was or is not there."""
+    """An edit; "was" and "is" are null for an entity that was or is not there."""
     edit, is_live = kb.edits[entity_id], kb.resolve(entity_id) == entity_id
     release = edit.release
     return {

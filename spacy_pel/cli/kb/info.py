@@ -14,9 +14,7 @@ _SHOWN = 20  # types
 @kb_cli.command("info")
 def kb_info(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The folder of a KB or of a pipeline.")],
-    check: Annotated[
-        bool, typer.Option("--check", help="Read everything and verify the fingerprint.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Read everything and verify the fingerprint.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
@@ -49,16 +47,12 @@ def _text(result: dict[str, Any]) -> str:
 
 
 def _origin(source: dict[str, Any]) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): what is known of the source; a row for each of several."""
+    """What is known of the source; a row for each of several."""
     rows = {}
     for key, value in source.items():
         if key == "sources" and isinstance(value, list):
             for one in value:
-                facts = (
-                    f"{one['ids']:,} ids" if "ids" in one else "",
-                    one.get("version"),
-                    one.get("licence"),
-                )
+                facts = (f"{one['ids']:,} ids" if "ids" in one else "", one.get("version"), one.get("licence"))
                 rows[f"from {one['name']}"] = ", ".join(filter(None, facts))
         elif value not in ("", None, [], {}):
             rows[f"source: {key}"] = plain(value)

@@ -20,17 +20,13 @@ def kb_merge(
     ctx: typer.Context,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The KB folder to write.")],
     config: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CONFIG", help="A config with the section [merge], e.g. configs/open_cui.cfg."
-        ),
+        Path, typer.Argument(metavar="CONFIG", help="A config with the section [merge], e.g. configs/open_cui.cfg.")
     ],
     data: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder with the source files.")] = Path("."),
     corpus: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="FILE",
-            help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable).",
+            metavar="FILE", help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable)."
         ),
     ] = None,
     name_sources: Annotated[

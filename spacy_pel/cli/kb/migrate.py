@@ -12,14 +12,12 @@ from .._output import JSON, counted, emit, key_values
 @kb_cli.command("migrate")
 def kb_migrate(
     links: Annotated[
-        Path,
-        typer.Argument(metavar="LINKS", help="What `link` wrote (.jsonl, .jsonl.gz, .parquet), or a corpus."),
+        Path, typer.Argument(metavar="LINKS", help="What `link` wrote (.jsonl, .jsonl.gz, .parquet), or a corpus.")
     ],
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The KB of its ids, or a pipeline with it.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The KB to use now, or a pipeline with it.")],
     output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The file to write. [default: LINKS with .migrated in its name]"),
+        Path | None, typer.Option(metavar="FILE", help="The file to write. [default: LINKS with .migrated in its name]")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -55,9 +53,7 @@ def kb_migrate(
 def _text(result: dict[str, Any]) -> str:
     replaced = [f"{old} -> {new}" for old, new in result["replaced"].items()]
     left = {
-        key: counted(
-            len(result[key]), (f"{one} ({n:,} mention{'s' * (n > 1)})" for one, n in result[key].items())
-        )
+        key: counted(len(result[key]), (f"{one} ({n:,} mention{'s' * (n > 1)})" for one, n in result[key].items()))
         for key in ("retired", "unknown")
     }
     return key_values({**result, "replaced": counted(len(replaced), replaced), **left})

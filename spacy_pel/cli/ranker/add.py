@@ -14,8 +14,7 @@ from .._output import JSON, emit, key_values
 def ranker_add(
     pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
     model: Annotated[
-        Path,
-        typer.Argument(metavar="MODEL", help="The ranker's model folder, e.g. training/ranker/model-best."),
+        Path, typer.Argument(metavar="MODEL", help="The ranker's model folder, e.g. training/ranker/model-best.")
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
     top_k: Annotated[int, typer.Option(metavar="N", min=1, help="Number of candidates to rerank.")] = 16,
@@ -28,8 +27,7 @@ def ranker_add(
         ),
     ] = None,
     backend: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
+        str | None, typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:

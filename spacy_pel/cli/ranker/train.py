@@ -35,8 +35,6 @@ def ranker_train(
 
     settings = read_rank_settings(config, parse_overrides(ctx.args))
     nlp, name, component = load_pipeline(settings.paths.required("pipeline"))
-    trainer = RankTrainer(
-        settings, output, linker=component.linker, queries=query_maker(nlp, name=name), gpu_id=gpu_id
-    )
+    trainer = RankTrainer(settings, output, linker=component.linker, queries=query_maker(nlp, name=name), gpu_id=gpu_id)
     best = trainer.run(resume=resume)
     emit_best(best, output, as_json=as_json)

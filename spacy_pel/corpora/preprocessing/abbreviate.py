@@ -38,12 +38,10 @@ class Abbreviate:
     """
 
     def __init__(self) -> None:
-        self.report: dict[str, int] = dict.fromkeys(
-            ("abbreviations", "abbreviations_made", "abbreviations_cut"), 0
-        )
+        self.report: dict[str, int] = dict.fromkeys(("abbreviations", "abbreviations_made", "abbreviations_cut"), 0)
 
     def __call__(self, document: Document) -> list[Document]:
-        """RETURNS (List[Document]): the one with short forms."""
+        """The one with short forms."""
         ends = {place for mention in document.mentions for place in (mention.start, mention.end)}
         pieces: list[str] = []
         changes: list[tuple[int, int, int]] = []
@@ -59,10 +57,11 @@ class Abbreviate:
         return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
 
     def _changes(self, text: str, ends: "set[int]") -> Iterator[_Change]:
-        """YIELDS (_Change): the occurrences of long forms, from the one in brackets on.
+        """The occurrences of long forms, from the one in brackets on.
 
-        text (str): of a document.
-        ends (Set[int]): where its mentions begin and end.
+        Args:
+            text: of a document.
+            ends: where its mentions begin and end.
         """
         taken = set(_WORD.findall(text))
         defined: dict[str, int] = {}  # long form -> where it stands in brackets
@@ -77,9 +76,7 @@ class Abbreviate:
                 for match in re.finditer(rf"(?<!\w){re.escape(long_form)}(?!\w)", text)
                 if match.start() >= first
             ]
-            whole = [
-                place for place in places if not any(end in ends for end in range(place[0] + 1, place[1]))
-            ]
+            whole = [place for place in places if not any(end in ends for end in range(place[0] + 1, place[1]))]
             self.report["abbreviations_cut"] += len(places) - len(whole)
             if not whole or whole[0][0] != first:  # without its definition, it would stand for nothing
                 continue
@@ -91,8 +88,11 @@ class Abbreviate:
 def short_form_of(long_form: str) -> str | None:
     """Make up an abbreviation.
 
-    long_form (str): e.g. "tumor necrosis factors".
-    RETURNS (Optional[str]): e.g. "TNFs"; None if it would not be 2 to 9 characters long and shorter than the
+    Args:
+        long_form: e.g. "tumor necrosis factors".
+
+    Returns:
+        e.g. "TNFs"; None if it would not be 2 to 9 characters long and shorter than the
         long form.
     """
     words = [word for word in _WORD.findall(long_form) if word.lower() not in _SMALL]

@@ -17,14 +17,13 @@ class ExpandAbbreviations:
     A mention that covers a short form then covers its long form. A short form inside which a mention ends
     is not replaced, since its long form has no such parts; these are counted as "abbreviations_cut".
 
-    lang (str): the language whose tokenizer cuts the texts.
+    Args:
+        lang: the language whose tokenizer cuts the texts.
     """
 
     def __init__(self, *, lang: str = "en") -> None:
         self.lang = lang
-        self.report: dict[str, int] = dict.fromkeys(
-            ("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0
-        )
+        self.report: dict[str, int] = dict.fromkeys(("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0)
         self._nlp: Any = None
 
     def __call__(self, document: Document) -> list[Document]:
@@ -46,7 +45,7 @@ class ExpandAbbreviations:
         return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
 
     def _found(self, document: Document) -> list[tuple[int, int, str]]:
-        """RETURNS (List[Tuple[int, int, str]]): character offsets of short forms and the long form of each,
+        """Character offsets of short forms and the long form of each,
         by start, the longest first."""
         if self._nlp is None:
             import spacy

@@ -12,9 +12,10 @@ Span = tuple[int, int]
 class Piece(NamedTuple):
     """A span of the new text.
 
-    start, end (int): characters of the new text.
-    old_start, old_end (int): characters of the original that it replaces or copies.
-    copied (bool): character by character; otherwise only the whole piece corresponds to the whole span.
+    Attributes:
+        start, end: characters of the new text.
+        old_start, old_end: characters of the original that it replaces or copies.
+        copied: character by character; otherwise only the whole piece corresponds to the whole span.
     """
 
     start: int
@@ -31,7 +32,8 @@ class OffsetMap:
     decrease, and gaps are what was left out. A character of a piece that is not copied comes from the
     piece's whole span.
 
-    pieces (Sequence[Piece]): in the order of the new text; none of them is empty there.
+    Args:
+        pieces: in the order of the new text; none of them is empty there.
     """
 
     def __init__(self, pieces: Sequence[Piece]):
@@ -46,21 +48,22 @@ class OffsetMap:
 
     @classmethod
     def identity(cls, length: int) -> "OffsetMap":
-        """RETURNS (OffsetMap): of an unchanged text."""
+        """Of an unchanged text."""
         return cls.cut(0, length)
 
     @classmethod
     def cut(cls, start: int, end: int) -> "OffsetMap":
-        """RETURNS (OffsetMap): of the span of the original from start to end."""
+        """Of the span of the original from start to end."""
         return cls([Piece(0, end - start, start, end, True)] if end > start else [])
 
     @classmethod
     def replaced(cls, length: int, changes: Sequence[tuple[int, int, int]]) -> "OffsetMap":
         """The map of a text in which spans were replaced.
 
-        length (int): of the original.
-        changes (Sequence[Tuple[int, int, int]]): start and end in the original and the length of
-            the replacement; ascending, without overlaps.
+        Args:
+            length: of the original.
+            changes: start and end in the original and the length of
+                the replacement; ascending, without overlaps.
         """
         pieces: list[Piece] = []
         at = done = 0  # in the new text, in the original
@@ -78,14 +81,18 @@ class OffsetMap:
         return isinstance(other, OffsetMap) and self.pieces == other.pieces
 
     def __len__(self) -> int:
-        """RETURNS (int): characters of the new text."""
+        """Characters of the new text."""
         return self.pieces[-1].end if self.pieces else 0
 
     def original_span(self, start: int, end: int) -> Span:
-        """start, end (int): characters of the new text, at least one.
+        """Args:
+            start, end: characters of the new text, at least one.
 
-        RETURNS (Tuple[int, int]): the corresponding characters of the original.
-        RAISES (PelError): if they are outside the new text.
+        Returns:
+            The corresponding characters of the original.
+
+        Raises:
+            PelError: if they are outside the new text.
         """
         if not 0 <= start < end <= len(self):
             raise PelError(Errors.E239.format(start=start, end=end, length=len(self)))
@@ -97,9 +104,11 @@ class OffsetMap:
         )
 
     def new_span(self, start: int, end: int) -> Span | None:
-        """start, end (int): characters of the original, at least one.
+        """Args:
+            start, end: characters of the original, at least one.
 
-        RETURNS (Optional[Tuple[int, int]]): characters of the new text that correspond to any of them;
+        Returns:
+            Characters of the new text that correspond to any of them;
             None = none is left.
         """
         touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]
@@ -114,8 +123,11 @@ class OffsetMap:
     def then(self, later: "OffsetMap") -> "OffsetMap":
         """Join two steps.
 
-        later (OffsetMap): from this map's new text to a newer one.
-        RETURNS (OffsetMap): from this map's original to the newer text.
+        Args:
+            later: from this map's new text to a newer one.
+
+        Returns:
+            From this map's original to the newer text.
         """
         pieces: list[Piece] = []
         for piece in later.pieces:
@@ -133,23 +145,26 @@ class OffsetMap:
         return OffsetMap(pieces)
 
     def _point(self, at: int) -> Span:
-        """RETURNS (Tuple[int, int]): an empty span of the original, for inserted text."""
+        """An empty span of the original, for inserted text."""
         end = 0 if at == 0 else self.original_span(at - 1, at)[1]
         return end, end
 
     def to_json(self) -> list[list[int]]:
-        """RETURNS (List[List[int]]): for each piece its length, where it begins in the original and, if
+        """For each piece its length, where it begins in the original and, if
         it is not copied, the length there."""
         return [
-            [piece.end - piece.start, piece.old_start]
-            + ([] if piece.copied else [piece.old_end - piece.old_start])
+            [piece.end - piece.start, piece.old_start] + ([] if piece.copied else [piece.old_end - piece.old_start])
             for piece in self.pieces
         ]
 
     @classmethod
     def from_json(cls, given: Any) -> "OffsetMap":
-        """given (Any): as ``to_json`` gives it.
-        RAISES (PelError): if it is something else."""
+        """Args:
+            given: as ``to_json`` gives it.
+
+        Raises:
+            PelError: if it is something else.
+        """
         pieces: list[Piece] = []
         at = done = 0
         try:

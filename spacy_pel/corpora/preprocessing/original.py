@@ -13,9 +13,10 @@ KEY = "original"  # in the meta of a document whose text or id was changed
 class Original(NamedTuple):
     """Where a document comes from.
 
-    id (str): of the document before any preprocessing.
-    offsets (OffsetMap): from its text to the current one.
-    text_hash (str): of its text, see ``hash_of``.
+    Attributes:
+        id: of the document before any preprocessing.
+        offsets: from its text to the current one.
+        text_hash: of its text, see ``hash_of``.
     """
 
     id: str
@@ -24,17 +25,24 @@ class Original(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> "Original":
-        """RETURNS (Original): itself, if it was not preprocessed.
-        RAISES (PelError): if its meta holds something else under our key."""
+        """Itself, if it was not preprocessed.
+
+        Raises:
+            PelError: if its meta holds something else under our key.
+        """
         if KEY not in document.meta:
             return cls(document.id, OffsetMap.identity(len(document.text)), hash_of(document.text))
         return cls.from_json(document.meta[KEY], length=len(document.text))
 
     @classmethod
     def from_json(cls, given: Any, *, length: int) -> "Original":
-        """given (Any): as ``to_json`` gives it.
-        length (int): of the current text.
-        RAISES (PelError): if it is something else, or of another text."""
+        """Args:
+            given: as ``to_json`` gives it.
+            length: of the current text.
+
+        Raises:
+            PelError: if it is something else, or of another text.
+        """
         if not isinstance(given, dict) or not {"id", "offsets", "text_hash"} <= given.keys():
             raise PelError(Errors.E238.format(got=str(given)[:80]))
         offsets = OffsetMap.from_json(given["offsets"])
@@ -48,12 +56,12 @@ class Original(NamedTuple):
 
 
 def hash_of(text: str) -> str:
-    """RETURNS (str): a hash that identifies an original text."""
+    """A hash that identifies an original text."""
     return fingerprint(text.encode("utf8", errors="surrogatepass"))
 
 
 def original_id(document: Document) -> str:
-    """RETURNS (str): the id of the document that it was made from, or its own. Whatever is split, drawn or
+    """The id of the document that it was made from, or its own. Whatever is split, drawn or
     grouped by document uses it, so that the parts of a document stay together."""
     given = document.meta.get(KEY)
     if isinstance(given, dict) and {"id", "offsets", "text_hash"} <= given.keys():
@@ -64,8 +72,11 @@ def original_id(document: Document) -> str:
 def original_span(document: Document, mention: Mention) -> tuple[int, int]:
     """The position of a mention of a preprocessed document in the original text.
 
-    document (Document): as preprocessed, perhaps written and read again.
-    mention (Mention): in its text.
-    RETURNS (Tuple[int, int]): character offsets.
+    Args:
+        document: as preprocessed, perhaps written and read again.
+        mention: in its text.
+
+    Returns:
+        Character offsets.
     """
     return Original.of(document).offsets.original_span(mention.start, mention.end)

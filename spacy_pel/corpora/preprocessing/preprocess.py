@@ -22,9 +22,12 @@ class Preprocessor(Protocol):
 def preprocess(documents: Iterable[Document], steps: Sequence[Preprocessor]) -> Iterator[Document]:
     """Send documents through steps.
 
-    documents (Iterable[Document]): from any reader; they are not changed.
-    steps (Sequence[Preprocessor]): in this order.
-    YIELDS (Document): what the last step makes; each leads back to its source by ``original_span``.
+    Args:
+        documents: from any reader; they are not changed.
+        steps: in this order.
+
+    Yields:
+        What the last step makes; each leads back to its source by ``original_span``.
     """
     for document in documents:
         made: list[Document] = [document]

@@ -15,14 +15,19 @@ Record = dict[str, Any]
 def restored(records: Iterable[Record], originals: dict[str, Document], path: Path) -> Iterator[Record]:
     """Map the mentions of preprocessed documents back to their originals.
 
-    records (Iterable[dict]): lines of a corpus, or of what `spacy-pel link` made of one; the windows of one
-        document follow each other.
-    originals (Dict[str, Document]): the documents before preprocessing, by id.
-    path (Path): where these come from, for errors.
-    YIELDS (dict): lines with the original texts; other keys of a mention are kept. Windows are joined;
+    Args:
+        records: lines of a corpus, or of what `spacy-pel link` made of one; the windows of one
+            document follow each other.
+        originals: the documents before preprocessing, by id.
+        path: where these come from, for errors.
+
+    Yields:
+        Lines with the original texts; other keys of a mention are kept. Windows are joined;
         of mentions with the same offsets and label the first is kept.
-    RAISES (PelError): if a line is not a document, an original is missing or has another text, or the windows
-        of one document are not consecutive.
+
+    Raises:
+        PelError: if a line is not a document, an original is missing or has another text, or the windows
+            of one document are not consecutive.
     """
     sources = ((_original(record), record) for record in records)
     done: set[str] = set()
@@ -56,7 +61,7 @@ def _original(record: Record) -> Original:
 
 
 def _mentions(record: Record) -> list[Record]:
-    """RETURNS (List[dict]): each with whole numbers as "start" and "end"."""
+    """Each with whole numbers as "start" and "end"."""
     mentions = record.get("mentions") or []
     where = f"a line to restore ({record['id']})"
     if not isinstance(mentions, list):

@@ -19,13 +19,16 @@ def rewritten(
 ) -> Document:
     """Give a document another text.
 
-    document (Document): it is not changed.
-    text (str): the new one.
-    offsets (OffsetMap): from the document's text to the new one.
-    id (Optional[str]): of the new document; None = the same.
-    mentions (Optional[Sequence[Mention]]): those of the document's mentions to keep; None = all. A
-        mention none of whose characters is left is dropped.
-    RETURNS (Document): the new one.
+    Args:
+        document: it is not changed.
+        text: the new one.
+        offsets: from the document's text to the new one.
+        id: of the new document; None = the same.
+        mentions: those of the document's mentions to keep; None = all. A
+            mention none of whose characters is left is dropped.
+
+    Returns:
+        The new one.
     """
     kept = []
     for mention in document.mentions if mentions is None else mentions:
@@ -49,14 +52,12 @@ def rewritten(
 
 
 def _parts(listed: Sequence[dict[str, Any]], offsets: OffsetMap) -> list[dict[str, Any]]:
-    """RETURNS (List[dict]): the parts of discontinuous mentions (see ``policy``), moved; those that lost
+    """The parts of discontinuous mentions (see ``policy``), moved; those that lost
     one are left out."""
     moved = []
     for entry in listed:
         whole = offsets.new_span(entry["start"], entry["end"])
         spans = [offsets.new_span(start, end) for start, end in entry["spans"]]
         if whole is not None and None not in spans:
-            moved.append(
-                {"start": whole[0], "end": whole[1], "spans": [list(span) for span in spans if span]}
-            )
+            moved.append({"start": whole[0], "end": whole[1], "spans": [list(span) for span in spans if span]})
     return moved

@@ -18,8 +18,9 @@ class SentenceWindows:
     number of the sentence. Each has only the mentions of its sentence, so every mention occurs once. A
     mention is never cut; sentences that it joins count as one.
 
-    neighbours (int): sentences added before and after; 0 = the sentence alone.
-    lang (str): the language whose tokenizer and full stops separate the sentences.
+    Args:
+        neighbours: sentences added before and after; 0 = the sentence alone.
+        lang: the language whose tokenizer and full stops separate the sentences.
     """
 
     def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:
@@ -45,7 +46,7 @@ class SentenceWindows:
         return windows
 
     def _sentences(self, document: Document) -> list[Sentence]:
-        """RETURNS (List[Tuple[int, int]]): character offsets, without white space at the ends but where
+        """Character offsets, without white space at the ends but where
         a mention reaches into it; none of them ends inside a mention."""
         if self._nlp is None:
             import spacy

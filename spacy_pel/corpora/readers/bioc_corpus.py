@@ -19,19 +19,7 @@ from .reader_base import CorpusReaderBase
 from .values import id_text, text_or_empty
 
 # infons that hold the concept id, in this order; case, blanks and underscores do not matter
-ID_KEYS = (
-    "identifier",
-    "conceptid",
-    "cui",
-    "mesh",
-    "meshid",
-    "omim",
-    "ncbigene",
-    "ncbitaxonomy",
-    "chebi",
-    "hpo",
-    "id",
-)
+ID_KEYS = ("identifier", "conceptid", "cui", "mesh", "meshid", "omim", "ncbigene", "ncbitaxonomy", "chebi", "hpo", "id")
 
 _MOST = 0.95  # of the mentions that match the text in any base, for a base to be that of the file
 
@@ -50,12 +38,13 @@ class BiocCorpus(CorpusReaderBase):
     of the passage, or in UTF-8 bytes: of these bases, the one in which most mentions of the file match the
     text is used, and a warning says so.
 
-    id_key (Optional[str]): the infon that holds the concept id; None = the first present of
-        identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
-    label (Optional[str]): the label of every mention; None = the infon "type".
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
-    strict (bool): a mention whose text differs from the text at its offsets is an error.
-    annotations (bool): whether to read them; without them, nothing in them is an error.
+    Args:
+        id_key: the infon that holds the concept id; None = the first present of
+            identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
+        label: the label of every mention; None = the infon "type".
+        strip_prefix: taken off the ids that have it, e.g. "MESH:".
+        strict: a mention whose text differs from the text at its offsets is an error.
+        annotations: whether to read them; without them, nothing in them is an error.
     """
 
     def __init__(
@@ -95,9 +84,7 @@ class BiocCorpus(CorpusReaderBase):
         best = max(BASES, key=matching.__getitem__)
         if matching[best] < _MOST * n_any:
             counts = ", ".join(f"{n} do as {base}" for base, n in matching.items())
-            example = next(
-                f"{text} as {used[0]}" for used, text in examples.items() if used and best not in used
-            )
+            example = next(f"{text} as {used[0]}" for used, text in examples.items() if used and best not in used)
             raise PelError(Errors.E251.format(path=path, n=n_any, counts=counts, example=example))
         if best != STANDARD:
             self.count(f"files_with_offsets_as_{best}".replace(" ", "_"))
@@ -132,7 +119,7 @@ class BiocCorpus(CorpusReaderBase):
 
 
 def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[tuple[str, tuple[Base, ...]]]:
-    """YIELDS (Tuple[str, Tuple[Base, ...]]): a mention with its document, and the bases in which it matches
+    """A mention with its document, and the bases in which it matches
     the text."""
     for where, record in _records(path):
         with _named(where):
@@ -140,15 +127,13 @@ def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[tuple[str, tuple[Bas
             for places in zip(*(text.mentions for text in texts), strict=True):
                 surface = text_or_empty(places[0][1].get("text"))
                 if places[0][0]:
-                    matches = (
-                        fits(one.text, place[0], surface) for one, place in zip(texts, places, strict=True)
-                    )
+                    matches = (fits(one.text, place[0], surface) for one, place in zip(texts, places, strict=True))
                     fitting = tuple(base for base, match in zip(bases, matches, strict=True) if match)
                     yield f"{where}: {quoted(surface)}", fitting
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """YIELDS (Tuple[str, Dict[str, Any]]): file and number of each document, and the document."""
+    """File and number of each document, and the document."""
     is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
     for number, record in enumerate(xml_documents(path) if is_xml else _json_documents(path), start=1):
         where = f"{path}, document {number}"
@@ -159,7 +144,9 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """RAISES (PelError): for a document that does not have the form of BioC; names it."""
+    """Raises:
+    PelError: for a document that does not have the form of BioC; names it.
+    """
     try:
         yield
     except PelError:
@@ -186,7 +173,7 @@ def _json_documents(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _documents_in(record: Any, path: Path) -> Iterator[dict[str, Any]]:
-    """YIELDS (Dict[str, Any]): the documents of a collection, or the record itself, which is one."""
+    """The documents of a collection, or the record itself, which is one."""
     documents = [record]
     if isinstance(record, dict) and "passages" not in record:
         lists = [value for key, value in record.items() if key in ("documents", "PubTator3")]

@@ -30,9 +30,10 @@ class BiocText:
     """The passages of a document, or their sentences, at their offsets, with blanks between them. A passage
     whose offset lies before the end of the text so far is moved after it, its annotations with it.
 
-    record (Dict[str, Any]): the document, as BioC JSON has it.
-    base (Base): of its offsets.
-    annotations (bool): whether to read them.
+    Args:
+        record: the document, as BioC JSON has it.
+        base: of its offsets.
+        annotations: whether to read them.
     """
 
     def __init__(self, record: dict[str, Any], base: Base, *, annotations: bool = True) -> None:
@@ -100,14 +101,14 @@ class _Piece:
         self.in_bytes = in_bytes
 
     def place(self, offset: int) -> int:
-        """RETURNS (int): the character of the document at an offset of the file."""
+        """The character of the document at an offset of the file."""
         inside = offset - self.offset
         if self.in_bytes and inside > 0 and not self.text.isascii():
             inside = bisect_right(self._ends, inside) + max(inside - self._ends[-1], 0)
         return self.at + inside
 
     def sentence(self, sentence: dict[str, Any]) -> "_Piece":
-        """RETURNS (_Piece): a sentence of a passage that has its own text."""
+        """A sentence of a passage that has its own text."""
         offset = whole_number(sentence.get("offset") or 0)
         at = self.place(offset)
         text = self.text[max(at - self.at, 0) :]

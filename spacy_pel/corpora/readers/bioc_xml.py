@@ -12,9 +12,14 @@ from ...util.files import READ_ERRORS, open_bytes
 def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
     """Stream the documents of a BioC XML file, plain or gzipped.
 
-    path (Path): the file.
-    YIELDS (Dict[str, Any]): with "id", "infons", "passages" and "annotations", as BioC JSON has them.
-    RAISES (PelError): if the file is not XML, or a damaged .gz.
+    Args:
+        path: the file.
+
+    Yields:
+        With "id", "infons", "passages" and "annotations", as BioC JSON has them.
+
+    Raises:
+        PelError: if the file is not XML, or a damaged .gz.
     """
     with open_bytes(path) as file:
         try:
@@ -28,9 +33,7 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
             if isinstance(err, PelError):
                 raise
             raise PelError(
-                Errors.E207.format(
-                    where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc"
-                )
+                Errors.E207.format(where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc")
             ) from err
 
 

@@ -35,9 +35,10 @@ class BratCorpus(CorpusReaderBase):
 
     Offsets count characters. A line end is one of them, unless more mentions fit when ``\r\n`` are two.
 
-    label (Optional[str]): the label of every mention; None = the type.
-    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
-    strict (bool): a mention whose text differs from the text at its offsets is an error.
+    Attributes:
+        label: the label of every mention; None = the type.
+        strip_prefix: taken off the ids that have it, e.g. "UMLS:".
+        strict: a mention whose text differs from the text at its offsets is an error.
     """
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
@@ -79,7 +80,7 @@ class BratCorpus(CorpusReaderBase):
 
 
 def _pairs(paths: Sequence[Path]) -> dict[Path, dict[str, Path]]:
-    """RETURNS (Dict[Path, Dict[str, Path]]): the text and the annotations of each document."""
+    """The text and the annotations of each document."""
     pairs: dict[Path, dict[str, Path]] = {}
     for path in paths:
         if not (path.is_dir() or _NAME.search(path.name)):
@@ -99,7 +100,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _place(row: list[str], where: str) -> tuple[str, list[Span]]:
-    """RETURNS (Tuple[str, List[Tuple[int, int]]]): type and parts of a mention, from "Disorder 0 5;10 15"."""
+    """Type and parts of a mention, from "Disorder 0 5;10 15"."""
     try:
         _, middle, _ = row
         label, numbers = middle.split(None, 1)
@@ -112,19 +113,19 @@ def _place(row: list[str], where: str) -> tuple[str, list[Span]]:
 
 
 def _holds_ids(note: str) -> bool:
-    """RETURNS (bool): whether a note is no remark, but ids or NIL."""
+    """Whether a note is no remark, but ids or NIL."""
     parts = [part for field in _NOTE.split(note.strip()) for part in field.split("+")]
     return note.strip() == NIL or all(looks_like_id(part) and len(part) > 2 for part in parts)
 
 
 def _text(text: str, mentions: Iterable[tuple[list[Span], str]]) -> str:
-    """RETURNS (str): the text with the line ends that fit more of the mentions."""
+    """The text with the line ends that fit more of the mentions."""
     texts = [text.replace("\r\n", "\n"), text]
     return max(texts, key=lambda one: sum(fits(one, spans, surface) for spans, surface in mentions))
 
 
 def _joined(text: str, spans: list[Span]) -> list[Span]:
-    """RETURNS (List[Tuple[int, int]]): the parts of a mention, joined where only white space separates them,
+    """The parts of a mention, joined where only white space separates them,
     as in a mention of two lines."""
     joined = spans[:1]
     for start, end in spans[1:]:

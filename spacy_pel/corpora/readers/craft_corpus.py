@@ -23,12 +23,13 @@ class CraftCorpus(CorpusReaderBase):
     spans "start,end;start,end", id, label, text), distinguished by their endings. Counted in ``report`` as
     ``no_text``: annotations of documents that the texts lack.
 
-    ontologies (Optional[List[str]]): keep these annotations, e.g. ["CL", "UBERON"]; None = all.
-    part (Optional[str]): keep the documents of "train", "dev" or "test"; None = all.
-    discontinuous (str): "cover" = from the first part to the last, "drop" = leave them out.
-    label (Optional[str]): the label of every mention; None = the ontology.
-    strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose text differs from the text at its offsets is an error.
+    Args:
+        ontologies: keep these annotations, e.g. ["CL", "UBERON"]; None = all.
+        part: keep the documents of "train", "dev" or "test"; None = all.
+        discontinuous: "cover" = from the first part to the last, "drop" = leave them out.
+        label: the label of every mention; None = the ontology.
+        strip_prefix: taken off the ids that have it.
+        strict: a mention whose text differs from the text at its offsets is an error.
     """
 
     def __init__(
@@ -52,9 +53,7 @@ class CraftCorpus(CorpusReaderBase):
         tables = [path for path in paths if names[path].endswith(".tsv")]
         if not texts or not tables or len(texts) + len(tables) < len(paths):
             raise self._unexpected(
-                ", ".join(map(str, paths)),
-                "a .jsonl file of texts and a .tsv file of concepts",
-                "other files",
+                ", ".join(map(str, paths)), "a .jsonl file of texts and a .tsv file of concepts", "other files"
             )
         rows = self._rows(tables)
         for path in texts:

@@ -23,9 +23,12 @@ HYPHENS = "-/‑"
 def glue(tokens: Sequence[str], fixed: dict[int, str]) -> tuple[str, list[tuple[int, int]]]:
     """Join the tokens of a sentence.
 
-    tokens (Sequence[str]): the tokens.
-    fixed (Dict[int, str]): white space that is known, by the index of the token before it.
-    RETURNS (Tuple[str, List[Tuple[int, int]]]): the text and the offsets of each token.
+    Args:
+        tokens: the tokens.
+        fixed: white space that is known, by the index of the token before it.
+
+    Returns:
+        The text and the offsets of each token.
     """
     text = ""
     offsets: list[tuple[int, int]] = []
@@ -45,7 +48,8 @@ def glue(tokens: Sequence[str], fixed: dict[int, str]) -> tuple[str, list[tuple[
 def spaces_in(tokens: Sequence[str], surface: str) -> list[str]:
     """The white space between tokens as the mention's string has it.
 
-    RETURNS (List[str]): one entry between each two tokens, or an empty list if the string
+    Returns:
+        One entry between each two tokens, or an empty list if the string
         does not begin with these tokens (it may be longer: some sentences were cut in two).
     """
     spaces = []

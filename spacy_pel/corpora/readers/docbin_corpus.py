@@ -26,12 +26,13 @@ class DocbinCorpus(CorpusReaderBase):
     A document's id is ``doc.user_data["pel_doc_id"]`` (the command `convert` writes it), or the
     file's name and a number.
 
-    lang (str): the language whose blank vocabulary reads the file.
-    spans_key (Optional[str]): take the spans of this group; None = ``doc.ents``.
-    unlabelled (str): mentions with the id "", i.e. unannotated: "drop" leaves them out
-        and counts them, "nil" takes them for NIL like those with the id "NIL".
-    label (Optional[str]): the label of every mention; None = as the file has it.
-    strip_prefix (str): taken off the ids that have it.
+    Args:
+        lang: the language whose blank vocabulary reads the file.
+        spans_key: take the spans of this group; None = ``doc.ents``.
+        unlabelled: mentions with the id "", i.e. unannotated: "drop" leaves them out
+            and counts them, "nil" takes them for NIL like those with the id "NIL".
+        label: the label of every mention; None = as the file has it.
+        strip_prefix: taken off the ids that have it.
     """
 
     def __init__(
@@ -75,9 +76,7 @@ class DocbinCorpus(CorpusReaderBase):
 
 def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
     if not path.is_file():
-        raise PelError(
-            Errors.E002.format(expected="a .spacy file", path=path, got="no file", todo="Check the path.")
-        )
+        raise PelError(Errors.E002.format(expected="a .spacy file", path=path, got="no file", todo="Check the path."))
     data = path.read_bytes()
     try:
         _check_size(path, data)
@@ -86,14 +85,14 @@ def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
         raise
     except Exception as err:  # zlib, msgpack, numpy and spaCy each raise their own errors
         raise PelError(
-            Errors.E207.format(
-                where=path, expected="a DocBin", got=f"unreadable bytes ({err})", reader="docbin"
-            )
+            Errors.E207.format(where=path, expected="a DocBin", got=f"unreadable bytes ({err})", reader="docbin")
         ) from err
 
 
 def _check_size(path: Path, data: bytes) -> None:
-    """RAISES (PelError): if it is a small file that unpacks to gigabytes."""
+    """Raises:
+    PelError: if it is a small file that unpacks to gigabytes.
+    """
     limit, size, unpacked = int(len(data) * max_expansion()), 0, zlib.decompressobj()
     while data and not unpacked.eof:
         size += len(unpacked.decompress(data, _CHUNK))

@@ -13,9 +13,7 @@ from .reader_base import CorpusReaderBase
 from .values import whole_number
 
 _LINE = re.compile(r"\[(\d+)::(\d+)\]\s+(\S+)\s*\|\s?(.*)")
-_UNDERSCORE_ID = re.compile(
-    r"(?<![A-Za-z])([A-Za-z]+)_(\w+)"
-)  # from the first letter, or it takes quadratic time
+_UNDERSCORE_ID = re.compile(r"(?<![A-Za-z])([A-Za-z]+)_(\w+)")  # from the first letter, or it takes quadratic time
 
 
 @registry.pel_corpus_readers("spacy-pel.GscCorpus.v1")
@@ -25,14 +23,13 @@ class GscCorpus(CorpusReaderBase):
     An annotation is ``[start::end]``, a tab, ``HP_0000110 | renal dysplasia``. Ids are written as in
     ontologies: ``HP:0000110``.
 
-    label (Optional[str]): the label of every mention (the corpus has none).
-    strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose text differs from the text at its offsets is an error.
+    Args:
+        label: the label of every mention (the corpus has none).
+        strip_prefix: taken off the ids that have it.
+        strict: a mention whose text differs from the text at its offsets is an error.
     """
 
-    def __init__(
-        self, *, label: str | None = "PHENOTYPE", strip_prefix: str = "", strict: bool = False
-    ) -> None:
+    def __init__(self, *, label: str | None = "PHENOTYPE", strip_prefix: str = "", strict: bool = False) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
@@ -14,7 +14,7 @@ from ..offsets import OffsetCheck, new_report
 from .parquet_rows import parquet_rows
 from .values import id_text, text_or_empty, whole_number
 
-PathLike = Union[str, Path]
+PathLike = str | Path
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 
 
@@ -26,9 +26,10 @@ class JsonlCorpus:
     the document's text. Mentions are not changed, including their order and white space. A .parquet file of
     ``link`` is read in the same way.
 
-    strict (bool): a mention whose "text" differs from the text at its offsets is an error;
-        otherwise it is moved by at most three characters or left out, and counted.
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
+    Args:
+        strict: a mention whose "text" differs from the text at its offsets is an error;
+            otherwise it is moved by at most three characters or left out, and counted.
+        strip_prefix: taken off the ids that have it, e.g. "MESH:".
     """
 
     def __init__(self, *, strict: bool = True, strip_prefix: str = "") -> None:
@@ -41,8 +42,10 @@ class JsonlCorpus:
         self.check = OffsetCheck(self.report, strict=self.strict)
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
-        """RAISES (PelError): if a line is not a document, a mention's offsets do not match, or there is no
-        document."""
+        """Raises:
+        PelError: if a line is not a document, a mention's offsets do not match, or there is no
+            document.
+        """
         yield from guarded(self.read(paths), type(self).__name__, paths)
         if not self.report["documents"]:
             raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
@@ -50,7 +53,8 @@ class JsonlCorpus:
     def read(self, paths: Sequence[Path], *, gold: bool = False) -> Iterator[Document]:
         """As calling it, but a file may be empty.
 
-        gold (bool): the output of ``link`` is an error.
+        Args:
+            gold: the output of ``link`` is an error.
         """
         self._begin()
         for path in paths:
@@ -81,9 +85,14 @@ class JsonlCorpus:
 def read_corpus(path: PathLike) -> Iterator[Document]:
     """Read a corpus file (.jsonl or .jsonl.gz), verifying the offsets; it may be empty.
 
-    path (PathLike): the file, or a .parquet file of ``link``.
-    YIELDS (Document): the documents in order.
-    RAISES (PelError): if a line is not a document or a mention's offsets do not match.
+    Args:
+        path: the file, or a .parquet file of ``link``.
+
+    Yields:
+        The documents in order.
+
+    Raises:
+        PelError: if a line is not a document or a mention's offsets do not match.
     """
     return guarded(JsonlCorpus().read([Path(path)]), "JsonlCorpus", [path])
 
@@ -91,9 +100,14 @@ def read_corpus(path: PathLike) -> Iterator[Document]:
 def read_gold(path: PathLike) -> Iterator[Document]:
     """Read an annotated corpus as ``read_corpus`` does; refuse what ``link`` wrote, whose ids are answers.
 
-    path (PathLike): the file.
-    YIELDS (Document): the documents in order.
-    RAISES (PelError): as ``read_corpus``, and if ``link`` wrote the file.
+    Args:
+        path: the file.
+
+    Yields:
+        The documents in order.
+
+    Raises:
+        PelError: as ``read_corpus``, and if ``link`` wrote the file.
     """
     return guarded(JsonlCorpus().read([Path(path)], gold=True), "JsonlCorpus", [path])
 
@@ -101,10 +115,15 @@ def read_gold(path: PathLike) -> Iterator[Document]:
 def read_links(path: PathLike) -> Iterator[dict[str, Any]]:
     """Read what ``link`` wrote as JSON lines or as Parquet: both give the same.
 
-    path (PathLike): a .jsonl, .jsonl.gz or .parquet file.
-    YIELDS (Dict[str, Any]): a document with "id", "text", "mentions" and "meta". A mention's "candidates" are
+    Args:
+        path: a .jsonl, .jsonl.gz or .parquet file.
+
+    Yields:
+        A document with "id", "text", "mentions" and "meta". A mention's "candidates" are
         pairs [id, score], also from Parquet, where they are structures.
-    RAISES (PelError): if the file is missing, or is not JSON lines or Parquet.
+
+    Raises:
+        PelError: if the file is missing, or is not JSON lines or Parquet.
     """
     return (record for _, record in _numbered(Path(path)))
 
@@ -112,15 +131,18 @@ def read_links(path: PathLike) -> Iterator[dict[str, Any]]:
 def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
     """Write a corpus file, atomically; gzipped if the name ends in .gz.
 
-    path (PathLike): the file.
-    documents (Iterable[Document]): what to write; may be a generator.
-    RETURNS (int): the number of documents.
+    Args:
+        path: the file.
+        documents: what to write; may be a generator.
+
+    Returns:
+        The number of documents.
     """
     return write_jsonl(path, map(to_record, documents))
 
 
 def to_record(document: Document) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): one line of the corpus format."""
+    """One line of the corpus format."""
     mentions = []
     for mention in document.mentions:
         record: dict[str, Any] = {
@@ -141,7 +163,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _is_corrected(mention: dict[str, Any]) -> bool:
-    """RETURNS (bool): whether the ids of a mention that ``link`` wrote were changed, or its kb_id."""
+    """Whether the ids of a mention that ``link`` wrote were changed, or its kb_id."""
     answer = [] if mention["kb_id"] in ("", NIL) else [mention["kb_id"]]
     return (mention.get("ids") or []) != answer
 
@@ -171,9 +193,7 @@ def _document(record: dict[str, Any], check: OffsetCheck, where: str) -> Documen
             continue
         place = check(text, mention.start, mention.end, surface, where=where)
         if place is not None:
-            document.mentions.append(
-                Mention(*place, label=mention.label, ids=mention.ids, composite=mention.composite)
-            )
+            document.mentions.append(Mention(*place, label=mention.label, ids=mention.ids, composite=mention.composite))
     return document
 
 

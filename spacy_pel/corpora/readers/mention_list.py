@@ -26,14 +26,13 @@ class MentionList(CorpusReaderBase):
     ``index`` learn names, counts of surface forms and topics as from any corpus. Do not train an encoder or
     a detector on it, and do not evaluate on it.
 
-    part (Optional[str]): keep the rows with this in the column split, e.g. "dev"; None = all.
-    label (Optional[str]): the label of every mention.
-    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
+    Args:
+        part: keep the rows with this in the column split, e.g. "dev"; None = all.
+        label: the label of every mention.
+        strip_prefix: taken off the ids that have it, e.g. "UMLS:".
     """
 
-    def __init__(
-        self, *, part: str | None = None, label: str | None = "ENTITY", strip_prefix: str = ""
-    ) -> None:
+    def __init__(self, *, part: str | None = None, label: str | None = "ENTITY", strip_prefix: str = "") -> None:
         super().__init__(label=label, strip_prefix=strip_prefix)
         self.part = part
 
@@ -46,7 +45,7 @@ class MentionList(CorpusReaderBase):
                 yield self._document(document_id, mentions, path)
 
     def _rows(self, path: Path) -> Iterator[tuple[str, str, str]]:
-        """YIELDS (Tuple[str, str, str]): document, ids and mention of each row of the part."""
+        """Document, ids and mention of each row of the part."""
         rows = read_cells(path, read_lines(path), quotes=False)
         _, header = next(rows, (1, []))
         columns = {**_COLUMNS, **(_SPLIT if self.part is not None else {})}

@@ -12,9 +12,10 @@ _ROWS = 1024  # read at a time
 
 
 def open_parquet(path: Path) -> Any:
-    """RETURNS (pyarrow.parquet.ParquetFile): the file.
+    """The file.
 
-    RAISES (PelError): if it is missing or is not Parquet.
+    Raises:
+        PelError: if it is missing or is not Parquet.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -33,10 +34,15 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
     """Stream the rows of a file that ``link`` wrote, or of another one with documents, as the objects of JSON
     lines: a candidate is a pair ``[id, score]``, and "meta" a dictionary.
 
-    path (Path): the file.
-    columns (Optional[Sequence[str]]): the columns to read, as far as there are such; None = all.
-    YIELDS (Tuple[int, Dict[str, Any]]): the number of the row, from 1, and its object.
-    RAISES (PelError): if the file is missing or is not Parquet.
+    Args:
+        path: the file.
+        columns: the columns to read, as far as there are such; None = all.
+
+    Yields:
+        The number of the row, from 1, and its object.
+
+    Raises:
+        PelError: if the file is missing or is not Parquet.
     """
     file = open_parquet(path)
     names = [name for name in file.schema_arrow.names if columns is None or name in columns]
@@ -48,7 +54,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
 
 
 def as_in_json(row: dict[str, Any]) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): a row of documents, linked or not, as an object of JSON lines."""
+    """A row of documents, linked or not, as an object of JSON lines."""
     if isinstance(row.get("meta"), str):
         row["meta"] = _dictionary(row["meta"])
     elif isinstance(row.get("meta"), dict):  # a structure, which may hold dates

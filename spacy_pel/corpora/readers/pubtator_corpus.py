@@ -29,9 +29,10 @@ class PubtatorCorpus(CorpusReaderBase):
     Lines of relations (``PMID, CID, id, id``, also wider ones) are skipped and counted. A title line begins a
     document; blank lines may be anywhere. Ids: see ``policy.py``.
 
-    label (Optional[str]): the label of every mention; None = the file's type column.
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
-    strict (bool): a mention whose text differs from the text at its offsets is an error.
+    Attributes:
+        label: the label of every mention; None = the file's type column.
+        strip_prefix: taken off the ids that have it, e.g. "MESH:" or "UMLS:".
+        strict: a mention whose text differs from the text at its offsets is an error.
     """
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
@@ -85,7 +86,7 @@ class PubtatorCorpus(CorpusReaderBase):
 
 
 def _is_relation(row: list[str], text: str) -> bool:
-    """RETURNS (bool): whether a word stands in the place of the start. If the string ends where the row says,
+    """Whether a word stands in the place of the start. If the string ends where the row says,
     it is a mention with a damaged start."""
     if len(row) < 3 or not any(map(str.isalpha, row[1])):
         return False

@@ -15,10 +15,11 @@ from ..policy import tidy
 class CorpusReaderBase(ABC):
     """A reader implements ``read``; the base counts, orders mentions and has the shared settings.
 
-    label (Optional[str]): the label of every mention; None = as the source has it.
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
-    strict (bool): a mention whose text differs from the text at its offsets is an error;
-        otherwise it is moved by at most three characters or left out, and counted.
+    Args:
+        label: the label of every mention; None = as the source has it.
+        strip_prefix: taken off the ids that have it, e.g. "MESH:" or "UMLS:".
+        strict: a mention whose text differs from the text at its offsets is an error;
+            otherwise it is moved by at most three characters or left out, and counted.
     """
 
     def __init__(self, *, label: str | None = None, strip_prefix: str = "", strict: bool = False) -> None:
@@ -34,9 +35,14 @@ class CorpusReaderBase(ABC):
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
         """Stream the documents of the files, with verified mentions in order.
 
-        paths (Sequence[Path]): files (plain or gzipped) or folders, depending on the format.
-        YIELDS (Document): the documents in the order of the source.
-        RAISES (PelError): if a file is missing or damaged, or there is no document.
+        Args:
+            paths: files (plain or gzipped) or folders, depending on the format.
+
+        Yields:
+            The documents in the order of the source.
+
+        Raises:
+            PelError: if a file is missing or damaged, or there is no document.
         """
         paths = [Path(path) for path in paths]
         self._begin()
@@ -71,8 +77,9 @@ class CorpusReaderBase(ABC):
     ) -> None:
         """Add a mention to a document, if its text is found at its offsets.
 
-        spans (Sequence[Tuple[int, int]]): its parts; several = a discontinuous mention, which
-            becomes the covering span and is listed in the document's meta.
+        Args:
+            spans: its parts; several = a discontinuous mention, which
+                becomes the covering span and is listed in the document's meta.
         """
         place = self.check.parts(document.text, spans, surface, where=where)
         if place is None:

@@ -24,9 +24,10 @@ class St21pvCorpus(CorpusReaderBase):
     copy of the corpus lacks the sentences without a mention, and its abbreviations are
     expanded.
 
-    label (Optional[str]): the label of every mention (the copy has no semantic types).
-    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
-    strict (bool): a mention whose tokens do not give its listed string is an error.
+    Args:
+        label: the label of every mention (the copy has no semantic types).
+        strip_prefix: taken off the ids that have it, e.g. "UMLS:".
+        strict: a mention whose tokens do not give its listed string is an error.
     """
 
     def __init__(self, *, label: str | None = "ENTITY", strip_prefix: str = "", strict: bool = False) -> None:

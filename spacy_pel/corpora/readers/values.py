@@ -6,9 +6,10 @@ from ...errors import quoted
 
 
 def whole_number(value: Any) -> int:
-    """RETURNS (int): a number of characters or tokens, given as an integer or its digits.
+    """A number of characters or tokens, given as an integer or its digits.
 
-    RAISES (ValueError): if it is anything else, also for more digits than a text can have characters.
+    Raises:
+        ValueError: if it is anything else, also for more digits than a text can have characters.
     """
     if isinstance(value, str) and len(value) < 16 and value.strip().isdecimal():
         return int(value)
@@ -18,14 +19,14 @@ def whole_number(value: Any) -> int:
 
 
 def id_text(value: Any) -> str:
-    """RETURNS (str): an id, which may be given as an integer. RAISES (ValueError): if it is anything else."""
+    """An id, which may be given as an integer. RAISES (ValueError): if it is anything else."""
     if isinstance(value, str) or type(value) is int:
         return str(value)
     raise ValueError(f"expected an id, got {quoted(value)}")
 
 
 def text_or_empty(value: Any) -> str:
-    """RETURNS (str): a text; "" for None. RAISES (ValueError): if it is anything else."""
+    """A text; "" for None. RAISES (ValueError): if it is anything else."""
     if value is None or isinstance(value, str):
         return value or ""
     raise ValueError(f"expected text, got {quoted(value)}")

@@ -40,19 +40,15 @@ class ZeshelCorpus(CorpusReaderBase):
     and ``category``. Only pages with mentions become documents, and one at a time is kept in
     memory. Counted in ``report`` as ``no_page``: mentions on a page that the files lack.
 
-    worlds (Optional[List[str]]): keep the mentions of these wikis; None = all.
-    label (Optional[str]): the label of every mention; None = its category, e.g. "LOW_OVERLAP".
-    strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose text differs from the text at its offsets is an error.
+    Args:
+        worlds: keep the mentions of these wikis; None = all.
+        label: the label of every mention; None = its category, e.g. "LOW_OVERLAP".
+        strip_prefix: taken off the ids that have it.
+        strict: a mention whose text differs from the text at its offsets is an error.
     """
 
     def __init__(
-        self,
-        *,
-        worlds: list[str] | None = None,
-        label: str | None = None,
-        strip_prefix: str = "",
-        strict: bool = False,
+        self, *, worlds: list[str] | None = None, label: str | None = None, strip_prefix: str = "", strict: bool = False
     ) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
         self.worlds = None if worlds is None else frozenset(worlds)
@@ -157,9 +153,7 @@ class ZeshelCorpus(CorpusReaderBase):
     def _check(self, record: dict[str, Any], keys: Sequence[str], where: str) -> None:
         wrong = [key for key in keys if not isinstance(record.get(key), str)]
         if wrong:
-            raise self._unexpected(
-                where, f"strings for {', '.join(keys)}", f"no string for {', '.join(wrong)}"
-            )
+            raise self._unexpected(where, f"strings for {', '.join(keys)}", f"no string for {', '.join(wrong)}")
 
     def _unexpected(self, where: str, expected: str, got: str) -> PelError:
         return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="zeshel"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def json_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """YIELDS (Path): the files, and for a folder the .json and .json.gz files in it, by name."""
+    """The files, and for a folder the .json and .json.gz files in it, by name."""
     for path in paths:
         if path.is_dir():
             yield from sorted(file for file in path.iterdir() if world_of(file) != file.name)
@@ -14,5 +14,5 @@ def json_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def world_of(path: Path) -> str:
-    """RETURNS (str): the world whose pages a file holds, e.g. "starwars" for starwars.json.gz."""
+    """The world whose pages a file holds, e.g. "starwars" for starwars.json.gz."""
     return path.name.removesuffix(".gz").removesuffix(".json")

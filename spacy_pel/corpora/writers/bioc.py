@@ -29,9 +29,12 @@ def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
     mention), "type" (the label), "name" (the entity's) and "score". Control characters that XML does not
     allow become blanks.
 
-    path (Path): the file.
-    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text" and "mentions".
-    RAISES (PelError): if the file cannot be written.
+    Args:
+        path: the file.
+        records: lines of ``link``: "id", "text" and "mentions".
+
+    Raises:
+        PelError: if the file cannot be written.
     """
     with text_file(path) as file:
         file.write(_HEAD)

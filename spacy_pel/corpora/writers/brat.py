@@ -28,9 +28,12 @@ def write_brat(path: Path, records: Iterable[dict[str, Any]]) -> None:
     A file is named by the document's id: characters other than letters, digits, ``.``, ``-`` and ``_`` are
     written as %XX, and where two documents have the same id, the second is ``id~2``.
 
-    path (Path): the folder.
-    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text" and "mentions".
-    RAISES (PelError): if the folder cannot be written.
+    Args:
+        path: the folder.
+        records: lines of ``link``: "id", "text" and "mentions".
+
+    Raises:
+        PelError: if the folder cannot be written.
     """
     with atomic_path(path) as part:
         part.mkdir()

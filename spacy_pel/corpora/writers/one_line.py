@@ -7,17 +7,17 @@ _OTHER = re.compile(r"[\t\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # all but \n
 
 
 def one_line(text: str) -> str:
-    """RETURNS (str): a text of the same length, with a blank for each line end and tab."""
+    """A text of the same length, with a blank for each line end and tab."""
     return plain_lines(text).replace("\n", " ")
 
 
 def plain_lines(text: str) -> str:
-    r"""RETURNS (str): a text of the same length, in which lines end in \n alone; with a blank for each other
+    r"""A text of the same length, in which lines end in \n alone; with a blank for each other
     line end and tab."""
     return _OTHER.sub(" ", text)
 
 
 def first_line_end(text: str) -> int:
-    """RETURNS (int): the position of the first line end, -1 if there is none."""
+    """The position of the first line end, -1 if there is none."""
     match = _LINE_END.search(text)
     return match.start() if match else -1

@@ -17,9 +17,12 @@ def write_parquet(path: Path, records: Iterable[dict[str, Any]]) -> None:
     The columns are the keys of the JSON lines, but a candidate is a structure of "id" and "score", as a list
     in Parquet has one type, and "meta" is a string of JSON.
 
-    path (Path): the file.
-    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text", "mentions" and "meta".
-    RAISES (PelError): if the file cannot be written.
+    Args:
+        path: the file.
+        records: lines of ``link``: "id", "text", "mentions" and "meta".
+
+    Raises:
+        PelError: if the file cannot be written.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -32,7 +35,7 @@ def write_parquet(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 
 def link_schema() -> Any:
-    """RETURNS (pyarrow.Schema): of linked documents, one a row."""
+    """Of linked documents, one a row."""
     import pyarrow as pa
 
     candidate = pa.struct([("id", pa.string()), ("score", pa.float64())])
@@ -48,16 +51,12 @@ def link_schema() -> Any:
         ]
     )
     return pa.schema(
-        [
-            *((name, pa.string()) for name in ("id", "text")),
-            ("mentions", pa.list_(mention)),
-            ("meta", pa.string()),
-        ]
+        [*((name, pa.string()) for name in ("id", "text")), ("mentions", pa.list_(mention)), ("meta", pa.string())]
     )
 
 
 def link_row(record: dict[str, Any]) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): a line of ``link`` as a row of ``link_schema``; no "mentions" stay null."""
+    """A line of ``link`` as a row of ``link_schema``; no "mentions" stay null."""
     mentions = record["mentions"] and [
         {**found, "candidates": [{"id": key, "score": score} for key, score in found["candidates"]]}
         for found in record["mentions"]

@@ -21,9 +21,12 @@ def write_pubtator(path: Path, records: Iterable[dict[str, Any]]) -> None:
     abstract. Offsets are those of the text: tabs and line ends become blanks, one each. The last column is
     the id, or ``-`` if there is none.
 
-    path (Path): the file.
-    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text" and "mentions".
-    RAISES (PelError): if the file cannot be written.
+    Args:
+        path: the file.
+        records: lines of ``link``: "id", "text" and "mentions".
+
+    Raises:
+        PelError: if the file cannot be written.
     """
     with text_file(path) as file:
         for record in records:

@@ -13,9 +13,14 @@ from ...util import atomic_path
 def text_file(path: Path) -> Iterator[IO[str]]:
     r"""Write a UTF-8 file with line ends \n, atomically; gzipped if the name ends in .gz.
 
-    path (Path): the file.
-    YIELDS (IO[str]): the open file.
-    RAISES (PelError): if it cannot be written.
+    Args:
+        path: the file.
+
+    Yields:
+        The open file.
+
+    Raises:
+        PelError: if it cannot be written.
     """
     with atomic_path(path) as part:
         file = (

@@ -45,5 +45,5 @@ class Cosine:
         return width
 
     def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
-        """RETURNS (Vectors): scaled to length 1."""
+        """Scaled to length 1."""
         return unit_length(vectors)

@@ -41,5 +41,5 @@ class DotProduct:
         return width
 
     def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
-        """RETURNS (Vectors): as they are."""
+        """As they are."""
         return vectors

@@ -50,7 +50,7 @@ class Euclidean:
         return width + _MORE
 
     def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
-        """RETURNS (Vectors): (n, d + 4), see the class. The norm of an entity is in two parts, so that
+        """(n, d + 4), see the class. The norm of an entity is in two parts, so that
         codes of 16 bits do not round it."""
         half = -(vectors.astype(np.float64) ** 2).sum(axis=1) / 2
         more = np.zeros((len(vectors), _MORE), dtype=np.float64)

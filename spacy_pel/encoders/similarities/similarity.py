@@ -20,11 +20,12 @@ class Similarity(Protocol):
     An index compares inner products only: ``index_vectors`` returns vectors whose inner products rank as
     the similarity does (for tokens approximately: what the index finds is rescored).
 
-    registered_name (str): its name in the registry "pel_similarities".
-    unit_vectors (bool): whether only the direction of a vector counts; then an index takes vectors of
-        length 1.
-    token_level (bool): whether it compares tokens.
-    metric (str): what the pooled vectors are compared by: their inner product or their distance.
+    Attributes:
+        registered_name: its name in the registry "pel_similarities".
+        unit_vectors: whether only the direction of a vector counts; then an index takes vectors of
+            length 1.
+        token_level: whether it compares tokens.
+        metric: what the pooled vectors are compared by: their inner product or their distance.
     """
 
     registered_name: str

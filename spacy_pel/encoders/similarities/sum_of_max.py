@@ -56,7 +56,7 @@ class SumOfMax:
         return width
 
     def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
-        """RETURNS (Vectors): the pooled vectors as they are."""
+        """The pooled vectors as they are."""
         return vectors
 
 

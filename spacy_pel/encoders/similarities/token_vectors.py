@@ -22,14 +22,14 @@ Encoded = Union["Tensor", TokenVectors]  # what a similarity reads: (n, d), or t
 
 
 def take(encoded: Encoded, index: "Tensor") -> Encoded:
-    """RETURNS (Encoded): these texts, in the shape of the index, which may have repeats."""
+    """These texts, in the shape of the index, which may have repeats."""
     if isinstance(encoded, TokenVectors):
         return TokenVectors(encoded.vectors[index], encoded.mask[index])
     return encoded[index]
 
 
 def join(parts: Sequence[Encoded]) -> Encoded:
-    """RETURNS (Encoded): the texts of all parts in order, tokens padded to the longest."""
+    """The texts of all parts in order, tokens padded to the longest."""
     import torch
     from torch.nn.functional import pad
 

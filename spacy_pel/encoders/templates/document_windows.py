@@ -25,9 +25,10 @@ class DocumentWindows:
     context on both sides. A mention that fits no window is read from its start, and its end is cut. One that
     has no pieces, such as white space, is the mean of a whole window.
 
-    max_length (int): word pieces of a window, special tokens included.
-    overlap (float): share of a window that the next one repeats at least, 0 <= overlap < 1. A larger share
-        gives mentions more context, and a text more windows.
+    Args:
+        max_length: word pieces of a window, special tokens included.
+        overlap: share of a window that the next one repeats at least, 0 <= overlap < 1. A larger share
+            gives mentions more context, and a text more windows.
     """
 
     registered_name = "spacy-pel.DocumentWindows.v1"
@@ -47,16 +48,21 @@ class DocumentWindows:
 
     @property
     def special_tokens(self) -> list[str]:
-        """RETURNS (List[str]): none."""
+        """none."""
         return []
 
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionWindows:
         """Lay out the texts of some mentions; windows without any of them are left out.
 
-        tokenizer (PreTrainedTokenizerFast): with offsets.
-        mentions (Sequence[MentionInText]): (n,), those of one text share its windows.
-        RETURNS (MentionWindows): of the n mentions.
-        RAISES (PelError): if the tokenizer gives no offsets.
+        Args:
+            tokenizer: with offsets.
+            mentions: (n,), those of one text share its windows.
+
+        Returns:
+            Of the n mentions.
+
+        Raises:
+            PelError: if the tokenizer gives no offsets.
         """
         of_text: dict[str, list[int]] = {}
         for number, (text, _, _) in enumerate(mentions):
@@ -86,10 +92,13 @@ class DocumentWindows:
 def window_starts(n_pieces: int, room: int, overlap: float) -> NDArray[np.int64]:
     """Spread windows evenly over a text, as few as the overlap allows.
 
-    n_pieces (int): of the text.
-    room (int): pieces of a window.
-    overlap (float): the least share of a window that the next one repeats.
-    RETURNS (NDArray[int64]): ascending, the first 0; the last window ends with the text.
+    Args:
+        n_pieces: of the text.
+        room: pieces of a window.
+        overlap: the least share of a window that the next one repeats.
+
+    Returns:
+        Ascending, the first 0; the last window ends with the text.
     """
     rest = max(0, n_pieces - room)
     steps = -(-rest // max(1, int(room * (1 - overlap))))
@@ -100,10 +109,13 @@ def best_windows(starts: NDArray[np.int64], room: int, pieces: NDArray[np.int64]
     """Choose the window of each mention: where the smaller one of its two contexts is largest, which is where
     the centres of both are nearest; the first of two that are equal.
 
-    starts (NDArray[int64]): of the windows, ascending.
-    room (int): pieces of a window.
-    pieces (NDArray[int64]): (n, 2), first piece of each mention in its text, and end.
-    RETURNS (NDArray[int64]): (n, 3), number of the window, first piece in it, and end.
+    Args:
+        starts: of the windows, ascending.
+        room: pieces of a window.
+        pieces: (n, 2), first piece of each mention in its text, and end.
+
+    Returns:
+        (n, 3), number of the window, first piece in it, and end.
     """
     first, end = pieces[:, 0], pieces[:, 1]
     ideal = first + end - room  # twice the start of a window around the mention
@@ -121,9 +133,12 @@ def best_windows(starts: NDArray[np.int64], room: int, pieces: NDArray[np.int64]
 def _piece_spans(offsets: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.int64]:
     """Which pieces have characters of each mention?
 
-    offsets (NDArray[int64]): (pieces, 2), characters of each piece, start and end; both ascending.
-    characters (NDArray[int64]): (n, 2), of the mentions.
-    RETURNS (NDArray[int64]): (n, 2), first piece and end; equal where no piece has any of them.
+    Args:
+        offsets: (pieces, 2), characters of each piece, start and end; both ascending.
+        characters: (n, 2), of the mentions.
+
+    Returns:
+        (n, 2), first piece and end; equal where no piece has any of them.
     """
     first = np.searchsorted(offsets[:, 1], characters[:, 0], side="right")
     end = np.searchsorted(offsets[:, 0], characters[:, 1], side="left")

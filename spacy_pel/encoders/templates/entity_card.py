@@ -14,8 +14,9 @@ class EntityCard(CardBase):
     An entity without a definition is described by its synonyms, joined by ";". An empty
     part is left out together with its [SEP].
 
-    max_length (int): word pieces in all, special tokens included; the end is cut.
-    max_synonyms (int): at most this many synonyms where there is no definition.
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+        max_synonyms: at most this many synonyms where there is no definition.
     """
 
     registered_name = "spacy-pel.EntityCard.v1"

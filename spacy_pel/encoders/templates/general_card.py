@@ -12,8 +12,9 @@ class GeneralCard(CardBase):
     """``[CLS] title [ENT] description [SEP]`` (Wiatrak et al. 2022, Appendix A, the form for ZESHEL;
     Cai et al. 2023, section 3.2). Without a definition: ``[CLS] title [SEP]``.
 
-    max_length (int): word pieces in all, special tokens included; the end is cut.
-    entity_marker (str): a special token, added to the tokenizer's vocabulary.
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+        entity_marker: a special token, added to the tokenizer's vocabulary.
     """
 
     registered_name = "spacy-pel.GeneralCard.v1"

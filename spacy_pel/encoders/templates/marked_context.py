@@ -20,8 +20,9 @@ class MarkedContext:
     The context is cut evenly on both sides; what one side does not need goes to the other.
     The mention is never cut unless it alone exceeds the limit; then its end is cut.
 
-    max_length (int): word pieces in all, special tokens included.
-    start_marker, end_marker (str): special tokens, added to the tokenizer's vocabulary.
+    Args:
+        max_length: word pieces in all, special tokens included.
+        start_marker, end_marker: special tokens, added to the tokenizer's vocabulary.
     """
 
     registered_name = "spacy-pel.MarkedContext.v1"
@@ -36,19 +37,15 @@ class MarkedContext:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {
-            "max_length": self.max_length,
-            "start_marker": self.start_marker,
-            "end_marker": self.end_marker,
-        }
+        return {"max_length": self.max_length, "start_marker": self.start_marker, "end_marker": self.end_marker}
 
     @property
     def special_tokens(self) -> list[str]:
-        """RETURNS (List[str]): tokens the tokenizer and the embedding matrix must hold."""
+        """Tokens the tokenizer and the embedding matrix must hold."""
         return [self.start_marker, self.end_marker]
 
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> RaggedTokens:
-        """RETURNS (RaggedTokens): one sequence a mention, at most max_length long."""
+        """One sequence a mention, at most max_length long."""
         reach = self.max_length * _CHARACTERS_PER_PIECE
         lefts = [_tail(text, start, reach) for text, start, _ in mentions]
         surfaces = [text[start:end][: 4 * reach] for text, start, end in mentions]

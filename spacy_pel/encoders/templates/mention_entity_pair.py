@@ -24,18 +24,17 @@ class MentionEntityPair:
     The mention is cut as its own template cuts it, the entity to what remains. Segment 1
     begins after the first [SEP].
 
-    max_length (int): word pieces in all, special tokens included.
-    mention_template (Optional[Any]): a template of mentions; None = a MarkedContext of half the length.
-    entity_template (Optional[Any]): a template of entities; None = an EntityCard of the whole length.
-    RAISES (PelError): if the mention leaves no room for an entity, or has no markers.
+    Args:
+        max_length: word pieces in all, special tokens included.
+        mention_template: a template of mentions; None = a MarkedContext of half the length.
+        entity_template: a template of entities; None = an EntityCard of the whole length.
+
+    Raises:
+        PelError: if the mention leaves no room for an entity, or has no markers.
     """
 
     def __init__(
-        self,
-        *,
-        max_length: int = 256,
-        mention_template: Any | None = None,
-        entity_template: Any | None = None,
+        self, *, max_length: int = 256, mention_template: Any | None = None, entity_template: Any | None = None
     ):
         self.mention_template = mention_template or MarkedContext(max_length=max(8, max_length // 2))
         self.entity_template = entity_template or EntityCard(max_length=max_length)
@@ -49,7 +48,7 @@ class MentionEntityPair:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (dict): as JSON; a template within is its registered name and its settings."""
+        """As JSON; a template within is its registered name and its settings."""
         parts = {"mention_template": self.mention_template, "entity_template": self.entity_template}
         return {
             "max_length": self.max_length,
@@ -58,7 +57,7 @@ class MentionEntityPair:
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> "MentionEntityPair":
-        """RETURNS (MentionEntityPair): with what ``settings`` gave."""
+        """With what ``settings`` gave."""
         parts = {
             key: registry.pel_templates.get(settings[key][0])(**settings[key][1])
             for key in ("mention_template", "entity_template")
@@ -67,7 +66,7 @@ class MentionEntityPair:
 
     @property
     def special_tokens(self) -> list[str]:
-        """RETURNS (List[str]): tokens the tokenizer and the embedding matrix must hold."""
+        """Tokens the tokenizer and the embedding matrix must hold."""
         both = self.mention_template.special_tokens + self.entity_template.special_tokens
         return list(dict.fromkeys(both))
 
@@ -81,9 +80,12 @@ class MentionEntityPair:
     ) -> RaggedTokens:
         """Tokenise pairs; each mention and each entity is tokenised once.
 
-        mention_rows, entity_rows (NDArray[int64]): (m,) pair j is mention ``mention_rows[j]``
-            with entity ``entity_rows[j]``.
-        RETURNS (RaggedTokens): m sequences, at most max_length long.
+        Args:
+            mention_rows, entity_rows: (m,) pair j is mention ``mention_rows[j]``
+                with entity ``entity_rows[j]``.
+
+        Returns:
+            M sequences, at most max_length long.
         """
         return self.join(
             self.mention_template.tokenize(tokenizer, mentions),
@@ -101,8 +103,11 @@ class MentionEntityPair:
     ) -> RaggedTokens:
         """Join what is tokenised already: the mention's sequence and the entity's without its [CLS].
 
-        mention_rows, entity_rows (NDArray[int64]): (m,) what each pair is made of.
-        RETURNS (RaggedTokens): m sequences; one that was cut ends with [SEP] all the same.
+        Args:
+            mention_rows, entity_rows: (m,) what each pair is made of.
+
+        Returns:
+            M sequences; one that was cut ends with [SEP] all the same.
         """
         first = mentions.lengths[mention_rows]
         whole = entities.lengths[entity_rows] - 1

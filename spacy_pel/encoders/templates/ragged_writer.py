@@ -20,7 +20,8 @@ W = TypeVar("W", bound="RaggedWriter")
 class RaggedWriter:
     """Appends to the files that ``RaggedTokens.from_disk`` maps.
 
-    path (Path): the folder; made here.
+    Args:
+        path: the folder; made here.
     """
 
     def __init__(self, path: Path):
@@ -31,7 +32,9 @@ class RaggedWriter:
         self._header = self._write_header(_MANY)
 
     def append(self, tokens: RaggedTokens) -> None:
-        """tokens (RaggedTokens): the next sequences."""
+        """Args:
+        tokens: the next sequences.
+        """
         self._file.write(np.ascontiguousarray(tokens.values, dtype="<i4").data)
         self._lengths.append(tokens.lengths)
 
@@ -39,10 +42,7 @@ class RaggedWriter:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._finish()
 
@@ -68,7 +68,9 @@ class MentionWriter(RaggedWriter):
         self._windows = 0
 
     def append(self, tokens: MentionTokens) -> None:
-        """tokens (MentionTokens): the next mentions."""
+        """Args:
+        tokens: the next mentions.
+        """
         if isinstance(tokens, MentionWindows):
             self._spans.append(tokens.spans + np.array([self._windows, 0, 0]))
             tokens = tokens.windows

@@ -15,8 +15,9 @@ class SynonymCard(CardBase):
     syn_1 is the canonical name. Several types are joined by ","; an entity without a type
     begins with its name. The definition is not read.
 
-    max_length (int): word pieces in all, special tokens included; the end is cut.
-    max_synonyms (int): at most this many names, including the canonical one.
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+        max_synonyms: at most this many names, including the canonical one.
     """
 
     registered_name = "spacy-pel.SynonymCard.v1"

@@ -15,8 +15,9 @@ class MentionTemplate(Protocol):
     """Turns mentions in their texts into word pieces. ``max_length`` limits what is read at a time; a copy
     with another one is made from the other ``settings``.
 
-    has_markers (bool): each mention has a sequence of its own, and ``special_tokens`` are the two markers
-        around it; else mentions of one text share its windows and there are no special tokens.
+    Attributes:
+        has_markers: each mention has a sequence of its own, and ``special_tokens`` are the two markers
+            around it; else mentions of one text share its windows and there are no special tokens.
     """
 
     registered_name: str
@@ -50,14 +51,15 @@ class EntityTemplate(Protocol):
 
 
 def cut_end(sequence: list[int], max_length: int, end: int) -> list[int]:
-    """RETURNS (List[int]): at most max_length pieces of the sequence, ``end`` the last of them."""
+    """At most max_length pieces of the sequence, ``end`` the last of them."""
     return sequence if len(sequence) <= max_length else [*sequence[: max_length - 1], end]
 
 
 class CardBase(ABC):
     """``[CLS] part [SEP] part [SEP] …``; a subclass defines the ``parts`` of an entity.
 
-    max_length (int): word pieces in all, special tokens included; the end is cut.
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
     """
 
     registered_name: str
@@ -70,11 +72,11 @@ class CardBase(ABC):
 
     @property
     def special_tokens(self) -> list[str]:
-        """RETURNS (List[str]): tokens beyond the tokenizer's own, which tokenizer and model must have."""
+        """Tokens beyond the tokenizer's own, which tokenizer and model must have."""
         return [] if self.separator is None else [self.separator]
 
     def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens:
-        """RETURNS (RaggedTokens): one sequence an entity, at most max_length long."""
+        """One sequence an entity, at most max_length long."""
         cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         between = sep if self.separator is None else tokenizer.convert_tokens_to_ids(self.separator)
         parts = [self.parts(entity) for entity in entities]
@@ -90,12 +92,13 @@ class CardBase(ABC):
 
     @abstractmethod
     def parts(self, entity: Entity) -> list[str]:
-        """RETURNS (List[str]): texts of an entity, none of them empty; the first is its name or type."""
+        """Texts of an entity, none of them empty; the first is its name or type."""
 
     def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens:
         """``[CLS] name [SEP]``: an alias as the text of its entity.
 
-        RETURNS (RaggedTokens): one sequence a name, cut at its end.
+        Returns:
+            One sequence a name, cut at its end.
         """
         cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         pieces = piece_lists(tokenizer, names)

@@ -40,7 +40,9 @@ class RaggedTokens(Ragged):
 
     @classmethod
     def from_lists(cls, sequences: Sequence[Sequence[int]]) -> "RaggedTokens":
-        """sequences (Sequence[Sequence[int]]): word-piece ids of each sequence."""
+        """Args:
+        sequences: word-piece ids of each sequence.
+        """
         offsets = offsets_of(np.array([len(sequence) for sequence in sequences], dtype=np.int64))
         ids = np.fromiter(chain.from_iterable(sequences), dtype=np.int32, count=int(offsets[-1]))
         return cls(ids, offsets)
@@ -50,9 +52,12 @@ class RaggedTokens(Ragged):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Collate some sequences into a rectangle.
 
-        rows (Sequence[int] or NDArray): which sequences.
-        pad_id (int): the tokenizer's padding id.
-        RETURNS (tuple): ids and attention mask, both (len(rows), longest), int64.
+        Args:
+            rows: which sequences.
+            pad_id: the tokenizer's padding id.
+
+        Returns:
+            Ids and attention mask, both (len(rows), longest), int64.
         """
         rows = np.asarray(rows, dtype=np.int64)
         lengths = np.diff(self.offsets)[rows]
@@ -69,16 +74,19 @@ class RaggedTokens(Ragged):
 
     @classmethod
     def from_disk(cls, path: Path) -> "RaggedTokens":
-        """RETURNS (RaggedTokens): backed by memory-mapped files."""
+        """Backed by memory-mapped files."""
         return cls(np.load(path / "ids.npy", mmap_mode="r"), np.load(path / "offsets.npy", mmap_mode="r"))
 
 
 def piece_lists(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Word pieces of plain texts, without special tokens, padding or truncation.
 
-    tokenizer (PreTrainedTokenizerBase): a Hugging Face tokenizer.
-    texts (Sequence[str]): plain texts.
-    RETURNS (List[List[int]]): ids of each text; "[SEP]" in a text is treated as plain text.
+    Args:
+        tokenizer: a Hugging Face tokenizer.
+        texts: plain texts.
+
+    Returns:
+        Ids of each text; "[SEP]" in a text is treated as plain text.
     """
     return tokenizer(list(texts), **PLAIN)["input_ids"] if texts else []
 
@@ -86,11 +94,16 @@ def piece_lists(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> list[tuple[list[int], NDArray[np.int64]]]:
     """Word pieces of plain texts and where they are.
 
-    tokenizer (PreTrainedTokenizerFast): a Hugging Face tokenizer.
-    texts (Sequence[str]): plain texts.
-    RETURNS (List[tuple]): ids of each text, see ``piece_lists``, and (pieces, 2), the start and end of the
+    Args:
+        tokenizer: a Hugging Face tokenizer.
+        texts: plain texts.
+
+    Returns:
+        Ids of each text, see ``piece_lists``, and (pieces, 2), the start and end of the
         characters of each piece.
-    RAISES (PelError): if the tokenizer gives no offsets.
+
+    Raises:
+        PelError: if the tokenizer gives no offsets.
     """
     if not texts:
         return []

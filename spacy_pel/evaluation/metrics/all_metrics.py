@@ -32,19 +32,18 @@ POLICY = (
 
 
 def compute_metrics(
-    outcomes: Outcomes,
-    *,
-    ks: Sequence[int] = RECALL_AT,
-    n_samples: int = 1000,
-    seed: int = 0,
+    outcomes: Outcomes, *, ks: Sequence[int] = RECALL_AT, n_samples: int = 1000, seed: int = 0
 ) -> dict[str, Any]:
     """Compute all metrics of an evaluation.
 
-    outcomes (Outcomes): of all mentions.
-    ks (Sequence[int]): for recall@k.
-    n_samples (int): bootstrap samples for the intervals.
-    seed (int): random seed of the bootstrap.
-    RETURNS (Dict[str, Any]): flat, see ``POLICY``; shares are between 0 and 1.
+    Args:
+        outcomes: of all mentions.
+        ks: for recall@k.
+        n_samples: bootstrap samples for the intervals.
+        seed: random seed of the bootstrap.
+
+    Returns:
+        Flat, see ``POLICY``; shares are between 0 and 1.
     """
     rng = np.random.default_rng(seed)
     in_kb = ~outcomes.is_nil

@@ -19,50 +19,49 @@ def document_draws(n_documents: int, n_samples: int, rng: np.random.Generator) -
     """Draw samples of documents. Errors cluster in documents, so drawing single mentions would give
     intervals that are too narrow.
 
-    YIELDS (Floats): (block, n_documents), how often each sample contains each document.
+    Yields:
+        (block, n_documents), how often each sample contains each document.
     """
     shares = np.full(n_documents, 1.0 / max(1, n_documents))
     for start in range(0, n_samples, _BLOCK):
         yield rng.multinomial(n_documents, shares, size=min(_BLOCK, n_samples - start)).astype(np.float64)
 
 
-def share_interval(
-    hits: Floats, counts: Floats, *, n_samples: int, rng: np.random.Generator
-) -> tuple[float, float]:
+def share_interval(hits: Floats, counts: Floats, *, n_samples: int, rng: np.random.Generator) -> tuple[float, float]:
     """Interval of sum(hits) / sum(counts).
 
-    hits, counts (Floats): (n_documents,), totals of each document.
-    n_samples (int): bootstrap samples.
-    rng (np.random.Generator): makes the draws.
-    RETURNS (Tuple[float, float]): the 2.5th and 97.5th percentile.
+    Args:
+        hits, counts: (n_documents,), totals of each document.
+        n_samples: bootstrap samples.
+        rng: makes the draws.
+
+    Returns:
+        The 2.5th and 97.5th percentile.
     """
     draws = document_draws(len(hits), n_samples, rng)
     return percentiles(np.concatenate([(one @ hits) / np.maximum(one @ counts, 1e-12) for one in draws]))
 
 
 def weighted_interval(
-    metric: Callable[[Floats], float],
-    document: NDArray[np.int64],
-    *,
-    n_samples: int,
-    rng: np.random.Generator,
+    metric: Callable[[Floats], float], document: NDArray[np.int64], *, n_samples: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Interval of a metric that is not a share.
 
-    metric (Callable): takes (n,) weights, one per mention.
-    document (NDArray[int64]): (n,), the document of each mention.
-    n_samples (int): bootstrap samples.
-    rng (np.random.Generator): makes the draws.
-    RETURNS (Tuple[float, float]): the 2.5th and 97.5th percentile.
+    Args:
+        metric: takes (n,) weights, one per mention.
+        document: (n,), the document of each mention.
+        n_samples: bootstrap samples.
+        rng: makes the draws.
+
+    Returns:
+        The 2.5th and 97.5th percentile.
     """
     n_documents = int(document.max()) + 1
-    values = [
-        metric(draw[document]) for draws in document_draws(n_documents, n_samples, rng) for draw in draws
-    ]
+    values = [metric(draw[document]) for draws in document_draws(n_documents, n_samples, rng) for draw in draws]
     return percentiles(np.asarray(values))
 
 
 def percentiles(values: Floats) -> tuple[float, float]:
-    """RETURNS (Tuple[float, float]): the 2.5th and 97.5th percentile."""
+    """The 2.5th and 97.5th percentile."""
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)

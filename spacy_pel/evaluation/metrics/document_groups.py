@@ -17,8 +17,11 @@ _PREFIX = "meta."
 class DocumentGroups:
     """Remembers the group of each document.
 
-    key (str): "meta.KEY", a key of the documents' meta, e.g. "meta.world"; dots for nested objects.
-    RAISES (PelError): if the key does not start with "meta.".
+    Args:
+        key: "meta.KEY", a key of the documents' meta, e.g. "meta.world"; dots for nested objects.
+
+    Raises:
+        PelError: if the key does not start with "meta.".
     """
 
     def __init__(self, key: str):
@@ -30,8 +33,11 @@ class DocumentGroups:
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Record the groups of documents as they pass to the linker.
 
-        YIELDS (Document): the same documents.
-        RAISES (PelError): if a document lacks the key.
+        Yields:
+            The same documents.
+
+        Raises:
+            PelError: if a document lacks the key.
         """
         for document in documents:
             if document.mentions:
@@ -44,19 +50,18 @@ class DocumentGroups:
             value = value.get(part) if isinstance(value, dict) else None
         if not isinstance(value, (str, int)):
             raise PelError(
-                Errors.E623.format(
-                    key=self.key, document=document.id, known=", ".join(document.meta) or "none"
-                )
+                Errors.E623.format(key=self.key, document=document.id, known=", ".join(document.meta) or "none")
             )
         return str(value)
 
-    def metrics(
-        self, outcomes: Outcomes, *, ks: Sequence[int], n_samples: int = 1000, seed: int = 0
-    ) -> dict[str, Any]:
+    def metrics(self, outcomes: Outcomes, *, ks: Sequence[int], n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
         """Metrics of the groups.
 
-        outcomes (Outcomes): of the mentions of the documents that ``watch`` has seen.
-        RETURNS (Dict[str, Any]): "group_by"; "groups", by name: n, n_nil, accuracy (with NIL) and recall@k
+        Args:
+            outcomes: of the mentions of the documents that ``watch`` has seen.
+
+        Returns:
+            "group_by"; "groups", by name: n, n_nil, accuracy (with NIL) and recall@k
             with intervals, unnormalised: all mentions count whose gold entity is in the KB; and
             "macro_accuracy", "macro_recall@k" with intervals: every group has the same weight.
         """

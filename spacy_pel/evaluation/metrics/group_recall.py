@@ -15,8 +15,9 @@ from .recall import RECALL_AT
 class GroupOutcomes(NamedTuple):
     """The mentions of one group whose gold entity is in the KB.
 
-    documents (List[str]): id of each mention's document.
-    rank (NDArray[int64]): rank of the gold entity among the candidates, 0 = not among them.
+    Attributes:
+        documents: id of each mention's document.
+        rank: rank of the gold entity among the candidates, 0 = not among them.
     """
 
     documents: list[str]
@@ -24,7 +25,9 @@ class GroupOutcomes(NamedTuple):
 
     @classmethod
     def of(cls, predictions: Sequence[Prediction]) -> "GroupOutcomes":
-        """predictions (Sequence[Prediction]): of one group; those without gold are left out."""
+        """Args:
+        predictions: of one group; those without gold are left out.
+        """
         linkable = [prediction for prediction in predictions if prediction.gold]
         ranks = np.array([prediction.rank for prediction in linkable], dtype=np.int64)
         return cls([prediction.source for prediction in linkable], ranks)
@@ -33,8 +36,9 @@ class GroupOutcomes(NamedTuple):
 class GroupTable:
     """Sums of every document in every group, which is all that the bootstrap needs.
 
-    groups (Mapping[str, GroupOutcomes]): a system's outcomes by group.
-    ks (Sequence[int]): for recall@k.
+    Args:
+        groups: a system's outcomes by group.
+        ks: for recall@k.
     """
 
     def __init__(self, groups: Mapping[str, GroupOutcomes], *, ks: Sequence[int] = RECALL_AT):
@@ -53,17 +57,18 @@ class GroupTable:
                 np.add.at(self.hits[number, :, column], rows, right.astype(np.float64))
 
     def recall(self) -> Floats:
-        """RETURNS (Floats): (ks, groups), recall@k of each group; 0 for a group without mentions."""
+        """(ks, groups), recall@k of each group; 0 for a group without mentions."""
         return self.hits.sum(axis=1) / np.maximum(self.counts.sum(axis=0), 1e-12)
 
     def micro(self) -> Floats:
-        """RETURNS (Floats): (ks,), recall@k over all mentions."""
+        """(ks,), recall@k over all mentions."""
         return self.hits.sum(axis=(1, 2)) / max(self.counts.sum(), 1e-12)
 
     def draws(self, n_samples: int, seed: int) -> tuple[Floats, Floats, Floats]:
         """Bootstrap samples of documents.
 
-        RETURNS (Tuple[Floats, Floats, Floats]): (samples, ks, groups) recall@k of the groups,
+        Returns:
+            (samples, ks, groups) recall@k of the groups,
             (samples, ks) their mean, (samples, ks) micro. A group without mentions in a sample
             is left out of that sample's mean.
         """
@@ -83,7 +88,8 @@ class GroupTable:
 def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Metrics of one system.
 
-    RETURNS (Dict[str, Any]): "groups" (by group), "macro" (mean over the groups) and "micro" (over all
+    Returns:
+        "groups" (by group), "macro" (mean over the groups) and "micro" (over all
         mentions), each with "recall@k", "recall@k_low" and "recall@k_high" for every k: 95% bootstrap
         intervals over documents.
     """
@@ -103,9 +109,12 @@ def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) ->
 def with_intervals(ks: Sequence[int], values: Floats, samples: Floats) -> dict[str, float]:
     """Metrics by name, from arrays.
 
-    values (Floats): (ks,).
-    samples (Floats): (samples, ks), from the bootstrap.
-    RETURNS (Dict[str, float]): "recall@k", "recall@k_low" and "recall@k_high" for every k.
+    Args:
+        values: (ks,).
+        samples: (samples, ks), from the bootstrap.
+
+    Returns:
+        "recall@k", "recall@k_low" and "recall@k_high" for every k.
     """
     low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)
     metrics: dict[str, float] = {}

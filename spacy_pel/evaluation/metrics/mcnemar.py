@@ -11,11 +11,12 @@ EXACT_BELOW = 25  # discordant pairs; the chi-square approximation is poor with 
 class McNemar(NamedTuple):
     """Result of the test.
 
-    n_both, n_only_a, n_only_b, n_neither (int): mentions that both runs, only one or none got right.
-    test (str): "exact binomial" or "chi-square".
-    statistic (float): chi-square, or for the exact test the smaller discordant count.
-    p_value (float): two-sided.
-    significant (bool): the p-value is below 0.05.
+    Attributes:
+        n_both, n_only_a, n_only_b, n_neither: mentions that both runs, only one or none got right.
+        test: "exact binomial" or "chi-square".
+        statistic: chi-square, or for the exact test the smaller discordant count.
+        p_value: two-sided.
+        significant: the p-value is below 0.05.
     """
 
     n_both: int
@@ -40,8 +41,11 @@ def mcnemar(a_right: Flags, b_right: Flags) -> McNemar:
     if b = c). The test assumes independent mentions. Mentions of one document are not, so its p-value is too
     small where errors cluster in documents; use ``paired_bootstrap`` there.
 
-    a_right, b_right (Flags): (n,), the same mentions in the same order.
-    RETURNS (McNemar): counts, statistic and p-value; 1 where the runs never differ.
+    Args:
+        a_right, b_right: (n,), the same mentions in the same order.
+
+    Returns:
+        Counts, statistic and p-value; 1 where the runs never differ.
     """
     from scipy.stats import binomtest, chi2
 

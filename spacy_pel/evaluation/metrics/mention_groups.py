@@ -33,7 +33,8 @@ GROUPINGS: Mapping[str, GroupsOf] = {"label": by_label, "type": by_kb_type, "see
 class MentionGroups:
     """Collects the mentions of each group.
 
-    groups_of (GroupsOf): gives the names of a mention's groups.
+    Args:
+        groups_of: gives the names of a mention's groups.
     """
 
     def __init__(self, groups_of: GroupsOf):
@@ -47,7 +48,7 @@ class MentionGroups:
         self._n += 1
 
     def masks(self) -> dict[str, Flags]:
-        """RETURNS (Dict[str, Flags]): name -> (n,) members; the largest group first."""
+        """Name -> (n,) members; the largest group first."""
         masks = {}
         for name, members in sorted(self._members.items(), key=lambda item: (-len(item[1]), item[0])):
             masks[name] = np.zeros(self._n, dtype=np.bool_)
@@ -58,11 +59,12 @@ class MentionGroups:
 class GroupRow(NamedTuple):
     """Metrics of one group; None where there is no mention to count.
 
-    name (str): of the group.
-    n, n_nil (int): number of mentions, and of NIL mentions among them.
-    recall_1, recall_all (Optional[float]): share of the mentions in the KB whose gold entity is ranked
-        first, or is anywhere among the candidates.
-    accuracy (Optional[float]): of all mentions, with NIL.
+    Attributes:
+        name: of the group.
+        n, n_nil: number of mentions, and of NIL mentions among them.
+        recall_1, recall_all: share of the mentions in the KB whose gold entity is ranked
+            first, or is anywhere among the candidates.
+        accuracy: of all mentions, with NIL.
     """
 
     name: str
@@ -74,7 +76,7 @@ class GroupRow(NamedTuple):
 
 
 def group_rows(outcomes: Outcomes, masks: Mapping[str, Flags]) -> list[GroupRow]:
-    """RETURNS (List[GroupRow]): one per group, in the order of the groups."""
+    """One per group, in the order of the groups."""
     return [_row(name, outcomes, mask) for name, mask in masks.items()]
 
 

@@ -13,9 +13,12 @@ from .reliability import reliability_metrics
 def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, Any]:
     """The metrics of Wiatrak et al. 2022, Table 4: how well NIL is detected, and the resulting recall.
 
-    outcomes (Outcomes): of all mentions.
-    ks (Sequence[int]): for recall over all classes, see ``recall.recall_all_at``.
-    RETURNS (Dict[str, Any]): "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece" and
+    Args:
+        outcomes: of all mentions.
+        ks: for recall over all classes, see ``recall.recall_all_at``.
+
+    Returns:
+        "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece" and
         "recall_all@k": the keys of metrics.json.
     """
     return {
@@ -27,7 +30,7 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, An
 
 
 def precision_recall_f1(outcomes: Outcomes) -> dict[str, float]:
-    """RETURNS (Dict[str, float]): "nil_precision", "nil_recall" and "nil_f1" of the linker's decision; 0
+    """ "nil_precision", "nil_recall" and "nil_f1" of the linker's decision; 0
     where the denominator is 0."""
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
     n_called, n_true = float(outcomes.called_nil.sum()), float(outcomes.is_nil.sum())
@@ -48,10 +51,13 @@ def precision_recall_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Precision and recall when all items that score at least as high as a threshold are predicted true.
 
-    scores (Floats): (n,), higher = more likely true.
-    truth (Flags): (n,).
-    weights (Optional[Floats]): (n,), e.g. how often a bootstrap sample drew each mention.
-    RETURNS (tuple): precision, recall and threshold, one per distinct score, highest first.
+    Args:
+        scores: (n,), higher = more likely true.
+        truth: (n,).
+        weights: (n,), e.g. how often a bootstrap sample drew each mention.
+
+    Returns:
+        Precision, recall and threshold, one per distinct score, highest first.
     """
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
@@ -69,7 +75,8 @@ def average_precision(scores: Floats, truth: Flags, weights: Floats | None = Non
     """Area under the precision-recall curve as a sum of steps, without interpolation
     (as scikit-learn's ``average_precision_score``).
 
-    RETURNS (float): 0.0 if nothing is true.
+    Returns:
+        0.0 if nothing is true.
     """
     precision, recall, _ = precision_recall_curve(scores, truth, weights)
     return float(np.sum(np.diff(recall, prepend=0.0) * precision))

@@ -41,7 +41,9 @@ class Outcomes(NamedTuple):
 
     @classmethod
     def of(cls, predictions: Iterable[Prediction]) -> "Outcomes":
-        """predictions (Iterable[Prediction]): may be a generator; the predictions are not kept."""
+        """Args:
+        predictions: may be a generator; the predictions are not kept.
+        """
         documents: dict[str, int] = {}
         rows = [
             (

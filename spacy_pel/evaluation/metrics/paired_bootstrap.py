@@ -17,9 +17,10 @@ from .outcomes import Flags, Floats
 class Difference(NamedTuple):
     """A metric of two runs.
 
-    a, b (float): its value for each.
-    difference (float): b - a.
-    low, high (float): 95% interval of the difference.
+    Attributes:
+        a, b: its value for each.
+        difference: b - a.
+        low, high: 95% interval of the difference.
     """
 
     a: float
@@ -30,12 +31,12 @@ class Difference(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """RETURNS (bool): 0 is outside the interval."""
+        """0 is outside the interval."""
         return self.low > 0 or self.high < 0
 
     @property
     def in_points(self) -> str:
-        """RETURNS (str): the difference of two shares and its interval in percentage points, for tables:
+        """The difference of two shares and its interval in percentage points, for tables:
         "+0.3 [-0.2, +0.9]"."""
         return f"{100 * self.difference:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
 
@@ -51,12 +52,15 @@ def share_difference(
 ) -> Difference:
     """Difference of two shares of the same mentions, e.g. recall@1.
 
-    a_hits, b_hits (Flags): (n,), right or not.
-    counted (Flags): (n,), the mentions that count.
-    document (NDArray[int64]): (n,), the document of each mention.
-    n_samples (int): bootstrap samples.
-    rng (np.random.Generator): makes the draws.
-    RETURNS (Difference): all 0 if no mention counts.
+    Args:
+        a_hits, b_hits: (n,), right or not.
+        counted: (n,), the mentions that count.
+        document: (n,), the document of each mention.
+        n_samples: bootstrap samples.
+        rng: makes the draws.
+
+    Returns:
+        All 0 if no mention counts.
     """
     if not counted.any():
         return Difference(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -79,8 +83,9 @@ def metric_difference(
 ) -> Difference:
     """Difference of a metric that is not a share.
 
-    a_metric, b_metric (Callable): take (n,) weights, one per mention.
-    The other arguments and the result are those of ``share_difference``.
+    Args:
+        a_metric, b_metric: take (n,) weights, one per mention.
+            The other arguments and the result are those of ``share_difference``.
     """
     n_documents = int(document.max()) + 1
     samples = [

@@ -9,7 +9,7 @@ RECALL_AT = (1, 2, 4, 5, 8, 16, 32, 64)
 
 
 def recall_at(rank: NDArray[np.int64], k: int) -> float:
-    """RETURNS (float): share of the mentions with 1 <= rank <= k; 0.0 if there are none."""
+    """Share of the mentions with 1 <= rank <= k; 0.0 if there are none."""
     return share(found_within(rank, k))
 
 
@@ -17,7 +17,8 @@ def recall_all_at(outcomes: Outcomes, k: int) -> float:
     """Recall@k over all classes, NIL among them: the measure of the paper's Table 4. The decision
     comes first: a mention that is called NIL has no other answer, however large k is.
 
-    RETURNS (float): share of all mentions that are NIL and called so, or are not called NIL and
+    Returns:
+        Share of all mentions that are NIL and called so, or are not called NIL and
         have their gold entity among the first k.
     """
     found = found_within(outcomes.rank, k) & ~outcomes.is_nil
@@ -25,15 +26,15 @@ def recall_all_at(outcomes: Outcomes, k: int) -> float:
 
 
 def reciprocal_rank(rank: NDArray[np.int64]) -> NDArray[np.float64]:
-    """RETURNS (NDArray[float64]): (n,), 1 / rank; 0 for a rank of 0."""
+    """(n,), 1 / rank; 0 for a rank of 0."""
     return np.where(rank >= 1, 1.0 / np.maximum(rank, 1), 0.0)
 
 
 def found_within(rank: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (n,), the gold entity is among the first k candidates."""
+    """(n,), the gold entity is among the first k candidates."""
     return (rank >= 1) & (rank <= k)
 
 
 def share(flags: NDArray[np.bool_]) -> float:
-    """RETURNS (float): share of flags that are set; 0.0 if there are none."""
+    """Share of flags that are set; 0.0 if there are none."""
     return float(flags.mean()) if len(flags) else 0.0

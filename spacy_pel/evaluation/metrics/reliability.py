@@ -24,7 +24,7 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """RETURNS (float): the expected calibration error: the distance of probability and share,
+        """The expected calibration error: the distance of probability and share,
         averaged over all mentions (Naeini et al. 2015; Guo et al. 2017, Eq. 3)."""
         return float(np.sum(self.n * np.abs(self.probability - self.share)) / self.n.sum())
 
@@ -36,10 +36,13 @@ class Reliability(NamedTuple):
 def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Reliability | None:
     """Compare probabilities with outcomes, in bins of equal width; a bin's lower edge belongs to it.
 
-    scores (Floats): (n,).
-    truth (Flags): (n,).
-    n_bins (int): number of bins between 0 and 1.
-    RETURNS (Optional[Reliability]): None if there are no scores, or one is below 0 or above 1 and thus
+    Args:
+        scores: (n,).
+        truth: (n,).
+        n_bins: number of bins between 0 and 1.
+
+    Returns:
+        None if there are no scores, or one is below 0 or above 1 and thus
         not a probability.
     """
     if not len(scores) or scores.min() < 0.0 or scores.max() > 1.0:
@@ -53,15 +56,11 @@ def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Rel
 
 
 def reliability_metrics(scores: Floats, truth: Flags) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): "nil_ece", "nil_brier" (the mean squared distance) and
+    """ "nil_ece", "nil_brier" (the mean squared distance) and
     "nil_reliability", the curve's points as [probability, share, mentions]; None, None and []
     where the scores are not probabilities."""
     curve = reliability_curve(scores, truth)
     if curve is None:
         return {"nil_ece": None, "nil_brier": None, "nil_reliability": []}
     points: list[list[float]] = [[float(p), float(share), int(n)] for p, share, n in zip(*curve, strict=True)]
-    return {
-        "nil_ece": curve.error,
-        "nil_brier": float(np.mean((scores - truth) ** 2)),
-        "nil_reliability": points,
-    }
+    return {"nil_ece": curve.error, "nil_brier": float(np.mean((scores - truth) ** 2)), "nil_reliability": points}

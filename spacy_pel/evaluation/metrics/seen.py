@@ -1,7 +1,7 @@
 """Seen or unseen: does a gold entity occur in the training corpus?"""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 from ...kb import KnowledgeBase
 from ...types import Document
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # imports faiss
 
 
 def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
-    """RETURNS (IsSeen): is one of these live ids a gold id of the documents?"""
+    """Is one of these live ids a gold id of the documents?"""
     ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
     live: set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
 
@@ -22,8 +22,8 @@ def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
     return is_seen
 
 
-def seen_in_index(kb: KnowledgeBase, index: Optional["EntityIndex"]) -> IsSeen:
-    """RETURNS (IsSeen): is one of these ids a gold id of the documents that the index was built with?
+def seen_in_index(kb: KnowledgeBase, index: "EntityIndex | None") -> IsSeen:
+    """Is one of these ids a gold id of the documents that the index was built with?
     Without an index, nothing was seen."""
 
     def is_seen(gold: Sequence[str]) -> bool:

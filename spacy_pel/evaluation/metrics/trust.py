@@ -11,8 +11,11 @@ from .reliability import reliability_metrics
 def trust_metrics(outcomes: Outcomes) -> dict[str, Any]:
     """Compare P(right) of the answers, and the rate at which sets hold the right answer, with what happened.
 
-    outcomes (Outcomes): of all mentions; those without an answer have no P(right) and are left out.
-    RETURNS (Dict[str, Any]): "answer_ece", the expected calibration error of P(right) over 15 bins, and
+    Args:
+        outcomes: of all mentions; those without an answer have no P(right) and are left out.
+
+    Returns:
+        "answer_ece", the expected calibration error of P(right) over 15 bins, and
         "answer_brier"; "set_coverage", the share of sets that hold the right answer, and "set_size",
         the mean number of answers in a set. None where there is nothing to measure.
     """

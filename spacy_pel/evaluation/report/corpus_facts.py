@@ -4,7 +4,7 @@ entities (Le & Nguyen 2023, Fig. 3)."""
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 _BARS = 60  # more bars than this would look like lines
 
 
-def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = None) -> dict[str, Any]:
+def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = None) -> dict[str, Any]:
     """Count the mentions, entities and types of a corpus.
 
-    documents (Iterable[Document]): with gold mentions.
-    kb (Optional[KnowledgeBase]): resolves retired ids and gives types.
-    RETURNS (Dict[str, Any]): as JSON data. "surfaces" are normalised surface forms; one is ambiguous if it
+    Args:
+        documents: with gold mentions.
+        kb: resolves retired ids and gives types.
+
+    Returns:
+        As JSON data. "surfaces" are normalised surface forms; one is ambiguous if it
         has several entities (sets of ids) in the corpus, NIL aside. "mentions_per_entity" and
         "mentions_per_entity_and_document" count those with 1, 2, ... mentions. With a KB: "in_kb" (mentions
         with an id of the KB), "outside_kb" (mentions whose ids all are missing from it) and "types" of the
@@ -77,8 +80,8 @@ def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = 
     return facts
 
 
-def _live(ids: Sequence[str], kb: Optional["KnowledgeBase"]) -> set[str]:
-    """RETURNS (Set[str]): retired ids replaced by their successors; ids that the KB lacks unchanged."""
+def _live(ids: Sequence[str], kb: "KnowledgeBase | None") -> set[str]:
+    """Retired ids replaced by their successors; ids that the KB lacks unchanged."""
     return set(ids) if kb is None else {kb.resolve(given) or given for given in ids}
 
 
@@ -89,8 +92,9 @@ def _histogram(values: Iterable[int]) -> dict[str, int]:
 def plot_spread(facts: dict[str, Any], *paths: Path) -> None:
     """Draw the distribution of mentions over entities, and over pairs of entity and document.
 
-    facts (Dict[str, Any]): from ``corpus_facts``.
-    paths (Path): files to write, .png or .svg.
+    Args:
+        facts: from ``corpus_facts``.
+        paths: files to write, .png or .svg.
     """
     figure, panels = new_panels(2, width=10.0, height=4.0)
     for axes, key, title in zip(

@@ -16,10 +16,13 @@ ENTITY_URLS: Sequence[tuple[str, str]] = (
 def entity_url(entity_id: str, patterns: Sequence[tuple[str, str]] = ENTITY_URLS) -> str | None:
     """The page of an entity.
 
-    entity_id (str): an id of a knowledge base.
-    patterns (Sequence[Tuple[str, str]]): regular expression for the whole id with one group, and
-        the address, where ``{id}`` stands for the group.
-    RETURNS (Optional[str]): the address; None if no pattern matches.
+    Args:
+        entity_id: an id of a knowledge base.
+        patterns: regular expression for the whole id with one group, and
+            the address, where ``{id}`` stands for the group.
+
+    Returns:
+        The address; None if no pattern matches.
     """
     for pattern, url in patterns:
         found = re.fullmatch(pattern, entity_id)

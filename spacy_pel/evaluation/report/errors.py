@@ -33,7 +33,7 @@ KINDS: Mapping[str, str] = {
 
 
 def error_kind(prediction: Prediction) -> str | None:
-    """RETURNS (Optional[str]): a key of ``KINDS``; None if the prediction is right."""
+    """A key of ``KINDS``; None if the prediction is right."""
     if prediction.correct:
         return None
     if prediction.kb_id == "":
@@ -50,10 +50,13 @@ def error_kind(prediction: Prediction) -> str | None:
 def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
     """The reason of an error as a sentence.
 
-    kind (str): of the prediction's error.
-    prediction (Prediction): with all of its candidates.
-    threshold (Optional[float]): of NIL; None if there was none or it is unknown.
-    RETURNS (str): gives ranks and scores.
+    Args:
+        kind: of the prediction's error.
+        prediction: with all of its candidates.
+        threshold: of NIL; None if there was none or it is unknown.
+
+    Returns:
+        Gives ranks and scores.
     """
     n, rank = len(prediction.candidates), prediction.rank
     where = f"at rank {rank} of {n}" if rank else f"not among the {n} candidates"
@@ -79,10 +82,11 @@ def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
 class ErrorCase(NamedTuple):
     """An error to be shown.
 
-    kind (str): a key of ``KINDS``.
-    why (str): a sentence.
-    prediction (Prediction): with its best candidates only.
-    gold_found (Dict[str, Tuple[int, float]]): rank and score of each gold id among all candidates.
+    Attributes:
+        kind: a key of ``KINDS``.
+        why: a sentence.
+        prediction: with its best candidates only.
+        gold_found: rank and score of each gold id among all candidates.
     """
 
     kind: str
@@ -95,10 +99,11 @@ class ErrorSample:
     """Takes a run's predictions one by one and keeps a random sample of the errors of each kind
     (reservoir sampling: Vitter 1985, algorithm R).
 
-    n_per_kind (int): errors to keep of each kind.
-    n_candidates (int): candidates to keep of each error.
-    thresholds (Dict[str, Optional[float]]): NIL thresholds by mention label; "" for all other labels.
-    seed (int): random seed of the sample.
+    Args:
+        n_per_kind: errors to keep of each kind.
+        n_candidates: candidates to keep of each error.
+        thresholds: NIL thresholds by mention label; "" for all other labels.
+        seed: random seed of the sample.
     """
 
     def __init__(
@@ -129,7 +134,7 @@ class ErrorSample:
             self._kept[kind][slot] = self._case(kind, prediction)
 
     def cases(self) -> list[ErrorCase]:
-        """RETURNS (List[ErrorCase]): sorted by kind, document and offset."""
+        """Sorted by kind, document and offset."""
         return [
             case
             for kept in self._kept.values()
@@ -148,10 +153,11 @@ class ErrorSample:
 
 
 def texts_of(paths: Iterable[Path], cases: Iterable[ErrorCase]) -> Texts:
-    """RETURNS (Texts): the texts of the documents with these errors.
+    """The texts of the documents with these errors.
 
-    paths (Iterable[Path]): corpora.
-    cases (Iterable[ErrorCase]): the errors.
+    Args:
+        paths: corpora.
+        cases: the errors.
     """
     wanted = {case.prediction.doc for case in cases}
     texts: Texts = {}
@@ -165,11 +171,14 @@ def texts_of(paths: Iterable[Path], cases: Iterable[ErrorCase]) -> Texts:
 def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: KnowledgeBase | None) -> ShownError:
     """An error as the page shows it.
 
-    run (str): the run's name.
-    case (ErrorCase): the error.
-    texts (Optional[Texts]): for the mention's context; None = show the mention alone.
-    kb (Optional[KnowledgeBase]): for the names; None = show ids alone.
-    RAISES (PelError): if the texts are not those that were evaluated.
+    Args:
+        run: the run's name.
+        case: the error.
+        texts: for the mention's context; None = show the mention alone.
+        kb: for the names; None = show ids alone.
+
+    Raises:
+        PelError: if the texts are not those that were evaluated.
     """
     one = case.prediction
     before, after = ("", "") if texts is None else _context(run, one, texts)
@@ -197,9 +206,7 @@ def _context(run: str, one: Prediction, texts: Texts) -> tuple[str, str]:
             return f"{'… ' * (left > 0)}{before}", f"{after}{' …' * (right < len(text))}"
     found = texts[one.doc][0][one.start : one.end]
     raise PelError(
-        Errors.E685.format(
-            run=run, got=f"the text at {one.start} of '{one.doc}' is {found!r}, not {one.text!r}"
-        )
+        Errors.E685.format(run=run, got=f"the text at {one.start} of '{one.doc}' is {found!r}, not {one.text!r}")
     )
 
 
@@ -210,9 +217,7 @@ def _entities(case: ErrorCase, kb: KnowledgeBase | None) -> list[ShownEntity]:
         return ShownEntity(entity_id, _name(kb, entity_id), rank, score, is_gold, entity_id == one.kb_id)
 
     outside = [shown(found, "not in KB", None, is_gold=True) for found in one.outside]
-    missed = [
-        shown(found, "not found", None, is_gold=True) for found in one.gold if found not in case.gold_found
-    ]
+    missed = [shown(found, "not found", None, is_gold=True) for found in one.gold if found not in case.gold_found]
     candidates = [
         shown(found, str(rank), score, is_gold=found in one.gold)
         for rank, (found, score) in enumerate(one.candidates, start=1)

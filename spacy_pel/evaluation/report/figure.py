@@ -27,8 +27,11 @@ _PAGE_COLORS = {
 def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple["Figure", "Axes"]:
     """Start a figure with one set of axes.
 
-    width, height (float): inches, at 120 dots per inch.
-    RETURNS (Tuple[Figure, Axes]): draw into the axes, then call ``save_figure``.
+    Args:
+        width, height: inches, at 120 dots per inch.
+
+    Returns:
+        Draw into the axes, then call ``save_figure``.
     """
     figure, panels = new_panels(1, width=width, height=height)
     return figure, panels[0]
@@ -37,9 +40,12 @@ def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple["Figure", "A
 def new_panels(n: int, *, width: float, height: float) -> tuple["Figure", list["Axes"]]:
     """Start a figure with several sets of axes side by side.
 
-    n (int): number of sets.
-    width, height (float): of the whole figure, as in ``new_figure``.
-    RETURNS (Tuple[Figure, List[Axes]]): draw into the axes, then call ``save_figure``.
+    Args:
+        n: number of sets.
+        width, height: of the whole figure, as in ``new_figure``.
+
+    Returns:
+        Draw into the axes, then call ``save_figure``.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -60,7 +66,9 @@ def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
     """Add the legend and write the figure.
 
     figure, axes: as ``new_figure`` gave them; of several axes the one with the legend.
-    paths (Path): files to write; their names end in .png or .svg.
+
+    Args:
+        paths: files to write; their names end in .png or .svg.
     """
     from matplotlib import rc_context
 
@@ -76,10 +84,13 @@ def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
 def inline_svg(figure: "Figure", name: str, *, title: str) -> Markup:
     """Render a figure as SVG for a page with report.css, which sets its colours and font.
 
-    figure (Figure): without a legend; the page names the runs.
-    name (str): goes into the ids, so that those of two figures on a page differ.
-    title (str): read aloud in place of the figure.
-    RETURNS (Markup): one <svg> element; the same for the same data.
+    Args:
+        figure: without a legend; the page names the runs.
+        name: goes into the ids, so that those of two figures on a page differ.
+        title: read aloud in place of the figure.
+
+    Returns:
+        One <svg> element; the same for the same data.
     """
     from matplotlib import rc_context
 

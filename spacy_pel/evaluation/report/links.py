@@ -33,10 +33,11 @@ class LinkRow(NamedTuple):
 
 
 def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
-    """RETURNS (LinkRow): the cells of one mention, given as ``spacy-pel link`` writes it.
+    """The cells of one mention, given as ``spacy-pel link`` writes it.
 
-    record (Record): the mention.
-    name_of (Callable): id -> name.
+    Args:
+        record: the mention.
+        name_of: id -> name.
     """
     others = [(id, score) for id, score in record["candidates"] if id != record["kb_id"]]
     runner_up = "–"
@@ -54,7 +55,7 @@ def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
 
 
 def show(score: float | None) -> str:
-    """RETURNS (str): with three decimals; "–" for None."""
+    """With three decimals; "–" for None."""
     return "–" if score is None else f"{score:.3f}"
 
 
@@ -69,12 +70,15 @@ def render_links(
     """Show mentions in their text: colour and underline distinguish linked mentions from NIL, ids are links,
     and the candidates with their scores appear on hover or keyboard focus.
 
-    documents (Iterable[Record]): as ``spacy-pel link`` writes them.
-    title (str): of the page.
-    name_of (Callable): id -> name.
-    url_of (Callable): id -> address or None.
-    description (str): a line below the title.
-    RETURNS (str): the page. All text in it is escaped.
+    Args:
+        documents: as ``spacy-pel link`` writes them.
+        title: of the page.
+        name_of: id -> name.
+        url_of: id -> address or None.
+        description: a line below the title.
+
+    Returns:
+        The page. All text in it is escaped.
     """
     shown = [
         {
@@ -85,22 +89,19 @@ def render_links(
         for document in documents
     ]
     functions = {"name_of": name_of, "url_of": url_of, "show": show}
-    texts = {
-        "title": title,
-        "description": description,
-        "note": NOTE,
-        "NIL": NIL,
-        "PROBABILITY": PROBABILITY,
-    }
+    texts = {"title": title, "description": description, "note": NOTE, "NIL": NIL, "PROBABILITY": PROBABILITY}
     return render_template("links.html", documents=shown, **functions, **texts)
 
 
 def pieces(text: str, mentions: Sequence[Record]) -> list[Record]:
     """Cut a text at its mentions. Of two overlapping mentions only the first is shown in the text.
 
-    text (str): the document.
-    mentions (Sequence[Record]): with ``start`` and ``end``.
-    RETURNS (List[Record]): ``text`` and ``mention`` (None between mentions); the texts
+    Args:
+        text: the document.
+        mentions: with ``start`` and ``end``.
+
+    Returns:
+        ``text`` and ``mention`` (None between mentions); the texts
         joined give the document.
     """
     found: list[Record] = []

@@ -20,10 +20,11 @@ class Cell(NamedTuple):
 class Table(NamedTuple):
     """A table.
 
-    title, note (str): above and below it.
-    header (Sequence[str]): of the columns; the first column names the row.
-    rows (Sequence[Sequence[Cell]]): as wide as the header.
-    spans (Sequence[Tuple[str, int]]): headings over several columns, with their widths; may be empty.
+    Attributes:
+        title, note: above and below it.
+        header: of the columns; the first column names the row.
+        rows: as wide as the header.
+        spans: headings over several columns, with their widths; may be empty.
     """
 
     title: str
@@ -36,10 +37,11 @@ class Table(NamedTuple):
 class ShownEntity(NamedTuple):
     """An entity in the error browser.
 
-    id, name (str): of the KB; the name may be "".
-    rank (str): among the candidates, or why there is none.
-    score (Optional[float]): None if it is not a candidate.
-    is_gold, is_chosen (bool): it is the corpus' or the linker's answer.
+    Attributes:
+        id, name: of the KB; the name may be "".
+        rank: among the candidates, or why there is none.
+        score: None if it is not a candidate.
+        is_gold, is_chosen: it is the corpus' or the linker's answer.
     """
 
     id: str
@@ -53,13 +55,14 @@ class ShownEntity(NamedTuple):
 class ShownError(NamedTuple):
     """An error in the error browser.
 
-    run, kind (str): keys of the page's ``runs`` and ``kinds``.
-    types (Sequence[str]): the mention's label and the KB types of its gold entities.
-    before, mention, after (str): the mention in its context.
-    where (str): document and offsets.
-    answer (str): the id chosen, "NIL", or "" if the mention was not found.
-    why (str): a sentence.
-    entities (Sequence[ShownEntity]): gold entities that were not found, then candidates by rank.
+    Attributes:
+        run, kind: keys of the page's ``runs`` and ``kinds``.
+        types: the mention's label and the KB types of its gold entities.
+        before, mention, after: the mention in its context.
+        where: document and offsets.
+        answer: the id chosen, "NIL", or "" if the mention was not found.
+        why: a sentence.
+        entities: gold entities that were not found, then candidates by rank.
     """
 
     run: str
@@ -77,13 +80,14 @@ class ShownError(NamedTuple):
 class Page(NamedTuple):
     """The content of the page.
 
-    title, description (str): at its top.
-    runs (Mapping[str, str]): name -> note; the order decides the colours.
-    tables (Sequence[Table]): in their order.
-    figures (Mapping[str, Markup]): title -> SVG, from ``figure.inline_svg``.
-    kinds (Mapping[str, str]): kind of error -> what it means.
-    counts (Mapping[str, Mapping[str, int]]): run -> kind -> number of errors, shown or not.
-    errors (Sequence[ShownError]): those shown.
+    Attributes:
+        title, description: at its top.
+        runs: name -> note; the order decides the colours.
+        tables: in their order.
+        figures: title -> SVG, from ``figure.inline_svg``.
+        kinds: kind of error -> what it means.
+        counts: run -> kind -> number of errors, shown or not.
+        errors: those shown.
     """
 
     title: str
@@ -97,18 +101,22 @@ class Page(NamedTuple):
 
 
 def render_report(page: Page, *, url_of: Callable[[str], str | None] = entity_url) -> str:
-    """RETURNS (str): the HTML page. All text in it is escaped, and it loads nothing from elsewhere.
+    """The HTML page. All text in it is escaped, and it loads nothing from elsewhere.
 
-    page (Page): its content.
-    url_of (Callable): id -> address or None.
+    Args:
+        page: its content.
+        url_of: id -> address or None.
     """
     types = sorted({name for error in page.errors for name in error.types if name})
     return render_template("report.html", page=page, url_of=url_of, types=types, n_styles=len(COLORS))
 
 
 def render_template(name: str, **values: Any) -> str:
-    """RETURNS (str): an HTML page from a template of this folder, with all text escaped.
-    RAISES (UndefinedError): if the template uses a value that is not given."""
+    """An HTML page from a template of this folder, with all text escaped.
+
+    Raises:
+        UndefinedError: if the template uses a value that is not given.
+    """
     environment = Environment(
         loader=PackageLoader("spacy_pel.evaluation.report", "."),
         autoescape=True,

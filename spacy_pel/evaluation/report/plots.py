@@ -22,10 +22,11 @@ _INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have 
 
 
 def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
-    """RETURNS (Dict[str, Markup]): title -> SVG of the figures for which there are data; each has a line per
-        run, in the order of the runs.
+    """Title -> SVG of the figures for which there are data; each has a line per
+    run, in the order of the runs.
 
-    runs (Mapping[str, Run]): name -> run.
+    Args:
+        runs: name -> run.
     """
     outcomes = {name: run.outcomes for name, run in runs.items()}
     drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
@@ -53,7 +54,8 @@ def plot_run(run: Run) -> None:
 def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple["Figure", "Axes"]:
     """Draw recall@k over k with its intervals.
 
-    runs (Mapping[str, Dict[str, Any]]): name of a run -> its metrics.
+    Args:
+        runs: name of a run -> its metrics.
     """
     figure, axes = _new_figure()
     every_k = set()
@@ -75,7 +77,8 @@ def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple["Figure", "Axes"]
 def nil_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     """Draw the precision-recall curve of the NIL class; a dot marks the calibrated decision.
 
-    runs (Mapping[str, Outcomes]): name of a run -> its outcomes.
+    Args:
+        runs: name of a run -> its outcomes.
     """
     figure, axes = _new_figure()
     for name, outcomes in runs.items():
@@ -93,11 +96,14 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
 def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any) -> "Line2D":
     """Draw one precision-recall curve, with a dot at the decision.
 
-    axes (Axes): where to draw.
-    outcomes (Outcomes): with at least one NIL mention.
-    label (str): for the legend.
-    style (Any): of the line, for matplotlib.
-    RETURNS (Line2D): the curve.
+    Args:
+        axes: where to draw.
+        outcomes: with at least one NIL mention.
+        label: for the legend.
+        style: of the line, for matplotlib.
+
+    Returns:
+        The curve.
     """
     precision, recall, _ = precision_recall_curve(outcomes.nil_score, outcomes.is_nil)
     n = len(recall)
@@ -114,8 +120,9 @@ def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any
 def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     """Draw the share of NIL mentions over P(NIL); a larger dot means more mentions.
 
-    runs (Mapping[str, Outcomes]): name of a run -> its outcomes; a run whose nil_scores are not
-        probabilities has no line.
+    Args:
+        runs: name of a run -> its outcomes; a run whose nil_scores are not
+            probabilities has no line.
     """
     figure, axes = _new_figure(width=4.6, height=4.4)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", zorder=0)
@@ -126,9 +133,7 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
             continue
         line = axes.plot(curve.probability, curve.share, label=f"{name} (ECE {100 * curve.error:.1f}%)")[0]
         sizes = 12 + 150 * curve.n / curve.n.max()
-        axes.scatter(
-            curve.probability, curve.share, s=sizes, color=line.get_color(), alpha=0.8, clip_on=False
-        )
+        axes.scatter(curve.probability, curve.share, s=sizes, color=line.get_color(), alpha=0.8, clip_on=False)
     axes.set(xlabel="P(NIL)", ylabel="share that is NIL", title="Reliability", xlim=(0, 1), ylim=(0, 1))
     axes.set_aspect("equal")
     return figure, axes

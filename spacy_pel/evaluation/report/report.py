@@ -17,9 +17,10 @@ from .tables import difference_table, group_tables, metric_table, run_notes
 class Report(NamedTuple):
     """A finished report.
 
-    html (str): the page.
-    errors (Dict[str, Dict[str, int]]): run -> kind -> number of errors, shown or not.
-    n_shown (int): number of errors on the page.
+    Attributes:
+        html: the page.
+        errors: run -> kind -> number of errors, shown or not.
+        n_shown: number of errors on the page.
     """
 
     html: str
@@ -46,16 +47,21 @@ def make_report(
 ) -> Report:
     """Make the page.
 
-    paths (Sequence[Path]): folders that ``evaluate`` wrote; the other runs are compared with the first.
-    corpora (Sequence[Path]): the corpora that were evaluated, for the context of errors.
-    kb (Optional[KnowledgeBase]): gives names.
-    watch (Sequence[Callable]): called with each prediction as it is read.
-    title (str): of the page.
-    max_errors (int): errors shown of each kind, all runs together.
-    n_samples (int): bootstrap samples of the differences.
-    seed (int): random seed of the bootstrap and of the sample of errors.
-    RETURNS (Report): the page and counts.
-    RAISES (PelError): if a folder is not an evaluation, or a corpus not the one that was evaluated.
+    Args:
+        paths: folders that ``evaluate`` wrote; the other runs are compared with the first.
+        corpora: the corpora that were evaluated, for the context of errors.
+        kb: gives names.
+        watch: called with each prediction as it is read.
+        title: of the page.
+        max_errors: errors shown of each kind, all runs together.
+        n_samples: bootstrap samples of the differences.
+        seed: random seed of the bootstrap and of the sample of errors.
+
+    Returns:
+        The page and counts.
+
+    Raises:
+        PelError: if a folder is not an evaluation, or a corpus not the one that was evaluated.
     """
     per_run = max(1, max_errors // len(paths)) if max_errors else 0
     names = run_names(paths)

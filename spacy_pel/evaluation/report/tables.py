@@ -29,15 +29,11 @@ _SHARES = {
     "mention_f1": "mentions found, F1",
     "link_f1": "mentions found and linked, F1",
 }
-_GROUPINGS = {
-    "label": "By mention label",
-    "type": "By type of the gold entity",
-    "seen": "By seen and unseen entities",
-}
+_GROUPINGS = {"label": "By mention label", "type": "By type of the gold entity", "seen": "By seen and unseen entities"}
 
 
 def metric_table(runs: Runs) -> Table:
-    """RETURNS (Table): the metrics of the runs side by side; metrics that no run has are left out."""
+    """The metrics of the runs side by side; metrics that no run has are left out."""
     metrics = [run.metrics for run in runs.values()]
     rows = [[Cell(name), *(Cell(f"{one[key]:,}") for one in metrics)] for key, name in _COUNTS.items()]
     for key, name in _SHARES.items():
@@ -51,7 +47,7 @@ def metric_table(runs: Runs) -> Table:
 
 
 def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Table | None:
-    """RETURNS (Optional[Table]): the other runs against the first one, paired; None unless all have the
+    """The other runs against the first one, paired; None unless all have the
     same mentions and gold ids."""
     (first_name, first), *others = runs.items()
     if not others or not all(_same_mentions(first, run) for _, run in others):
@@ -63,9 +59,7 @@ def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Table | None:
         rows.append([Cell(key.replace("nil_aupr", "NIL auPR")), *cells])
     for key in ("recall@1", "accuracy"):
         tests = [one["tests"][key] for one in found.values()]
-        cells = [
-            Cell(_p_value(one["p_value"]), f"{one['n_only_a']:,} : {one['n_only_b']:,}") for one in tests
-        ]
+        cells = [Cell(_p_value(one["p_value"]), f"{one['n_only_a']:,} : {one['n_only_b']:,}") for one in tests]
         rows.append([Cell(f"McNemar p, {key}"), *cells])
     note = (
         f"A = {first_name}, B = the run of the column. * = 0 is outside the interval. After p: the number of "
@@ -75,10 +69,11 @@ def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Table | None:
 
 
 def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags]]]) -> list[Table]:
-    """RETURNS (List[Table]): one for each grouping with at least two groups.
+    """One for each grouping with at least two groups.
 
-    runs (Mapping[str, Run]): name -> run.
-    masks (Mapping): run -> grouping -> group -> (n,) its mentions.
+    Args:
+        runs: name -> run.
+        masks: run -> grouping -> group -> (n,) its mentions.
     """
     tables = []
     for grouping, title in _GROUPINGS.items():
@@ -88,12 +83,8 @@ def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags
     return tables
 
 
-def _group_table(
-    runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: str, *, counts_several: bool
-) -> Table:
-    rows = {
-        name: {row.name: row for row in group_rows(run.outcomes, masks[name])} for name, run in runs.items()
-    }
+def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: str, *, counts_several: bool) -> Table:
+    rows = {name: {row.name: row for row in group_rows(run.outcomes, masks[name])} for name, run in runs.items()}
     cells = []
     for group in dict.fromkeys(group for one in rows.values() for group in one):
         line = [Cell(group)]
@@ -143,7 +134,7 @@ def _p_value(value: float) -> str:
 
 
 def run_notes(runs: Runs) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): a note on each run: folder and fingerprints."""
+    """A note on each run: folder and fingerprints."""
     notes = {}
     for name, run in runs.items():
         prints: Sequence[str] = [

@@ -38,8 +38,9 @@ class NameSource(NamedTuple):
 class Merge:
     """One merge: iterate over it for the entities, then read report, redirects and source.
 
-    config (MergeConfig): the sources.
-    data (Path): the folder of the sources' files.
+    Args:
+        config: the sources.
+        data: the folder of the sources' files.
     """
 
     def __init__(self, config: MergeConfig, data: Path) -> None:
@@ -55,7 +56,7 @@ class Merge:
         self._valid = re.compile(config.id_pattern).fullmatch
 
     def __call__(self) -> Iterator[Entity]:
-        """YIELDS (Entity): the merged entities, ordered by id."""
+        """The merged entities, ordered by id."""
         sources = self.config.sources
         base = dict(takewhile(lambda item: item[1].reader, sources.items()))
         for name, source in base.items():
@@ -78,7 +79,7 @@ class Merge:
             yield self._records[entity_id].entity(entity_id)
 
     def _live_redirects(self) -> Iterator[tuple[str, str]]:
-        """YIELDS (Tuple[str, str]): retired ids with their successors, without those that were left out."""
+        """Retired ids with their successors, without those that were left out."""
         for old, new in self.redirects.items():
             passed = {old}
             while new not in self._records and new in self.redirects and new not in passed:
@@ -88,7 +89,7 @@ class Merge:
                 yield old, new
 
     def name_sources(self) -> Iterator[NameSource]:
-        """YIELDS (NameSource): every name of the merged entities, ordered by id."""
+        """Every name of the merged entities, ordered by id."""
         for entity_id in sorted(self._records):
             record = self._records[entity_id]
             for name, source in zip(record.names, record.named_by, strict=True):
@@ -139,11 +140,7 @@ class Merge:
                 record.add_type(source.type, weak=source.weak_type)
                 names = _names(term, source)
                 if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
-                    kept = [
-                        text
-                        for text in names
-                        if owners.get(normalize_alias(text), {entity_id}) == {entity_id}
-                    ]
+                    kept = [text for text in names if owners.get(normalize_alias(text), {entity_id}) == {entity_id}]
                     counts["homonyms"] += len(names) - len(kept)
                     names = kept
                 counts["names_new"] += self._describe(name, record, term_id, term.definition, names)
@@ -160,7 +157,7 @@ class Merge:
                 counts[key] += change
 
     def _owners(self) -> dict[str, set[str]]:
-        """RETURNS (Dict[str, Set[str]]): normalized name -> the ids that have it so far."""
+        """Normalized name -> the ids that have it so far."""
         owners: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
             for text in record.names:
@@ -168,17 +165,15 @@ class Merge:
         return dict(owners)
 
     def _describe(
-        self,
-        name: str,
-        record: MergeRecord,
-        given_id: str,
-        definition: str | None,
-        names: Iterable[str],
+        self, name: str, record: MergeRecord, given_id: str, definition: str | None, names: Iterable[str]
     ) -> int:
         """Add what the source with this name says of an id to a record.
 
-        RETURNS (int): how many of the names are new.
-        RAISES (PelError): if a text cannot be cleaned.
+        Returns:
+            How many of the names are new.
+
+        Raises:
+            PelError: if a text cannot be cleaned.
         """
         source = self.config.sources[name]
         try:
@@ -188,12 +183,10 @@ class Merge:
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
             expected = f"a name or definition of {shortened(given_id)}"
-            raise PelError(
-                Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file.")
-            ) from err
+            raise PelError(Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file.")) from err
 
     def _own_id(self, curie: str) -> str:
-        """RETURNS (str): the id that a cross reference means: with its prefix if an entity has that id
+        """The id that a cross reference means: with its prefix if an entity has that id
         (MEDIC's "OMIM:…") or ids of the base have this prefix, else what follows the prefix; in place of
         a retired id its successor."""
         prefix, _, local = curie.partition(":")
@@ -226,7 +219,7 @@ class Merge:
         return {term_id: ids for term_id, ids in valid.items() if ids}, curated
 
     def _via_pairs(self, source: MergeSource, terms: Mapping[str, Term]) -> Iterator[tuple[str, str]]:
-        """YIELDS (Tuple[str, str]): (term of the other source, term of this one)."""
+        """(term of the other source, term of this one)."""
         if not (source.via_mappings or source.via_xref):
             yield from ((term_id, term_id) for term_id in terms)
         for path in source.via_mappings:
@@ -277,9 +270,12 @@ def _names(term: Term, source: MergeSource) -> list[str]:
 def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
     """Read a source's live terms; terms described by several files are merged.
 
-    source (MergeSource): the source.
-    data (Path): the folder of the files.
-    RETURNS (Dict[str, Term]): id -> term.
+    Args:
+        source: the source.
+        data: the folder of the files.
+
+    Returns:
+        Id -> term.
     """
     terms: dict[str, Term] = {}
     for name in source.files:

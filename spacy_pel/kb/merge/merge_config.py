@@ -22,29 +22,30 @@ class MergeSource(BaseModel):
     cross references to their retired ids lead to the successors, and none of their ids is merged
     with another.
 
-    files (List[str]): paths below the data folder; several files may describe the same terms.
-    reader (Optional[str]): short or full name of a KB reader, e.g. "corpusnames".
-    settings (Dict[str, Any]): the KB reader's settings.
-    scopes (List[str]): the synonyms to take.
-    id_xref (List[str]): prefixes of the cross references that give ids.
-    mappings (List[str]): SSSOM files from this source's terms to ids; terms that they map need no
-        cross references.
-    via (Optional[str]): the name of an earlier source: terms get the ids of that source's terms ...
-    via_mappings (List[str]): ... that these SSSOM files map to them, or that refer to them ...
-    via_xref (List[str]): ... by cross references of these prefixes, or (with neither) that
-        have the same term ids.
-    id_prefix (str): the terms' own prefix, e.g. "MESH:"; given to ids that lack it.
-    columns (Dict[str, List[Optional[str]]]): for tables: file name -> what its columns hold.
-    header (bool): do the tables begin with a line of column names?
-    names (bool): take the names; without them a source adds to known ids only.
-    homonyms (bool): take names that another id has from an earlier source, too. Without them an ontology
-        whose cross references are loose does not make names ambiguous; only ids that no earlier source has
-        keep all their names, since they need one. Not for a source with a reader.
-    definitions (bool): take the definitions.
-    only_known (bool): name only ids that an earlier source has.
-    type (str): the type that the entities get; "" = those of the reader, or none.
-    weak_type (bool): the type goes only to entities that no other source gives a type.
-    licence, origin, version (str): written to meta.json.
+    Attributes:
+        files: paths below the data folder; several files may describe the same terms.
+        reader: short or full name of a KB reader, e.g. "corpusnames".
+        settings: the KB reader's settings.
+        scopes: the synonyms to take.
+        id_xref: prefixes of the cross references that give ids.
+        mappings: SSSOM files from this source's terms to ids; terms that they map need no
+            cross references.
+        via: the name of an earlier source: terms get the ids of that source's terms ...
+        via_mappings: ... that these SSSOM files map to them, or that refer to them ...
+        via_xref: ... by cross references of these prefixes, or (with neither) that
+            have the same term ids.
+        id_prefix: the terms' own prefix, e.g. "MESH:"; given to ids that lack it.
+        columns: for tables: file name -> what its columns hold.
+        header: do the tables begin with a line of column names?
+        names: take the names; without them a source adds to known ids only.
+        homonyms: take names that another id has from an earlier source, too. Without them an ontology
+            whose cross references are loose does not make names ambiguous; only ids that no earlier source has
+            keep all their names, since they need one. Not for a source with a reader.
+        definitions: take the definitions.
+        only_known: name only ids that an earlier source has.
+        type: the type that the entities get; "" = those of the reader, or none.
+        weak_type: the type goes only to entities that no other source gives a type.
+        licence, origin, version: written to meta.json.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -75,11 +76,12 @@ class MergeSource(BaseModel):
 class MergeConfig(BaseModel):
     """What to merge.
 
-    id_pattern (str): a regular expression for the ids, e.g. "C[0-9]{7}"; others are left out.
-    sources (Dict[str, MergeSource]): in order of preference for names and definitions.
-    definitions (bool): False leaves out every source's definitions, for a KB of names, synonyms
-        and ids only.
-    name, licence (str): written to meta.json.
+    Attributes:
+        id_pattern: a regular expression for the ids, e.g. "C[0-9]{7}"; others are left out.
+        sources: in order of preference for names and definitions.
+        definitions: False leaves out every source's definitions, for a KB of names, synonyms
+            and ids only.
+        name, licence: written to meta.json.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -93,7 +95,7 @@ class MergeConfig(BaseModel):
 
     @property
     def described(self) -> str:
-        """RETURNS (str): for errors: what this is, and the file if it is from one."""
+        """For errors: what this is, and the file if it is from one."""
         return _described(self._path)
 
 
@@ -104,11 +106,16 @@ def _described(path: Path | None) -> str:
 def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> MergeConfig:
     """Check the section ``[merge]`` of a config.
 
-    section (Mapping[str, Any]): the filled section.
-    path (Optional[Path]): the file that it is from, for errors.
-    RETURNS (MergeConfig): its settings.
-    RAISES (PelError): for an unknown setting or reader, a value of the wrong type, or a source without
-        ids.
+    Args:
+        section: the filled section.
+        path: the file that it is from, for errors.
+
+    Returns:
+        Its settings.
+
+    Raises:
+        PelError: for an unknown setting or reader, a value of the wrong type, or a source without
+            ids.
     """
 
     def invalid(where: str, fault: object) -> PelError:

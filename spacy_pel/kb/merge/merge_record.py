@@ -10,13 +10,14 @@ from ..readers.ontology import clean_text
 class MergeRecord:
     """One id's names, definition and origin, from all sources so far.
 
-    names (List[str]): in order of arrival, the first is the canonical name; names that
-        differ in case only count as one.
-    named_by (List[str]): for each of these names, the source that gave it first.
-    types (List[str]): strong types; weak_types are used where there are none.
-    term_ids (Dict[str, None]): the source terms that point to this id.
-    sources (Set[str]): the sources that name it.
-    curated (Set[str]): the sources that name it by a curated mapping file.
+    Attributes:
+        names: in order of arrival, the first is the canonical name; names that
+            differ in case only count as one.
+        named_by: for each of these names, the source that gave it first.
+        types: strong types; weak_types are used where there are none.
+        term_ids: the source terms that point to this id.
+        sources: the sources that name it.
+        curated: the sources that name it by a curated mapping file.
     """
 
     names: list[str] = field(default_factory=list)
@@ -31,7 +32,7 @@ class MergeRecord:
     _types: set[tuple[bool, str]] = field(default_factory=set)
 
     def add_name(self, name: str, source: str = "") -> bool:
-        """RETURNS (bool): whether the name was new."""
+        """Whether the name was new."""
         name = clean_text(name)
         folded = name.casefold()
         if not name or folded in self._folded:
@@ -66,11 +67,7 @@ class MergeRecord:
         self.curated |= other.curated
 
     def entity(self, entity_id: str) -> Entity:
-        """RETURNS (Entity): the record as an entity of the knowledge base."""
+        """The record as an entity of the knowledge base."""
         return Entity(
-            entity_id,
-            self.names[0],
-            tuple(self.names[1:]),
-            tuple(self.types or self.weak_types),
-            self.definition,
+            entity_id, self.names[0], tuple(self.names[1:]), tuple(self.types or self.weak_types), self.definition
         )

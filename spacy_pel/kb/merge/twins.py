@@ -22,9 +22,12 @@ from .merge_record import MergeRecord
 def merge_twins(records: dict[str, MergeRecord], base: Collection[str] = frozenset()) -> dict[str, str]:
     """Merge the twins among the records, in place.
 
-    records (Dict[str, MergeRecord]): id -> record; the retired ids are taken out.
-    base (Collection[str]): ids that are never retired.
-    RETURNS (Dict[str, str]): retired id -> the id that stays.
+    Args:
+        records: id -> record; the retired ids are taken out.
+        base: ids that are never retired.
+
+    Returns:
+        Retired id -> the id that stays.
     """
     redirects: dict[str, str] = {}
     for group in find_twins(records):
@@ -44,7 +47,7 @@ def merge_twins(records: dict[str, MergeRecord], base: Collection[str] = frozens
 
 
 def find_twins(records: Mapping[str, MergeRecord]) -> list[list[str]]:
-    """RETURNS (List[List[str]]): the groups of twins, each with two ids at least."""
+    """The groups of twins, each with two ids at least."""
     same_names: dict[frozenset, list[str]] = defaultdict(list)
     for entity_id, record in records.items():
         same_names[frozenset(map(normalize_alias, record.names))].append(entity_id)

@@ -20,19 +20,15 @@ class CorpusNamesKB(KBReaderBase):
     frequency. A mention with several ids names each of them; a composite mention names
     none. Types are the labels of the mentions.
 
-    min_count (int): take surface forms that name the entity at least this often.
-    types (Optional[List[str]]): keep entities with any of these mention labels; None = all.
-    id_prefix (str): keep ids that start with this.
-    strict (bool): turn repairs into errors.
+    Args:
+        min_count: take surface forms that name the entity at least this often.
+        types: keep entities with any of these mention labels; None = all.
+        id_prefix: keep ids that start with this.
+        strict: turn repairs into errors.
     """
 
     def __init__(
-        self,
-        *,
-        min_count: int = 1,
-        types: list[str] | None = None,
-        id_prefix: str = "",
-        strict: bool = False,
+        self, *, min_count: int = 1, types: list[str] | None = None, id_prefix: str = "", strict: bool = False
     ) -> None:
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
         self.min_count = min_count
@@ -59,16 +55,17 @@ class CorpusNamesKB(KBReaderBase):
 def rank_surfaces(counts: Counter, *, min_count: int = 1) -> list[str]:
     """Order the surface forms of one entity.
 
-    counts (Counter): how often each form was seen.
-    min_count (int): leave out forms (case aside) seen less often.
-    RETURNS (List[str]): one spelling of each form, the best first.
+    Args:
+        counts: how often each form was seen.
+        min_count: leave out forms (case aside) seen less often.
+
+    Returns:
+        One spelling of each form, the best first.
     """
     spellings: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for surface, count in counts.items():
         capitals = sum(letter.isupper() for letter in surface)
         spellings[surface.casefold()].append((-count, capitals, surface))
     totals = {form: sum(count for count, _, _ in found) for form, found in spellings.items()}
-    forms = sorted(
-        (form for form in totals if -totals[form] >= min_count), key=lambda f: (totals[f], len(f), f)
-    )
+    forms = sorted((form for form in totals if -totals[form] >= min_count), key=lambda f: (totals[f], len(f), f))
     return [min(spellings[form])[2] for form in forms]

@@ -37,18 +37,21 @@ class CsvKB(KBReaderBase):
     Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
     as ``comment_line``.
 
-    types (Optional[List[str]]): keep entities with any of these types.
-    id_prefix (str): keep entities whose id starts with this.
-    strict (bool): turn repairs into errors.
-    columns (Optional[Dict[str, str]]): field of Entity -> name of its column, where it differs,
-        e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
-    list_separator (Optional[str]): between the aliases, and between the types, of one cell. None = "|". In a
-        column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
-        are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
-        in a column without clearer ones, may be one name or two: an error asks for this setting.
-    delimiter (Optional[str]): between cells; None = the comma, semicolon, tab or bar between the id and the
-        name in the header.
-    RAISES (PelError): if ``columns`` names an unknown field, or a separator is empty.
+    Args:
+        types: keep entities with any of these types.
+        id_prefix: keep entities whose id starts with this.
+        strict: turn repairs into errors.
+        columns: field of Entity -> name of its column, where it differs,
+            e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
+        list_separator: between the aliases, and between the types, of one cell. None = "|". In a
+            column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
+            are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
+            in a column without clearer ones, may be one name or two: an error asks for this setting.
+        delimiter: between cells; None = the comma, semicolon, tab or bar between the id and the
+            name in the header.
+
+    Raises:
+        PelError: if ``columns`` names an unknown field, or a separator is empty.
     """
 
     one_line_per_id = True
@@ -84,7 +87,7 @@ class CsvKB(KBReaderBase):
         self.delimiter = delimiter
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the rows' entities."""
+        """The rows' entities."""
         for path in paths:
             rows = self._rows(path)
             place, header = next(rows, (Place(path), []))
@@ -105,13 +108,10 @@ class CsvKB(KBReaderBase):
                     name = f"column {at + 1}, without a name"
                     self.leave_unread(place, name, "")
                     self.repair("unknown_column", place, f"no field uses {name}")
-                yield (
-                    place,
-                    self._entity(place, {field: cells[at] for field, at in position.items()}, separators),
-                )
+                yield (place, self._entity(place, {field: cells[at] for field, at in position.items()}, separators))
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
-        """YIELDS (Tuple[Place, List[str]]): the header, with bare names, and the rows that have text."""
+        """The header, with bare names, and the rows that have text."""
         lines = ((place.line, line) for place, line in self.lines(path))
         head = list(islice(lines, _N_HEAD))
         delimiter, start = self._find_header(path, [line for _, line in head])
@@ -129,7 +129,7 @@ class CsvKB(KBReaderBase):
                 yield place, cells
 
     def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int | None]:
-        """RETURNS (Tuple[str, Optional[int]]): the delimiter, and the position of the header among the lines;
+        """The delimiter, and the position of the header among the lines;
         None = there is none."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
         delimiters = [self.delimiter] if self.delimiter else [default, ";", ",", "\t", "|"]
@@ -145,7 +145,7 @@ class CsvKB(KBReaderBase):
         return {"concept_id", "canonical_name", *self.columns}
 
     def _fields(self, header: list[str]) -> tuple[dict[str, int], dict[str, str]]:
-        """RETURNS (Tuple[Dict[str, int], Dict[str, str]]): field -> its column; and name of a column -> the
+        """Field -> its column; and name of a column -> the
         field that it and other columns could be."""
         usual = [plain(name) for name in header]
         bare = [without_vocabulary(name) for name in header]
@@ -165,7 +165,7 @@ class CsvKB(KBReaderBase):
         return position, several
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
-        """RETURNS (Dict[str, int]): field -> its column."""
+        """Field -> its column."""
         if "concept_id" not in self.columns and (reader := published_as(header)):
             self.fail(
                 place,
@@ -193,11 +193,11 @@ class CsvKB(KBReaderBase):
         return position
 
     def known_names(self) -> str:
-        """RETURNS (str): the names of columns that are read."""
+        """The names of columns that are read."""
         return ", ".join(map(self._name_of, FIELDS))
 
     def _name_of(self, field: str) -> str:
-        """RETURNS (str): what the column of a field may be called."""
+        """What the column of a field may be called."""
         if field in self.columns:
             return self.columns[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
@@ -205,7 +205,8 @@ class CsvKB(KBReaderBase):
     def _separators(self, path: Path, position: dict[str, int]) -> dict[str, str]:
         """Read the file once to find the separator of each column of lists.
 
-        RETURNS (Dict[str, str]): field -> its separator.
+        Returns:
+            Field -> its separator.
         """
         if self.list_separator is not None:
             return dict.fromkeys(_LISTS, self.list_separator)
@@ -221,9 +222,7 @@ class CsvKB(KBReaderBase):
                     column.see(place, cells[position[field]])
         self.report.clear()  # each repair is counted when the file is read
         self.report.update(report)
-        return {
-            field: self._separator(field, names[position[field]], column) for field, column in columns.items()
-        }
+        return {field: self._separator(field, names[position[field]], column) for field, column in columns.items()}
 
     def _separator(self, field: str, name: str, column: "_ListColumn") -> str:
         if column.has_bar:
@@ -235,9 +234,7 @@ class CsvKB(KBReaderBase):
             place, cell = found
             separator = ";" if column.list_cell else "\n"
             logger.warning(
-                Warnings.W101.format(
-                    place=place, column=name, separator=repr(separator), cell=repr(shortened(cell))
-                )
+                Warnings.W101.format(place=place, column=name, separator=repr(separator), cell=repr(shortened(cell)))
             )
             return separator
         if column.doubtful_cell is not None:

@@ -33,18 +33,18 @@ _PUBLISHED = {
 
 
 def plain(name: str) -> str:
-    """RETURNS (str): a name of a column in lower case, with "_" between its words."""
+    """A name of a column in lower case, with "_" between its words."""
     return re.sub(r"[\W_]+", "_", _CAMEL_CASE.sub("_", name)).strip("_").lower()
 
 
 def without_vocabulary(name: str) -> str:
-    """RETURNS (str): as ``plain``, without the vocabulary at the start of "SNOMED CT ID" or "ICD-10 code"."""
+    """As ``plain``, without the vocabulary at the start of "SNOMED CT ID" or "ICD-10 code"."""
     found = _VOCABULARY.match(name)
     return plain(name[found.end() :] if found else name)
 
 
 def published_as(header: Iterable[str]) -> str:
-    """RETURNS (str): the reader of the published format that has such a header; "" = it may be any table."""
+    """The reader of the published format that has such a header; "" = it may be any table."""
     names = set(map(plain, header))
     return next((reader for columns, reader in _PUBLISHED.items() if names.issuperset(columns)), "")
 
@@ -52,9 +52,12 @@ def published_as(header: Iterable[str]) -> str:
 def field_meant(name: str, fields: Iterable[str]) -> tuple[str, str]:
     """Which field a misspelt name may stand for.
 
-    name (str): of a column or a key.
-    fields (Iterable[str]): those that nothing was read for.
-    RETURNS (Tuple[str, str]): the known name that is nearest, and its field; empty if none is near.
+    Args:
+        name: of a column or a key.
+        fields: those that nothing was read for.
+
+    Returns:
+        The known name that is nearest, and its field; empty if none is near.
     """
     known = {usual: field for field in fields for usual in (field, *USUAL_NAMES[field])}
     found = nearest_of(plain(name), known, cutoff=0.7)

@@ -19,14 +19,17 @@ def build_from_reader(
 ) -> KnowledgeBase:
     """Read source files into a knowledge base folder.
 
-    reader (KBReader): streams the entities; its source, its redirects and its repairs are
-        written to the folder too.
-    paths (Sequence[Path]): what the reader reads.
-    out (Union[str, Path]): the folder to write.
-    source (Mapping[str, Any]): JSON data for meta.json, e.g. the reader's name and settings.
-    strict (bool): treat faults that the reader did not report as errors.
-    show_progress (bool): show a progress bar.
-    RETURNS (KnowledgeBase): opened.
+    Args:
+        reader: streams the entities; its source, its redirects and its repairs are
+            written to the folder too.
+        paths: what the reader reads.
+        out: the folder to write.
+        source: JSON data for meta.json, e.g. the reader's name and settings.
+        strict: treat faults that the reader did not report as errors.
+        show_progress: show a progress bar.
+
+    Returns:
+        opened.
     """
     redirects: dict[str, str] = {}
     facts: dict[str, Any] = {}

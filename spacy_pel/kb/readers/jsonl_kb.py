@@ -21,23 +21,24 @@ class JsonlKB(KBReaderBase):
     The first two keys must be there. A key that is not one of these is left out and counted
     as ``unknown_key``; a warning names these keys.
 
-    types (Optional[List[str]]): keep entities with any of these types.
-    id_prefix (str): keep entities whose id starts with this.
-    strict (bool): turn repairs into errors.
+    Attributes:
+        types: keep entities with any of these types.
+        id_prefix: keep entities whose id starts with this.
+        strict: turn repairs into errors.
     """
 
     one_line_per_id = True
     about = {"origin": "JSON lines", "version": "", "licence": "as its maker states it"}
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the lines' entities."""
+        """The lines' entities."""
         for path in paths:
             for place, line in self.lines(path):
                 if line.strip():
                     yield place, self.parse(place, line)
 
     def parse(self, place: Place, line: str) -> Entity:
-        """RETURNS (Entity): of one line. RAISES (PelError): if the line is not an entity; names the place."""
+        """Of one line. RAISES (PelError): if the line is not an entity; names the place."""
         record = json_object(line, place)
         if not {"concept_id", "canonical_name"} <= record.keys():
             self.fail(

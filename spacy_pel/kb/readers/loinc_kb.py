@@ -22,9 +22,10 @@ class LoincKB(KBReaderBase):
     The name is LONG_COMMON_NAME; the aliases are DisplayName, SHORTNAME and CONSUMER_NAME; the type is CLASS.
     Deprecated and discouraged terms are left out; those with one replacement in MapTo.csv redirect to it.
 
-    types (Optional[List[str]]): keep terms of any of these classes, e.g. ["CHEM", "HEM/BC"].
-    id_prefix (str): keep terms whose code starts with this.
-    strict (bool): turn repairs into errors.
+    Attributes:
+        types: keep terms of any of these classes, e.g. ["CHEM", "HEM/BC"].
+        id_prefix: keep terms whose code starts with this.
+        strict: turn repairs into errors.
     """
 
     about = {
@@ -34,7 +35,7 @@ class LoincKB(KBReaderBase):
     }
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the terms."""
+        """The terms."""
         withdrawn: list[str] = []
         replacements: dict[str, set[str]] = {}
         for path in paths:
@@ -47,10 +48,7 @@ class LoincKB(KBReaderBase):
                     aliases = tuple(filter(None, (row.get(column) for column in _ALIASES)))
                     types = tuple(filter(None, [row.get("class")]))
                     definition = row.get("definition_description")
-                    yield (
-                        place,
-                        Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition),
-                    )
+                    yield (place, Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition))
         for old in withdrawn:
             self.note_obsolete(old, *sorted(replacements.get(old, ())))
         self.redirects.update({old: new.pop() for old, new in replacements.items() if len(new) == 1})

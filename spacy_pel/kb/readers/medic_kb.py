@@ -26,9 +26,10 @@ class MedicKB(KBReaderBase):
     The first id of a line is the entity's, the others are redirects to it; an id that
     follows two entities goes to the first (``ambiguous_redirect``). XML entities are unescaped.
 
-    types (Optional[List[str]]): keep entities with any of these types (all are "disease").
-    id_prefix (str): keep entities whose id starts with this, e.g. "OMIM:".
-    strict (bool): turn repairs into errors.
+    Attributes:
+        types: keep entities with any of these types (all are "disease").
+        id_prefix: keep entities whose id starts with this, e.g. "OMIM:".
+        strict: turn repairs into errors.
     """
 
     about = {
@@ -38,7 +39,7 @@ class MedicKB(KBReaderBase):
     }
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the entities of the rows."""
+        """The entities of the rows."""
         for path in paths:
             for entity_id, group in groupby(self._rows(path), key=lambda row: row.ids[0]):
                 rows = list(group)
@@ -53,12 +54,7 @@ class MedicKB(KBReaderBase):
                 continue
             ids, bars, names = line.partition("||")
             if not bars:
-                self.fail(
-                    place,
-                    expected="id[|id…]||name[|synonym…]",
-                    got=quoted(line),
-                    todo="Fix the line.",
-                )
+                self.fail(place, expected="id[|id…]||name[|synonym…]", got=quoted(line), todo="Fix the line.")
             try:
                 found = [unescape(name) for name in names.split("|")]
             except ValueError as err:

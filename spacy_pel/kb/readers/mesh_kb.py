@@ -38,9 +38,10 @@ class MeshKB(KBReaderBase):
     The types of a descriptor are its top tree categories ("C04" of "C04.557.337"), those of a
     supplementary record its mapped descriptors' types, or "SCR" if no file has these.
 
-    types (Optional[List[str]]): keep entities with any of these tree categories, e.g. ["C04"].
-    id_prefix (str): keep entities whose id starts with this, e.g. "D" for descriptors.
-    strict (bool): turn repairs into errors.
+    Attributes:
+        types: keep entities with any of these tree categories, e.g. ["C04"].
+        id_prefix: keep entities whose id starts with this, e.g. "D" for descriptors.
+        strict: turn repairs into errors.
     """
 
     about = {
@@ -50,7 +51,7 @@ class MeshKB(KBReaderBase):
     }
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): descriptors first, then supplementary records."""
+        """Descriptors first, then supplementary records."""
         by_sort: dict[str, list[Path]] = {sort: [] for sort in ("history", *_SORTS)}
         for path in paths:
             by_sort[self._sort(path)].append(path)

@@ -17,8 +17,9 @@ _RECORDS = {
 class MeshRecord(NamedTuple):
     """A descriptor or a supplementary record.
 
-    tree_numbers (Tuple[str, ...]): of a descriptor.
-    mapped_to (Tuple[str, ...]): ids of the descriptors of a supplementary record.
+    Attributes:
+        tree_numbers: of a descriptor.
+        mapped_to: ids of the descriptors of a supplementary record.
     """
 
     place: Place
@@ -33,9 +34,14 @@ class MeshRecord(NamedTuple):
 def read_mesh_xml(lines: Iterable[tuple[Place, bytes]]) -> Iterator[MeshRecord]:
     """Stream the records of a descriptor or supplementary file; memory holds one at a time.
 
-    lines (Iterable[Tuple[Place, bytes]]): the file.
-    YIELDS (MeshRecord): in file order; its place is the line where the record ends.
-    RAISES (PelError): if the XML is broken or cut off.
+    Args:
+        lines: the file.
+
+    Yields:
+        In file order; its place is the line where the record ends.
+
+    Raises:
+        PelError: if the XML is broken or cut off.
     """
     for place, _, element in read_elements(lines, expected="MeSH XML"):
         if element.tag in _RECORDS:
@@ -57,9 +63,7 @@ def _record(place: Place, record: Element) -> MeshRecord:
         tree_numbers=tuple(_texts(record, "TreeNumberList/TreeNumber")),
         mapped_to=tuple(
             name.lstrip("*")
-            for name in _texts(
-                record, "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
-            )
+            for name in _texts(record, "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
         ),
         definition=definition,
     )

@@ -22,12 +22,13 @@ class OboKB(KBReaderBase):
     several terms with the same one become a single entity: the first gives the name and,
     if it has one, the definition. Terms without such a cross reference are left out.
 
-    id_xref (Optional[str]): the prefix of the cross references that give the ids, e.g.
-        "UMLS"; None = the terms' own ids.
-    scopes (Sequence[str]): the synonyms to take: "exact", "related", "narrow", "broad".
-    types (Optional[List[str]]): keep terms of these namespaces; None = all.
-    id_prefix (str): keep ids that start with this, e.g. "UBERON:" to leave out imported terms.
-    strict (bool): turn repairs into errors.
+    Args:
+        id_xref: the prefix of the cross references that give the ids, e.g.
+            "UMLS"; None = the terms' own ids.
+        scopes: the synonyms to take: "exact", "related", "narrow", "broad".
+        types: keep terms of these namespaces; None = all.
+        id_prefix: keep ids that start with this, e.g. "UBERON:" to leave out imported terms.
+        strict: turn repairs into errors.
     """
 
     def __init__(
@@ -94,10 +95,7 @@ class OboKB(KBReaderBase):
         aliases = [
             clean_text(text)
             for term in terms
-            for text in (
-                term.name,
-                *(synonym for synonym, scope in term.synonyms if scope in self.scopes),
-            )
+            for text in (term.name, *(synonym for synonym, scope in term.synonyms if scope in self.scopes))
         ]
         definition = next((term.definition for term in terms if term.definition), None)
         fields: dict[str, Any] = {
@@ -108,8 +106,6 @@ class OboKB(KBReaderBase):
 
 
 def xref_ids(xrefs: Sequence[str], prefix: str) -> list[str]:
-    """RETURNS (List[str]): the distinct ids after ``prefix:``, in any case."""
+    """The distinct ids after ``prefix:``, in any case."""
     found = (xref.partition(":") for xref in xrefs)
-    return list(
-        dict.fromkeys(number for name, _, number in found if name.lower() == prefix.lower() and number)
-    )
+    return list(dict.fromkeys(number for name, _, number in found if name.lower() == prefix.lower() and number))

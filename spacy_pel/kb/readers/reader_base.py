@@ -6,11 +6,7 @@ from collections import Counter
 from collections import Counter as CounterType
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import (
-    Any,
-    NamedTuple,
-    NoReturn,
-)
+from typing import Any, NamedTuple, NoReturn
 
 from ...errors import Errors, PelError, Warnings, nearest_of, quoted, shortened
 from ...types import NIL, Entity
@@ -49,10 +45,11 @@ class KBReaderBase(ABC):
     * ``lost_redirect``: a retired id whose successor is in no file. A history of ids may cover more
       than the KB, so this is never an error.
 
-    types (Optional[List[str]]): keep entities with any of these types; None = all. The
-        named set "st21pv" stands for MedMentions' 21 UMLS types and their descendants.
-    id_prefix (str): keep entities whose id starts with this; "" = all.
-    strict (bool): turn repairs into errors.
+    Args:
+        types: keep entities with any of these types; None = all. The
+            named set "st21pv" stands for MedMentions' 21 UMLS types and their descendants.
+        id_prefix: keep entities whose id starts with this; "" = all.
+        strict: turn repairs into errors.
     """
 
     report: dict[str, int]  # repair -> count, of the last iteration
@@ -98,11 +95,16 @@ class KBReaderBase(ABC):
     def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]:
         """Stream the wanted entities of the files.
 
-        paths (Sequence[Path]): UTF-8 files (plain or gzipped) or folders, depending on the format.
-        YIELDS (Entity): with a name, and aliases without blanks and repetitions. An id that occurs
+        Args:
+            paths: UTF-8 files (plain or gzipped) or folders, depending on the format.
+
+        Yields:
+            With a name, and aliases without blanks and repetitions. An id that occurs
             several times is counted as ``duplicate_id`` and yielded each time: the knowledge base
             merges its entities.
-        RAISES (PelError): if a file is missing or broken, or no entity is left.
+
+        Raises:
+            PelError: if a file is missing or broken, or no entity is left.
         """
         paths = [Path(path) for path in paths]
         self.begin(paths)
@@ -147,10 +149,15 @@ class KBReaderBase(ABC):
     def checked(self, place: Place, entity: Entity) -> Entity | None:
         """Filter an entity and repair it, as calling the reader does.
 
-        place (Place): where it is.
-        entity (Entity): as the file has it.
-        RETURNS (Optional[Entity]): None = it is not wanted, or cannot be kept.
-        RAISES (PelError): if a field is not text; at any fault if the reader is strict.
+        Args:
+            place: where it is.
+            entity: as the file has it.
+
+        Returns:
+            None = it is not wanted, or cannot be kept.
+
+        Raises:
+            PelError: if a field is not text; at any fault if the reader is strict.
         """
         try:
             if not self.wants(entity.concept_id, entity.types):
@@ -189,28 +196,30 @@ class KBReaderBase(ABC):
     def leave_unread(self, place: Place, name: str, meant: str) -> None:
         """Remember a column or a key that no field uses, for the warning at the end.
 
-        place (Place): where it is.
-        name (str): what it is called.
-        meant (str): the known name that may be meant; "" = none.
+        Args:
+            place: where it is.
+            name: what it is called.
+            meant: the known name that may be meant; "" = none.
         """
         if len(self._unread) < _N_KEYS:
             self._unread.setdefault(name, (place, meant))
 
     def known_names(self) -> str:
-        """RETURNS (str): the names of columns or keys that are read."""
+        """The names of columns or keys that are read."""
         return ", ".join(FIELDS)
 
     def note_obsolete(self, old: str, *perhaps: str) -> None:
         """Note that an id is no longer used, for the update of a knowledge base.
 
-        old (str): the id. An id that an entity or a redirect has, too, does not count.
-        perhaps (str): ids that may replace it; one that surely does is a redirect.
+        Args:
+            old: the id. An id that an entity or a redirect has, too, does not count.
+            perhaps: ids that may replace it; one that surely does is a redirect.
         """
         if self.notes_obsolete:
             self.obsolete[old] = tuple(dict.fromkeys((*self.obsolete.get(old, ()), *perhaps)))
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
-        """RETURNS (bool): whether an entity with this id and these types passes the filters."""
+        """Whether an entity with this id and these types passes the filters."""
         if self.id_prefix:
             is_wanted = entity_id.strip().startswith(self.id_prefix)
             prefix = self.id_prefix if is_wanted else "".join(_ID_PREFIX.findall(entity_id.strip())[:1])
@@ -224,7 +233,7 @@ class KBReaderBase(ABC):
         return not self.types.isdisjoint(types)
 
     def _unmatched(self) -> str:
-        """RETURNS (str): the values of filters that match nothing, and those in the files; "" = all match."""
+        """The values of filters that match nothing, and those in the files; "" = all match."""
         faults = []
         for name, asked in self.asked.items():
             has = self.has[name]
@@ -241,10 +250,13 @@ class KBReaderBase(ABC):
     def repair(self, kind: str, place: Place, fault: str) -> None:
         """Count a repair.
 
-        kind (str): a key of ``report``.
-        place (Place): where the fault is.
-        fault (str): the fault, in words.
-        RAISES (PelError): if the reader is strict.
+        Args:
+            kind: a key of ``report``.
+            place: where the fault is.
+            fault: the fault, in words.
+
+        Raises:
+            PelError: if the reader is strict.
         """
         if self.strict:
             raise PelError(Errors.E121.format(place=place, kind=kind, fault=fault))
@@ -252,15 +264,22 @@ class KBReaderBase(ABC):
         logger.debug("%s: %s (%s)", place, fault, kind)
 
     def fail(self, place: Place, *, expected: str, got: object, todo: str = "Fix the file.") -> NoReturn:
-        """RAISES (PelError): always, naming the place."""
+        """Raises:
+        PelError: always, naming the place.
+        """
         raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo))
 
     def lines(self, path: Path) -> Iterator[tuple[Place, str]]:
         """Stream the lines of a text file (plain or gzipped), without their ends and without a BOM.
 
-        path (Path): the file.
-        YIELDS (Tuple[Place, str]): a place and a line; empty lines too.
-        RAISES (PelError): if the file is missing, a damaged .gz, or (strict) not UTF-8.
+        Args:
+            path: the file.
+
+        Yields:
+            A place and a line; empty lines too.
+
+        Raises:
+            PelError: if the file is missing, a damaged .gz, or (strict) not UTF-8.
         """
         for place, raw in self.raw_lines(path):
             line = self.decode(place, raw)
@@ -275,7 +294,7 @@ class KBReaderBase(ABC):
             yield Place(path, number), raw
 
     def decode(self, place: Place, raw: bytes) -> str:
-        """RETURNS (str): the text of UTF-8 bytes; other bytes are a repair."""
+        """The text of UTF-8 bytes; other bytes are a repair."""
         try:
             return raw.decode("utf8")
         except UnicodeDecodeError as err:
@@ -289,7 +308,8 @@ class KBReaderBase(ABC):
     def begin(self, paths: Sequence[Path]) -> None:
         """Forget what the last iteration has reported; calling the reader does so, too.
 
-        paths (Sequence[Path]): what is read now.
+        Args:
+            paths: what is read now.
         """
         # always the same objects, so that they can be passed on before the iteration
         for kept in (self.report, self.redirects, self.obsolete, self.source):
@@ -348,7 +368,7 @@ class KBReaderBase(ABC):
 
 
 def _listed(first: Sequence[str], n: int, separator: str) -> str:
-    """RETURNS (str): the first of n, and how many more there are."""
+    """The first of n, and how many more there are."""
     more = n - len(first)
     return separator.join([*first, f"{more:,} more"] if more else first)
 
@@ -360,7 +380,7 @@ def _unread_name(name: str, place: str, meant: str) -> str:
 
 
 def _is_tidy(entity: Entity) -> bool:
-    """RETURNS (bool): True = there is nothing to tidy or to repair."""
+    """True = there is nothing to tidy or to repair."""
     name, aliases = entity.canonical_name, entity.aliases
     spaced = "  " in "|".join((name, *aliases, entity.definition or ""))
     return is_clean(entity) and not spaced and name not in aliases and entity.concept_id != NIL

@@ -9,9 +9,14 @@ _NUMBER = re.compile(r"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
 def unescape(text: str) -> str:
     """Replace character references by their characters.
 
-    text (str): a name or a definition.
-    RETURNS (str): the text; unknown names of references stay.
-    RAISES (ValueError): if a number is none of a Unicode character.
+    Args:
+        text: a name or a definition.
+
+    Returns:
+        The text; unknown names of references stay.
+
+    Raises:
+        ValueError: if a number is none of a Unicode character.
     """
     if "&" not in text:
         return text

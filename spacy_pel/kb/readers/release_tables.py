@@ -17,12 +17,17 @@ def release_rows(
 ) -> Iterator[tuple[str, Place, Row]]:
     """Stream the rows of one file: with tabs and without quotes, or with commas and quotes.
 
-    reader (KBReaderBase): reads the lines.
-    path (Path): the file.
-    kinds (Mapping[str, Sequence[str]]): kind of table -> the columns that tell it from the others.
-    skip_others (bool): a file of another kind has no rows; otherwise it is an error.
-    YIELDS (Tuple[str, Place, Row]): the kind of the table, and a row.
-    RAISES (PelError): if a row has more or fewer cells than the header.
+    Args:
+        reader: reads the lines.
+        path: the file.
+        kinds: kind of table -> the columns that tell it from the others.
+        skip_others: a file of another kind has no rows; otherwise it is an error.
+
+    Yields:
+        The kind of the table, and a row.
+
+    Raises:
+        PelError: if a row has more or fewer cells than the header.
     """
     lines = ((place.line, line) for place, line in reader.lines(path))
     first = next(lines, (1, ""))
@@ -34,9 +39,7 @@ def release_rows(
         if skip_others:
             return
         known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
-        reader.fail(
-            Place(path, 1), expected=f"columns of {known}", got=quoted(first[1]), todo="Pass another file."
-        )
+        reader.fail(Place(path, 1), expected=f"columns of {known}", got=quoted(first[1]), todo="Pass another file.")
     for number, cells in rows:
         if len(cells) != len(names):
             got = f"{len(cells)}: {quoted(cells)}"

@@ -35,7 +35,8 @@ Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's
 class Repairs:
     """Repairs entities and counts the repairs in ``report``.
 
-    strict (bool): the first fault is an error.
+    Args:
+        strict: the first fault is an error.
     """
 
     def __init__(self, *, strict: bool = False):
@@ -43,23 +44,30 @@ class Repairs:
         self.report: CounterType[str] = Counter()
 
     def count(self, kind: str, entity_id: str) -> None:
-        """RAISES (PelError): if strict."""
+        """Raises:
+        PelError: if strict.
+        """
         if self.strict:
             raise PelError(Errors.E104.format(kind=kind, entity=repr(entity_id)))
         self.report[kind] += 1
 
     def __call__(self, entity: Entity) -> Entity | None:
-        """RETURNS (Optional[Entity]): as ``repaired``. RAISES (PelError): at any fault if strict."""
+        """As ``repaired``. RAISES (PelError): at any fault if strict."""
         return repaired(entity, self.count)
 
 
 def repaired(entity: Entity, count: Count) -> Entity | None:
     """Check one entity and repair it where needed.
 
-    entity (Entity): from a reader or the user.
-    count (Callable[[str, str], None]): called with the kind of each fault and the entity's id.
-    RETURNS (Optional[Entity]): the entity, repaired where needed; None = it cannot be kept.
-    RAISES (PelError): if a field is not text.
+    Args:
+        entity: from a reader or the user.
+        count: called with the kind of each fault and the entity's id.
+
+    Returns:
+        The entity, repaired where needed; None = it cannot be kept.
+
+    Raises:
+        PelError: if a field is not text.
     """
     try:
         if is_clean(entity) and entity.concept_id != NIL:
@@ -84,16 +92,19 @@ def repaired(entity: Entity, count: Count) -> Entity | None:
 
 
 def counts_text(report: Mapping[str, int]) -> str:
-    """RETURNS (str): counts of repairs by kind, in a line; "none" if there are none."""
+    """Counts of repairs by kind, in a line; "none" if there are none."""
     return ", ".join(f"{kind} {count}" for kind, count in sorted(report.items())) or "none"
 
 
 def repaired_redirects(redirects: Mapping[str, str], count: Count) -> dict[str, str]:
     """Repair the ids of redirects as those of entities; an id that nothing is left of is left out.
 
-    redirects (Mapping[str, str]): retired id -> successor.
-    count (Callable[[str, str], None]): called with the kind of each fault and the retired id.
-    RETURNS (Dict[str, str]): the first of several that are equal then.
+    Args:
+        redirects: retired id -> successor.
+        count: called with the kind of each fault and the retired id.
+
+    Returns:
+        The first of several that are equal then.
     """
     repaired: dict[str, str] = {}
     for old, new in redirects.items():
@@ -108,14 +119,15 @@ def repaired_redirects(redirects: Mapping[str, str], count: Count) -> dict[str, 
 def is_clean(entity: Entity) -> bool:
     """A quick test that most entities pass, so that their fields need not be checked one by one.
 
-    RETURNS (bool): True = nothing needs repair: no field has control characters, surrogates, white space
+    Returns:
+        True = nothing needs repair: no field has control characters, surrogates, white space
         other than blanks, or blanks at its ends, and no alias or type is blank or repeated.
-    RAISES (TypeError): if a field is not text.
+
+    Raises:
+        TypeError: if a field is not text.
     """
     aliases, types = entity.aliases, entity.types
-    fields = "|".join(
-        ("", entity.concept_id, entity.canonical_name, *aliases, *types, entity.definition or ".", "")
-    )
+    fields = "|".join(("", entity.concept_id, entity.canonical_name, *aliases, *types, entity.definition or ".", ""))
     return (
         fields.isprintable()  # so it has no white space but blanks
         and not ("||" in fields or "| " in fields or " |" in fields)
@@ -150,8 +162,11 @@ def _repaired_text(text: str, owner: str, control: "re.Pattern[str]", count: Cou
 def merge_duplicates(entities: Sequence[Entity]) -> Entity:
     """Join entities of one id under the first one's name and definition.
 
-    entities (Sequence[Entity]): at least one, in the order of the source.
-    RETURNS (Entity): with the names of all as aliases, the types of all, and the first definition.
+    Args:
+        entities: at least one, in the order of the source.
+
+    Returns:
+        With the names of all as aliases, the types of all, and the first definition.
     """
     first = entities[0]
     names = [name for entity in entities for name in (entity.canonical_name, *entity.aliases)]

@@ -44,19 +44,16 @@ class Rf2KB(KBReaderBase):
     * Definition: the first text definition.
     * Redirects: SAME AS and REPLACED BY.
 
-    types (Optional[List[str]]): keep concepts with any of these semantic tags.
-    id_prefix (str): keep concepts whose id starts with this.
-    strict (bool): turn repairs into errors.
-    languages (Optional[List[str]]): keep names and definitions in these languages, e.g. ["en"]; None = all.
-    refset (str): id of the language reference set whose preferred terms come first, before those of others;
-        the default is US English, 900000000000508004 is GB English.
+    Args:
+        types: keep concepts with any of these semantic tags.
+        id_prefix: keep concepts whose id starts with this.
+        strict: turn repairs into errors.
+        languages: keep names and definitions in these languages, e.g. ["en"]; None = all.
+        refset: id of the language reference set whose preferred terms come first, before those of others;
+            the default is US English, 900000000000508004 is GB English.
     """
 
-    about = {
-        "origin": "SNOMED CT",
-        "version": "",
-        "licence": "SNOMED CT Affiliate Licence: not to be passed on",
-    }
+    about = {"origin": "SNOMED CT", "version": "", "licence": "SNOMED CT Affiliate Licence: not to be passed on"}
 
     def __init__(
         self,
@@ -73,7 +70,7 @@ class Rf2KB(KBReaderBase):
         self.refset = refset
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the concepts, in the order of their first descriptions."""
+        """The concepts, in the order of their first descriptions."""
         latest = self._latest(paths)
         is_active = {key: content is not None for (key,), (_, content) in latest["concepts"].items()}
         if not is_active:
@@ -97,7 +94,7 @@ class Rf2KB(KBReaderBase):
             yield from ((Place(paths[0]), entity) for entity in self._entities(concept, descriptions))
 
     def _latest(self, paths: Sequence[Path]) -> dict[str, _Latest]:
-        """RETURNS (Dict[str, _Latest]): by kind of table."""
+        """By kind of table."""
         latest: dict[str, _Latest] = {kind: {} for kind in _KINDS}
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
@@ -112,7 +109,7 @@ class Rf2KB(KBReaderBase):
         return latest
 
     def _entities(self, concept: str, descriptions: list[tuple[int, str, str, str]]) -> Iterator[Entity]:
-        """YIELDS (Entity): one, or none if it has no name in the wanted languages."""
+        """One, or none if it has no name in the wanted languages."""
         # their full names first, for the tag
         descriptions.sort(key=lambda one: bool(self.languages) and one[1] not in self.languages)
         full = [term for _, _, kind, term in descriptions if kind == _FULL_NAME]

@@ -39,10 +39,11 @@ class Group(NamedTuple):
 class RrfTables:
     """Streams the tables of one release.
 
-    reader (KBReaderBase): reads the lines, counts repairs.
-    paths (Sequence[Path]): the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
-        MRCONSO.RRF.aa(.gz), ….
-    is_sorted (bool): by CUI, as the UMLS is; False = whole tables are sorted in memory.
+    Args:
+        reader: reads the lines, counts repairs.
+        paths: the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
+            MRCONSO.RRF.aa(.gz), ….
+        is_sorted: by CUI, as the UMLS is; False = whole tables are sorted in memory.
     """
 
     def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
@@ -53,14 +54,14 @@ class RrfTables:
         self.is_sorted = is_sorted
 
     def rows(self, name: str) -> Iterator[tuple[Place, list[str]]]:
-        """YIELDS (Tuple[Place, List[str]]): the place and the cells of a table's rows; none if an optional
+        """The place and the cells of a table's rows; none if an optional
         table is not there."""
         for place, lines in self._blocks(name):
             for number, cells in enumerate(self._cells(name, place, lines), start=place.line):
                 yield place._replace(line=number), cells
 
     def groups(self, name: str) -> Iterator[Group]:
-        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if they are not sorted."""
+        """The rows of each CUI. RAISES (PelError): if they are not sorted."""
         current: str | None = None
         start, place = "|", Place(self.folder)
         rows: list[str] = []
@@ -90,7 +91,8 @@ class RrfTables:
     def join(self, name: str) -> Callable[[str], list[list[str]]]:
         """Read a table in parallel with another one.
 
-        RETURNS (Callable[[str], List[List[str]]]): gives the rows of a CUI ([] = none); to be
+        Returns:
+            Gives the rows of a CUI ([] = none); to be
             called with CUIs in rising order.
         """
         groups = self.groups(name)
@@ -105,7 +107,7 @@ class RrfTables:
         return rows_of
 
     def _by_cui(self, name: str) -> Iterator[tuple[Place, list[str]]]:
-        """YIELDS (Tuple[Place, List[str]]): as ``_blocks``, with the rows of a CUI together."""
+        """As ``_blocks``, with the rows of a CUI together."""
         if self.is_sorted:
             yield from self._blocks(name)
             return
@@ -117,7 +119,9 @@ class RrfTables:
         yield from ((Place(self.folder), [line]) for line in lines)
 
     def _cells(self, name: str, place: Place, lines: list[str]) -> list[list[str]]:
-        """place (Place): of the first line."""
+        """Args:
+        place: of the first line.
+        """
         rows = [line.split("|") for line in lines]
         n_cells = _TABLES[name].n_cells
         if min(map(len, rows), default=n_cells) < n_cells:
@@ -131,7 +135,7 @@ class RrfTables:
         return rows
 
     def _blocks(self, name: str) -> Iterator[tuple[Place, list[str]]]:
-        """YIELDS (Tuple[Place, List[str]]): the place of the first line, and thousands of lines."""
+        """The place of the first line, and thousands of lines."""
         held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
         last: Place | None = None
         for part in self._parts(name):
@@ -167,9 +171,7 @@ class RrfTables:
         for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
             if whole in self.files:
                 return [self.files[whole]]
-        parts = [
-            path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)
-        ]
+        parts = [path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
         if not parts and _TABLES[name].needed:
             self.reader.fail(
                 Place(self.folder),

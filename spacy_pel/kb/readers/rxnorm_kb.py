@@ -5,9 +5,7 @@ from .rrf import RrfTables
 from .umls_kb import UmlsKB
 
 # of RxNorm's own names, in the order of the UMLS
-_TERM_TYPES = (
-    "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
-)
+_TERM_TYPES = "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
 
 
 @registry.pel_kb_readers("spacy-pel.RxNormKB.v1")

@@ -31,14 +31,15 @@ class UmlsKB(KBReaderBase):
       the first of MSH, NCI, HPO, GO, then the first in the file.
     * Redirects: CUIs merged into one that is kept (MRCUI, REL = SY). Its other CUIs are obsolete.
 
-    types (Optional[List[str]]): keep concepts with any of these semantic types, e.g.
-        ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
-    id_prefix (str): keep concepts whose CUI starts with this.
-    strict (bool): turn repairs into errors.
-    languages (Optional[List[str]]): keep names in these languages (LAT); None = ["ENG"].
-    sources (Optional[List[str]]): keep names and definitions of these vocabularies (SAB), e.g.
-        ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
-    suppressed (bool): keep obsolete and suppressible names and definitions too.
+    Args:
+        types: keep concepts with any of these semantic types, e.g.
+            ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
+        id_prefix: keep concepts whose CUI starts with this.
+        strict: turn repairs into errors.
+        languages: keep names in these languages (LAT); None = ["ENG"].
+        sources: keep names and definitions of these vocabularies (SAB), e.g.
+            ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
+        suppressed: keep obsolete and suppressible names and definitions too.
     """
 
     about = {
@@ -72,7 +73,7 @@ class UmlsKB(KBReaderBase):
         self.asked["languages"] = {language: {language} for language in self.languages}
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the concepts that pass the filters, in order of CUI."""
+        """The concepts that pass the filters, in order of CUI."""
         tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
         found = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
         self.source["version"] = found[-1] if found else ""
@@ -111,7 +112,7 @@ class UmlsKB(KBReaderBase):
         return ranks
 
     def _names(self, rows: Sequence[list[str]], ranks: dict[tuple[str, str], int]) -> list[str]:
-        """RETURNS (List[str]): best first."""
+        """Best first."""
         ranked = []
         for row in rows:
             _, _, status, _, form, _, preferred, _, _, _, _, source, kind, _, text, _, suppress, *_ = row
@@ -159,7 +160,8 @@ def _number(cui: str) -> int:
 class _Cuis:
     """A set of CUIs in little memory.
 
-    numbers (array[int]): theirs, ascending.
+    Args:
+        numbers: theirs, ascending.
     """
 
     def __init__(self, numbers: "array[int]"):

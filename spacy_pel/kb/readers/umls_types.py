@@ -155,8 +155,7 @@ SEMANTIC_TYPES: dict[str, SemanticType] = {tui: SemanticType(tree, name) for tui
 
 # MedMentions ST21pv: 21 semantic types (each with its descendants) and 18 preferred vocabularies
 ST21PV_TYPES = frozenset(
-    "T005 T007 T017 T022 T031 T033 T037 T038 T058 T062 T074 T082 T091 T092 T097 T098 T103 T168 "
-    "T170 T201 T204".split()
+    "T005 T007 T017 T022 T031 T033 T037 T038 T058 T062 T074 T082 T091 T092 T097 T098 T103 T168 T170 T201 T204".split()
 )
 ST21PV_SOURCES = frozenset(
     "CPT FMA GO HGNC HPO ICD10 ICD10CM ICD9CM MDR MSH MTH NCBI NCI NDDF NDFRT OMIM RXNORM SNOMEDCT_US".split()
@@ -166,9 +165,14 @@ ST21PV_SOURCES = frozenset(
 def with_descendants(types: Collection[str]) -> frozenset[str]:
     """Add the descendants of semantic types.
 
-    types (Collection[str]): ids such as "T047".
-    RETURNS (FrozenSet[str]): the ids and their descendants' ids.
-    RAISES (PelError): if an id is not in the network.
+    Args:
+        types: ids such as "T047".
+
+    Returns:
+        The ids and their descendants' ids.
+
+    Raises:
+        PelError: if an id is not in the network.
     """
     unknown = sorted(set(types) - set(SEMANTIC_TYPES))
     if unknown:
@@ -181,8 +185,11 @@ def with_descendants(types: Collection[str]) -> frozenset[str]:
 def expand_types(types: Collection[str]) -> frozenset[str]:
     """Replace named sets in a type filter by their types; other types stay.
 
-    types (Collection[str]): e.g. ["st21pv"] or ["T047", "T191"] or ["C04"].
-    RETURNS (FrozenSet[str]): the types.
+    Args:
+        types: e.g. ["st21pv"] or ["T047", "T191"] or ["C04"].
+
+    Returns:
+        The types.
     """
     expanded: list[str] = []
     for name in types:

@@ -9,16 +9,19 @@ from ...errors import Errors, PelError
 from .reader_base import Place
 
 
-def read_elements(
-    chunks: Iterable[tuple[Place, bytes]], *, expected: str
-) -> Iterator[tuple[Place, Element, Element]]:
+def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> Iterator[tuple[Place, Element, Element]]:
     """Stream the children of the root; memory holds one at a time.
 
-    chunks (Iterable[Tuple[Place, bytes]]): the file, e.g. line by line.
-    expected (str): the kind of XML, for the error.
-    YIELDS (Tuple[Place, Element, Element]): the place of the chunk in which the child ends, the root without
+    Args:
+        chunks: the file, e.g. line by line.
+        expected: the kind of XML, for the error.
+
+    Yields:
+        The place of the chunk in which the child ends, the root without
         its children, and the child.
-    RAISES (PelError): if the XML is broken or cut off.
+
+    Raises:
+        PelError: if the XML is broken or cut off.
     """
     parser: Any = XMLPullParser(events=("start", "end"))
     place: Place | None = None

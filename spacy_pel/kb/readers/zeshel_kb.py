@@ -20,11 +20,12 @@ class ZeshelKB(KBReaderBase):
     definition. There are no other names; the type is the world, so that a knowledge base of
     several wikis can still be separated.
 
-    n_words (int): number of words from the start of a page that define its entity.
-    skip_title (bool): leave out the title with which ZESHEL begins every text.
-    types (Optional[List[str]]): keep these worlds; None = all.
-    id_prefix (str): keep entities whose id starts with this.
-    strict (bool): turn repairs into errors.
+    Args:
+        n_words: number of words from the start of a page that define its entity.
+        skip_title: leave out the title with which ZESHEL begins every text.
+        types: keep these worlds; None = all.
+        id_prefix: keep entities whose id starts with this.
+        strict: turn repairs into errors.
     """
 
     about = {
@@ -49,14 +50,14 @@ class ZeshelKB(KBReaderBase):
         self.skip_title = skip_title
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        """YIELDS (Tuple[Place, Entity]): the pages in the order of the files."""
+        """The pages in the order of the files."""
         for path in json_files(paths):
             for place, line in self.lines(path):
                 if line.strip():
                     yield place, self.parse(place, line, world_of(path))
 
     def parse(self, place: Place, line: str, world: str) -> Entity:
-        """RETURNS (Entity): of one page. RAISES (PelError): if the line is not a page; names the place."""
+        """Of one page. RAISES (PelError): if the line is not a page; names the place."""
         record = json_object(line, place)
         if not all(isinstance(record.get(key), str) for key in _KEYS):
             self.fail(

@@ -23,7 +23,8 @@ _SCHEMA = pa.schema([("name", pa.string())])
 class AliasMap:
     """Reads the map in place.
 
-    buffers (Dict[str, Buffer]): the contents of the four files by name.
+    Args:
+        buffers: the contents of the four files by name.
     """
 
     def __init__(self, buffers: dict[str, pa.Buffer]):
@@ -40,8 +41,11 @@ class AliasMap:
     def find(self, names: Sequence[str]) -> list[Rows]:
         """Look names up.
 
-        names (Sequence[str]): normalised names.
-        RETURNS (List[NDArray[int64]]): the rows with each name, ascending.
+        Args:
+            names: normalised names.
+
+        Returns:
+            The rows with each name, ascending.
         """
         found = [np.zeros(0, dtype=np.int64)] * len(names)
         positions = find_strings(names, self._hashes, partial(self._names.texts, "name"))
@@ -51,7 +55,7 @@ class AliasMap:
         return found
 
     def search(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
-        """RETURNS (List[Tuple[FoundName, NDArray[int64]]]): the names that contain each word of a normalised
+        """The names that contain each word of a normalised
         text, best first, and the rows with each."""
         columns = (chunk.column("name") for chunk in self._names.chunks())
         found = search_names(columns, text, n)
@@ -63,8 +67,11 @@ class AliasMap:
     def names_at(self, rows: Rows) -> tuple[list[str], Offsets]:
         """The reverse look-up: names as they were normalised when the map was written.
 
-        rows (NDArray[int64]): (n,) rows.
-        RETURNS (Tuple[List[str], NDArray[int64]]): the distinct normalised names of all rows, and (n + 1,)
+        Args:
+            rows: (n,) rows.
+
+        Returns:
+            The distinct normalised names of all rows, and (n + 1,)
             offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
         """
         positions = take_pieces(self._names_of_rows, self._offsets, rows)
@@ -78,7 +85,8 @@ class AliasMapWriter:
     Names are appended to a spill file; only their hashes and rows (12 bytes each) stay in memory. These are
     sorted in the end, and the names are written in their order.
 
-    folder (Path): for the files and, temporarily, the spill file.
+    Args:
+        folder: for the files and, temporarily, the spill file.
     """
 
     def __init__(self, folder: Path):
@@ -93,8 +101,9 @@ class AliasMapWriter:
     def add(self, row: int, names: Sequence[str]) -> None:
         """Add the names of an entity.
 
-        row (int): the entity's row; rows must be added in ascending order.
-        names (Sequence[str]): its names, not normalised.
+        Args:
+            row: the entity's row; rows must be added in ascending order.
+            names: its names, not normalised.
         """
         keys = dict.fromkeys(map(normalize_alias, names))
         keys.pop("", None)
@@ -112,7 +121,8 @@ class AliasMapWriter:
     def finish(self, n_rows: int) -> None:
         """Sort, and write the files.
 
-        n_rows (int): rows of the knowledge base, those without a name included.
+        Args:
+            n_rows: rows of the knowledge base, those without a name included.
         """
         self._flush()
         self._spill.close()

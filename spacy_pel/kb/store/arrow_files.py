@@ -30,7 +30,8 @@ class TableWriter:
     def write(self, columns: dict[str, Any]) -> None:
         """Append one chunk.
 
-        columns (Dict[str, Any]): lists, arrays or Arrow arrays of one length, by name.
+        Args:
+            columns: lists, arrays or Arrow arrays of one length, by name.
         """
         arrays = []
         for field in self.schema:
@@ -63,14 +64,14 @@ class Table:
         return len(self._batches)
 
     def chunk(self, number: int) -> pa.RecordBatch:
-        """RETURNS (RecordBatch): a view of the file, without a copy."""
+        """A view of the file, without a copy."""
         batch = self._batches[number]
         if batch is None:
             batch = self._batches[number] = self._reader.get_batch(number)
         return batch
 
     def chunks(self) -> Iterable[pa.RecordBatch]:
-        """YIELDS (RecordBatch): the chunks in order."""
+        """The chunks in order."""
         return (self.chunk(number) for number in range(self.n_chunks))
 
     def _slot(self, row: int) -> tuple[pa.RecordBatch, int]:
@@ -78,17 +79,17 @@ class Table:
         return self.chunk(number), row - self._bounds[number]
 
     def value(self, column: str, row: int) -> Any:
-        """RETURNS (Any): one cell as a Python object."""
+        """One cell as a Python object."""
         batch, slot = self._slot(row)
         return batch.column(column)[slot].as_py()
 
     def record(self, row: int) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): all cells of a row by column."""
+        """All cells of a row by column."""
         batch, slot = self._slot(row)
         return {name: batch.column(index)[slot].as_py() for index, name in enumerate(self.names)}
 
     def texts(self, column: str, rows: Rows) -> list[str]:
-        """RETURNS (List[str]): the cells of a column of strings, in the order of the rows."""
+        """The cells of a column of strings, in the order of the rows."""
         if len(rows) <= _FEW:  # cheaper than sorting them by chunk
             return [self.value(column, row) for row in rows.tolist()]
         return self.take(column, rows).to_pylist()
@@ -96,9 +97,12 @@ class Table:
     def take(self, column: str, rows: Rows) -> pa.Array:
         """Gather a column.
 
-        column (str): its name.
-        rows (NDArray[int64]): rows in any order.
-        RETURNS (pa.Array): the cells in the order of the rows.
+        Args:
+            column: its name.
+            rows: rows in any order.
+
+        Returns:
+            The cells in the order of the rows.
         """
         if not len(rows):
             return pa.array([], type=self._reader.schema.field(column).type)
@@ -118,31 +122,30 @@ class Table:
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
     """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays."""
-    columns = {
-        name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()
-    }
+    columns = {name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()}
     writer = TableWriter(path, pa.schema([(name, column.type) for name, column in columns.items()]))
     writer.write(columns)
     writer.close()
 
 
 def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
-    """RETURNS (Dict[str, NDArray]): views of the file, without a copy."""
+    """Views of the file, without a copy."""
     batch = pa.ipc.open_file(buffer).get_batch(0)
     return {name: batch.column(name).to_numpy() for name in batch.schema.names}
 
 
-def find_strings(
-    queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], list[str]]
-) -> Rows:
+def find_strings(queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], list[str]]) -> Rows:
     """Look up the positions of strings in a table.
 
     Hashes may collide, so the real string at each hit is compared with the query.
 
-    queries (Sequence[str]): what to look for.
-    hashes (NDArray[uint64]): the table's hashes, ascending.
-    strings_at (Callable): gives the table's strings at positions.
-    RETURNS (NDArray[int64]): a position per query, -1 where the table lacks it.
+    Args:
+        queries: what to look for.
+        hashes: the table's hashes, ascending.
+        strings_at: gives the table's strings at positions.
+
+    Returns:
+        A position per query, -1 where the table lacks it.
     """
     found = np.full(len(queries), -1, dtype=np.int64)
     wanted = hash_strings(queries)

@@ -26,9 +26,10 @@ Mask = NDArray[np.bool_]
 class ArrowStore:
     """The saved, unchanging part of a knowledge base; rows count from 0.
 
-    meta (Dict[str, Any]): the contents of meta.json.
-    buffers (Dict[str, Buffer]): the contents of the other files by name, memory-mapped or not.
-    path (Optional[Path]): the folder they come from, if they come from one.
+    Args:
+        meta: the contents of meta.json.
+        buffers: the contents of the other files by name, memory-mapped or not.
+        path: the folder they come from, if they come from one.
     """
 
     def __init__(self, meta: dict[str, Any], buffers: dict[str, pa.Buffer], path: Path | None = None):
@@ -55,7 +56,8 @@ class ArrowStore:
     def open(cls, path: str | Path) -> "ArrowStore":
         """Memory-map a folder.
 
-        RAISES (PelError): if it is missing, damaged or of another format version.
+        Raises:
+            PelError: if it is missing, damaged or of another format version.
         """
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
@@ -68,13 +70,13 @@ class ArrowStore:
 
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
-        """RETURNS (ArrowStore): in memory, from the files that a StoreWriter has just written."""
+        """In memory, from the files that a StoreWriter has just written."""
         files = [folder / name for name in (*FILES, EDITS) if (folder / name).is_file()]
         return cls(read_json(folder / META), {file.name: pa.py_buffer(file.read_bytes()) for file in files})
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "ArrowStore":
-        """RETURNS (ArrowStore): a view of what ``to_bytes`` returned. RAISES (PelError): for other bytes."""
+        """A view of what ``to_bytes`` returned. RAISES (PelError): for other bytes."""
         files = unpack_files(data, kind=KIND)
         if META not in files:
             raise damaged("the given bytes", KIND, META, "none")
@@ -89,7 +91,7 @@ class ArrowStore:
         return cls(meta, {name: pa.py_buffer(content) for name, content in files.items()})
 
     def to_bytes(self) -> bytes:
-        """RETURNS (bytes): all files. RAISES (PelError): if they are more than 2 GiB."""
+        """All files. RAISES (PelError): if they are more than 2 GiB."""
         return pack_files({META: json.dumps(self.meta).encode("utf8"), **self.buffers}, kind=KIND)
 
     def write_to(self, folder: Path) -> None:
@@ -100,7 +102,7 @@ class ArrowStore:
         write_json(folder / META, self.meta)
 
     def is_at(self, path: Path) -> bool:
-        """RETURNS (bool): whether this store was opened from that folder, unchanged since."""
+        """Whether this store was opened from that folder, unchanged since."""
         if self.path is None or self.path.resolve() != path.resolve():
             return False
         whole = (path / MANIFEST).is_file() and (path / META).is_file()
@@ -112,13 +114,13 @@ class ArrowStore:
 
     @cached_property
     def live(self) -> Mask:
-        """RETURNS (NDArray[bool]): by row; False = retired."""
+        """By row; False = retired."""
         parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._table.chunks()]
         return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
 
     @cached_property
     def edits(self) -> dict[str, Edit]:
-        """RETURNS (Dict[str, Edit]): curators' edits by id. RAISES (PelError): if the file is damaged."""
+        """Curators' edits by id. RAISES (PelError): if the file is damaged."""
         if EDITS not in self.buffers:
             return {}
         try:
@@ -128,7 +130,9 @@ class ArrowStore:
             raise damaged(where, KIND, f"edits in {EDITS}", f"an error ({err})") from err
 
     def validate(self) -> None:
-        """RAISES (PelError): if a file's contents are not what Arrow can read safely."""
+        """Raises:
+        PelError: if a file's contents are not what Arrow can read safely.
+        """
         self.edits  # noqa: B018
         for name in FILES:
             try:
@@ -139,26 +143,26 @@ class ArrowStore:
                 raise damaged(where, KIND, f"a readable {name}", f"a damaged one ({err})") from err
 
     def find_ids(self, ids: Sequence[str]) -> Rows:
-        """RETURNS (NDArray[int64]): the row of each id, retired or not; -1 = unknown."""
+        """The row of each id, retired or not; -1 = unknown."""
         at = find_strings(ids, self._id_hashes, lambda at: self.ids_at(self._id_rows[at].astype(np.int64)))
         return np.where(at >= 0, self._id_rows[at], -1).astype(np.int64) if self.n_rows else at
 
     def find_names(self, names: Sequence[str]) -> list[Rows]:
-        """RETURNS (List[NDArray[int64]]): the rows that have each normalised name, ascending."""
+        """The rows that have each normalised name, ascending."""
         return self._aliases.find(names)
 
     def search_names(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
-        """RETURNS (List[Tuple[FoundName, NDArray[int64]]]): see ``AliasMap.search``."""
+        """See ``AliasMap.search``."""
         return self._aliases.search(text, n)
 
     def redirect(self, old: str) -> str | None:
-        """RETURNS (Optional[str]): the successor noted for a retired id."""
+        """The successor noted for a retired id."""
         hashes = self._redirects.chunk(0).column("hash").to_numpy()
         at = find_strings([old], hashes, lambda at: self._redirects.texts("old", at))
         return None if at[0] < 0 else self._redirects.value("new", int(at[0]))
 
     def redirects(self) -> dict[str, str]:
-        """RETURNS (Dict[str, str]): all of them."""
+        """All of them."""
         columns = self._redirects.chunk(0).to_pydict()
         return dict(zip(columns["old"], columns["new"], strict=True))
 
@@ -181,7 +185,7 @@ class ArrowStore:
         return [[names[code] for code in codes] for codes in self._table.take("types", rows).to_pylist()]
 
     def normalized_names_at(self, rows: Rows) -> tuple[list[str], Rows]:
-        """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
+        """See ``AliasMap.names_at``."""
         return self._aliases.names_at(rows)
 
     def entity_at(self, row: int) -> Entity:
@@ -194,13 +198,13 @@ class ArrowStore:
         return [entity_of_record(record, self.type_names) for record in records]
 
     def entities(self) -> Iterator[tuple[Entity, bool]]:
-        """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
+        """Every row in order, and whether it is live."""
         for chunk in self._table.chunks():
             for record in chunk.to_pylist():
                 yield entity_of_record(record, self.type_names), record["live"]
 
     def type_counts(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): how many live rows have each of type_names."""
+        """How many live rows have each of type_names."""
         counts = np.zeros(len(self.type_names), dtype=np.int64)
         for start, chunk in zip(self._table.starts, self._table.chunks(), strict=False):
             offsets, codes = _ragged(chunk.column("types"))
@@ -209,7 +213,7 @@ class ArrowStore:
         return counts
 
     def rows_with_types(self, wanted: Mask) -> Mask:
-        """RETURNS (NDArray[bool]): by row; has any of the types wanted[i] of type_names[i]."""
+        """By row; has any of the types wanted[i] of type_names[i]."""
         parts = [np.zeros(0, dtype=bool)]
         for chunk in self._table.chunks():
             offsets, codes = _ragged(chunk.column("types"))
@@ -219,7 +223,7 @@ class ArrowStore:
 
 
 def entity_of_record(record: dict[str, Any], type_names: Sequence[str]) -> Entity:
-    """RETURNS (Entity): the entity in a row of entities.arrow."""
+    """The entity in a row of entities.arrow."""
     return Entity(
         concept_id=record["concept_id"],
         canonical_name=record["canonical_name"],

@@ -17,8 +17,11 @@ def check_content(kb: KnowledgeBase) -> None:
 
     Opening compares only the sizes of the files; this finds changed bytes too.
 
-    kb (KnowledgeBase): any.
-    RAISES (PelError): if the content is not what was written.
+    Args:
+        kb: any.
+
+    Raises:
+        PelError: if the content is not what was written.
     """
     where = kb.path or "the given bytes"
     kb.validate()

@@ -13,24 +13,24 @@ _MODULUS = 1 << 128
 
 
 def row_digest(row: int, entity: Entity, live: bool) -> int:
-    """RETURNS (int): what a row adds to the sum."""
+    """What a row adds to the sum."""
     counts = f"{row} {live} {len(entity.aliases)} {len(entity.types)}"
     fields = (counts, entity.concept_id, entity.canonical_name, *entity.aliases, *entity.types)
     return _hash("\n".join((*fields, entity.definition or "")))
 
 
 def redirect_digest(old: str, new: str) -> int:
-    """RETURNS (int): what a redirect adds to the sum."""
+    """What a redirect adds to the sum."""
     return _hash(f"redirect\n{old}\n{new}")
 
 
 def to_fingerprint(total: int) -> str:
-    """RETURNS (str): 32 hexadecimal digits."""
+    """32 hexadecimal digits."""
     return f"{total % _MODULUS:032x}"
 
 
 def from_fingerprint(fingerprint: str) -> int:
-    """RETURNS (int): the sum behind a fingerprint."""
+    """The sum behind a fingerprint."""
     return int(fingerprint, 16)
 
 

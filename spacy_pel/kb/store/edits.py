@@ -17,9 +17,10 @@ from ...util.saved_folder import Buffer
 class State:
     """What a knowledge base has for an id.
 
-    entity (Optional[Entity]): the entity, or what it was before it was retired; None = there never was one.
-    live (bool): it is not retired.
-    successor (Optional[str]): the id that replaces it.
+    Attributes:
+        entity: the entity, or what it was before it was retired; None = there never was one.
+        live: it is not retired.
+        successor: the id that replaces it.
     """
 
     entity: Entity | None = None
@@ -27,7 +28,7 @@ class State:
     successor: str | None = None
 
     def agrees(self, other: "State") -> bool:
-        """RETURNS (bool): whether both mean the same to a user: what a retired entity was does not count."""
+        """Whether both mean the same to a user: what a retired entity was does not count."""
         same_entity = not self.live or self.entity == other.entity
         return (self.live, self.successor) == (other.live, other.successor) and same_entity
 
@@ -36,13 +37,14 @@ class State:
 class Edit:
     """How a curator changed an entity.
 
-    release (State): what the source has, without the edit.
-    at (str): when it was last edited, in UTC.
-    put (bool): the curator gave the whole entity.
-    names (Tuple[Tuple[str, bool], ...]): otherwise, new canonical names in order, and whether the entity
-        keeps its old name as an alias.
-    retired (bool): it was then retired.
-    successor (Optional[str]): in favour of this id.
+    Attributes:
+        release: what the source has, without the edit.
+        at: when it was last edited, in UTC.
+        put: the curator gave the whole entity.
+        names: otherwise, new canonical names in order, and whether the entity
+            keeps its old name as an alias.
+        retired: it was then retired.
+        successor: in favour of this id.
     """
 
     release: State
@@ -53,7 +55,7 @@ class Edit:
     successor: str | None = None
 
     def then(self, after: State, name: tuple[str, bool] | None) -> "Edit":
-        """RETURNS (Edit): the edit after one more change, to ``after``; with ``name``, of the name alone."""
+        """The edit after one more change, to ``after``; with ``name``, of the name alone."""
         if name is not None:
             return replace(self, at=now(), names=() if self.put else (*self.names, name))
         if after.live:
@@ -63,8 +65,11 @@ class Edit:
     def applied(self, current: Entity | None) -> State:
         """Apply the edit to what the source has.
 
-        current (Optional[Entity]): what the knowledge base has: the entity that the curator gave, if so.
-        RETURNS (State): the result.
+        Args:
+            current: what the knowledge base has: the entity that the curator gave, if so.
+
+        Returns:
+            The result.
         """
         entity = current if self.put else self.release.entity
         for name, keep_old in self.names:
@@ -73,29 +78,30 @@ class Edit:
 
     @property
     def kind(self) -> str:
-        """RETURNS (str): "added", "replaced", "renamed" or "retired", or two of them."""
+        """ "added", "replaced", "renamed" or "retired", or two of them."""
         put = ("replaced" if self.release.live else "added") if self.put else ""
         steps = (put, "renamed" if self.names else "", "retired" if self.retired else "")
         return ", ".join(filter(None, steps))
 
 
 def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
-    """RETURNS (Entity): with another canonical name; the old one becomes an alias, or is lost."""
+    """With another canonical name; the old one becomes an alias, or is lost."""
     old, name = entity.canonical_name, name.strip()
     aliases = [alias for alias in (old, *entity.aliases) if alias != name and (keep_old or alias != old)]
     return replace(entity, canonical_name=name, aliases=tuple(dict.fromkeys(aliases)))
 
 
 def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
-    """RETURNS (bytes): JSON lines."""
+    """JSON lines."""
     records = ({"concept_id": one, **asdict(edit)} for one, edit in edits.items())
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode("utf8")
 
 
 def edits_from_bytes(data: Buffer) -> dict[str, Edit]:
-    """RETURNS (Dict[str, Edit]): from ``edits_to_bytes``, by id.
+    """From ``edits_to_bytes``, by id.
 
-    RAISES (ValueError, KeyError, TypeError): if a line is not an edit.
+    Raises:
+        ValueError, KeyError, TypeError: if a line is not an edit.
     """
     edits: dict[str, Edit] = {}
     for line in str(data, "utf8").rstrip("\n").split("\n"):

@@ -26,7 +26,8 @@ class MergedStore:
     Every change goes through ``put`` or ``set_redirect``, which keep the fingerprint and the
     counts up to date.
 
-    store (ArrowStore): the saved part.
+    Args:
+        store: the saved part.
     """
 
     def __init__(self, store: ArrowStore):
@@ -76,7 +77,7 @@ class MergedStore:
 
     @property
     def edits(self) -> Mapping[str, Edit]:
-        """RETURNS (Mapping[str, Edit]): curators' edits by id."""
+        """Curators' edits by id."""
         return self.store.edits if self.overlay.edits is None else self.overlay.edits
 
     def set_edit(self, entity_id: str, edit: Edit | None) -> None:
@@ -89,7 +90,7 @@ class MergedStore:
             self.overlay.edits[entity_id] = edit
 
     def states(self, ids: Sequence[str]) -> list[State]:
-        """RETURNS (List[State]): what there is for each id."""
+        """What there is for each id."""
         rows = self.find_ids(ids)
         known = rows >= 0
         entities = iter(self.entities_at(rows[known]))
@@ -118,20 +119,20 @@ class MergedStore:
     # --- redirects
 
     def redirect(self, old: str) -> str | None:
-        """RETURNS (Optional[str]): the successor noted for an id."""
+        """The successor noted for an id."""
         if old in self.overlay.redirects:
             return self.overlay.redirects[old]
         return self.store.redirect(old)
 
     def redirects(self) -> dict[str, str]:
-        """RETURNS (Dict[str, str]): all of them."""
+        """All of them."""
         both: dict[str, str | None] = {**self.store.redirects(), **self.overlay.redirects}
         return {old: new for old, new in both.items() if new is not None}
 
     # --- rows by id and by name
 
     def find_ids(self, ids: Sequence[str]) -> Rows:
-        """RETURNS (NDArray[int64]): the row of each id, retired or not; -1 = unknown."""
+        """The row of each id, retired or not; -1 = unknown."""
         rows = self.store.find_ids(ids)
         if self.overlay.ids:
             for i in np.flatnonzero(rows < 0).tolist():
@@ -139,12 +140,12 @@ class MergedStore:
         return rows
 
     def find_names(self, names: Sequence[str]) -> list[Rows]:
-        """RETURNS (List[NDArray[int64]]): the live rows that have each normalised name, ascending."""
+        """The live rows that have each normalised name, ascending."""
         found = self.store.find_names(names)
         return self.overlay.merge_names(names, found) if self.overlay.rows else found
 
     def search_names(self, text: str, n: int) -> list[tuple[str, int]]:
-        """RETURNS (List[Tuple[str, int]]): names that contain each word of a normalised text, each with a row
+        """Names that contain each word of a normalised text, each with a row
         that has it, best first; a row once. Where many rows share names, fewer than n are found."""
         changed = self.overlay.rows
         found = [
@@ -166,7 +167,7 @@ class MergedStore:
 
     @property
     def live(self) -> Mask:
-        """RETURNS (NDArray[bool]): by row; False = retired."""
+        """By row; False = retired."""
         if self._live is None:
             if not self.overlay.rows:
                 self._live = self.store.live
@@ -178,7 +179,7 @@ class MergedStore:
 
     @property
     def live_rows(self) -> Rows:
-        """RETURNS (NDArray[int64]): the rows of live entities, ascending."""
+        """The rows of live entities, ascending."""
         if self._live_rows is None:
             self._live_rows = np.flatnonzero(self.live)
             self._live_rows.flags.writeable = False
@@ -209,7 +210,7 @@ class MergedStore:
         return names
 
     def normalized_names_at(self, rows: Rows) -> tuple[list[str], Rows]:
-        """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
+        """See ``AliasMap.names_at``."""
         changed = self.overlay.rows
         if not changed or changed.keys().isdisjoint(rows.tolist()):
             return self.store.normalized_names_at(rows)
@@ -232,7 +233,7 @@ class MergedStore:
         return ids
 
     def items(self) -> Iterator[tuple[Entity, bool]]:
-        """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
+        """Every row in order, and whether it is live."""
         for row, stored in enumerate(self.store.entities()):
             yield self.overlay.rows.get(row, stored)
         for row in range(self.store.n_rows, self.counts["rows"]):
@@ -241,7 +242,7 @@ class MergedStore:
     # --- types
 
     def type_counts(self) -> dict[str, int]:
-        """RETURNS (Dict[str, int]): live entities by type, the most frequent type first."""
+        """Live entities by type, the most frequent type first."""
         stored = self.store.type_counts().tolist()
         counts = Counter(dict(zip(self.store.type_names, stored, strict=True)))
         for row, (entity, live) in self.overlay.rows.items():
@@ -261,7 +262,7 @@ class MergedStore:
         return types
 
     def rows_with_types(self, types: Collection[str]) -> Mask:
-        """RETURNS (NDArray[bool]): by row; live and of any of these types. Cached, not writable."""
+        """By row; live and of any of these types. Cached, not writable."""
         key = frozenset(types)
         if key not in self._type_masks:
             wanted = np.array([kind in key for kind in self.store.type_names], dtype=bool)
@@ -291,9 +292,5 @@ class MergedStore:
         )
 
     def meta(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the content of meta.json."""
-        return {
-            **self.store.meta,
-            "fingerprint": self.fingerprint,
-            "counts": {**self.counts, "edits": len(self.edits)},
-        }
+        """The content of meta.json."""
+        return {**self.store.meta, "fingerprint": self.fingerprint, "counts": {**self.counts, "edits": len(self.edits)}}

@@ -14,11 +14,12 @@ _MANY = 1000  # hits in a chunk, from which on Arrow is faster than one hit afte
 class FoundName(NamedTuple):
     """A name that was found; the order of these tuples is the order of the results.
 
-    rank (int): 0 = the text itself, 1 = a name that begins with it, 2 = each word of it begins a word of the
-        name, 3 = each word of it is in the name.
-    length (int): of the name: of equal rank, the shortest name is the nearest.
-    name (str): normalised.
-    place (int): where it is in the searched names.
+    Attributes:
+        rank: 0 = the text itself, 1 = a name that begins with it, 2 = each word of it begins a word of the
+            name, 3 = each word of it is in the name.
+        length: of the name: of equal rank, the shortest name is the nearest.
+        name: normalised.
+        place: where it is in the searched names.
     """
 
     rank: int
@@ -30,10 +31,13 @@ class FoundName(NamedTuple):
 def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[FoundName]:
     """Find the names that contain each word of a text, in any order.
 
-    chunks (Iterable[pa.StringArray]): normalised names.
-    text (str): normalised, not empty.
-    n (int): how many at most.
-    RETURNS (List[FoundName]): the best first; places count over all chunks.
+    Args:
+        chunks: normalised names.
+        text: normalised, not empty.
+        n: how many at most.
+
+    Returns:
+        The best first; places count over all chunks.
     """
     if text.encode("utf8", "ignore").decode("utf8") != text:
         return []  # a lone surrogate is in no name
@@ -46,9 +50,7 @@ def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[Fo
     return best
 
 
-def _in_chunk(
-    names: pa.StringArray, start: int, text: str, words: Sequence[str], n: int
-) -> Iterable[FoundName]:
+def _in_chunk(names: pa.StringArray, start: int, text: str, words: Sequence[str], n: int) -> Iterable[FoundName]:
     places = np.arange(start, start + len(names))
     for word in words:
         found = _that_contain(names, word)
@@ -67,7 +69,7 @@ def _in_chunk(
 
 
 def _that_contain(names: pa.StringArray, word: str) -> NDArray[np.int64]:
-    """RETURNS (NDArray[int64]): which names contain a word, ascending. Looking for it in the bytes of all
+    """Which names contain a word, ascending. Looking for it in the bytes of all
     names is faster than in one name after the other."""
     if not len(names):
         return np.zeros(0, dtype=np.int64)

@@ -13,10 +13,11 @@ from .edits import Edit
 class Overlay:
     """What was added, changed or retired since the store was opened.
 
-    rows (Dict[int, Tuple[Entity, bool]]): row -> its current entity, and whether it is live.
-    ids (Dict[str, int]): rows beyond the end of the store, by id.
-    redirects (Dict[str, Optional[str]]): retired id -> successor; None = none any more.
-    edits (Optional[Dict[str, Edit]]): all of them; None = as stored.
+    Args:
+        rows: row -> its current entity, and whether it is live.
+        ids: rows beyond the end of the store, by id.
+        redirects: retired id -> successor; None = none any more.
+        edits: all of them; None = as stored.
     """
 
     def __init__(self) -> None:
@@ -41,15 +42,18 @@ class Overlay:
             self._names.setdefault(name, {})[row] = None
 
     def names_of(self, row: int) -> list[str]:
-        """RETURNS (List[str]): the distinct normalised names of a row that was put; none if it is retired."""
+        """The distinct normalised names of a row that was put; none if it is retired."""
         return self._keys[row]
 
     def merge_names(self, names: Sequence[str], found: list[Rows]) -> list[Rows]:
         """Apply the changes to look-ups in the store.
 
-        names (Sequence[str]): normalised names.
-        found (List[NDArray[int64]]): the store's rows for each.
-        RETURNS (List[NDArray[int64]]): the rows that have each name now, ascending.
+        Args:
+            names: normalised names.
+            found: the store's rows for each.
+
+        Returns:
+            The rows that have each name now, ascending.
         """
         merged = []
         for name, rows in zip(names, found, strict=True):

@@ -18,23 +18,8 @@ from .edits import Edit, edits_to_bytes
 
 KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 2
-META, ENTITIES, IDS, REDIRECTS, TYPES = (
-    "meta.json",
-    "entities.arrow",
-    "ids.arrow",
-    "redirects.arrow",
-    "types.arrow",
-)
-FILES = (
-    ENTITIES,
-    IDS,
-    REDIRECTS,
-    TYPES,
-    alias_map.HASHES,
-    alias_map.NAMES,
-    alias_map.ROWS,
-    alias_map.NAMES_OF_ROWS,
-)
+META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
+FILES = (ENTITIES, IDS, REDIRECTS, TYPES, alias_map.HASHES, alias_map.NAMES, alias_map.ROWS, alias_map.NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
 _CHUNK = 1 << 15
 _SCHEMA = pa.schema(
@@ -55,7 +40,8 @@ class StoreWriter:
 
     Entities go to the disk in chunks; what stays in memory is a hash per id and per name.
 
-    folder (Path): an existing, empty folder.
+    Args:
+        folder: an existing, empty folder.
     """
 
     def __init__(self, folder: Path):
@@ -79,8 +65,9 @@ class StoreWriter:
     def append(self, entity: Entity, *, live: bool = True) -> None:
         """Write the next row.
 
-        entity (Entity): a checked entity (see Repairs).
-        live (bool): False = a retired entity, which keeps its row but is found by no name.
+        Args:
+            entity: a checked entity (see Repairs).
+            live: False = a retired entity, which keeps its row but is found by no name.
         """
         counts = self._counts
         row = counts["rows"]
@@ -109,7 +96,8 @@ class StoreWriter:
     def finish_entities(self) -> NDArray[np.uint64]:
         """Write the last chunk.
 
-        RETURNS (NDArray[uint64]): the hashes of the ids, by row.
+        Returns:
+            The hashes of the ids, by row.
         """
         self._flush()
         self._entities.close()
@@ -126,11 +114,12 @@ class StoreWriter:
     ) -> None:
         """Write the look-up tables and meta.json.
 
-        id_hashes (NDArray[uint64]): what finish_entities gave.
-        redirects (Mapping[str, str]): retired id -> its successor.
-        source (Mapping[str, Any]): origin, licence, reader settings: JSON data.
-        report (Optional[Mapping[str, int]]): repairs by kind.
-        edits (Optional[Mapping[str, Edit]]): of curators, by id.
+        Args:
+            id_hashes: what finish_entities gave.
+            redirects: retired id -> its successor.
+            source: origin, licence, reader settings: JSON data.
+            report: repairs by kind.
+            edits: of curators, by id.
         """
         order = np.argsort(id_hashes, kind="stable")
         write_arrays(self.folder / IDS, {"hash": id_hashes[order], "row": order.astype(np.int32)})
@@ -156,7 +145,5 @@ class StoreWriter:
         hashes = hash_strings(old)
         order = np.argsort(hashes, kind="stable")
         writer = TableWriter(self.folder / REDIRECTS, _REDIRECT_SCHEMA)
-        writer.write(
-            {"hash": hashes[order], "old": [old[i] for i in order], "new": [new[i] for i in order]},
-        )
+        writer.write({"hash": hashes[order], "old": [old[i] for i in order], "new": [new[i] for i in order]})
         writer.close()

@@ -16,24 +16,23 @@ class BestRow:
     """score = the best cosine over all rows of the entity (+ the bonus); among the candidates of an ensemble,
     which need not have a row, the fused score. Nothing is fitted.
 
-    exact_bonus (float): added to the score where the mention is a name of the entity.
+    Args:
+        exact_bonus: added to the score where the mention is a name of the entity.
     """
 
     def __init__(self, *, exact_bonus: float = 0.0):
         self.exact_bonus = exact_bonus
 
     def __call__(self, table: CandidateTable) -> Scores:
-        """RETURNS (Scores): (m,), one for each candidate."""
+        """(m,), one for each candidate."""
         found, exact = self.contributions(table).values()
         return (found + exact).astype(np.float32)
 
     def contributions(self, table: CandidateTable) -> dict[str, Scores]:
-        """RETURNS (Dict[str, Scores]): (m,) each, what a feature adds to the scores of the candidates."""
+        """(m,) each, what a feature adds to the scores of the candidates."""
         is_fused = FUSED in table.features
         return {
-            FUSED if is_fused else "best": table.features[FUSED]
-            if is_fused
-            else best_cosines(table.features),
+            FUSED if is_fused else "best": table.features[FUSED] if is_fused else best_cosines(table.features),
             "exact": self.exact_bonus * table.features["exact"],
         }
 
@@ -41,7 +40,7 @@ class BestRow:
         """Nothing to learn."""
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): empty, there is nothing to keep."""
+        """Empty, there is nothing to keep."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:

@@ -95,10 +95,13 @@ class LinearCombiner:
     The weights are those of a conditional logit: they maximise the probability of the gold
     entities among the candidates. Before ``fit`` they are DEFAULT_WEIGHTS.
 
-    l2 (float): strength of the L2 penalty on the weights of standardised features.
-    max_mentions (Optional[int]): fit on at most this many mentions, evenly spaced; None = on all. So few
-        weights need no more: on MedMentions a tenth of this many rank as well.
-    RAISES (PelError): if a number is too small.
+    Args:
+        l2: strength of the L2 penalty on the weights of standardised features.
+        max_mentions: fit on at most this many mentions, evenly spaced; None = on all. So few
+            weights need no more: on MedMentions a tenth of this many rank as well.
+
+    Raises:
+        PelError: if a number is too small.
     """
 
     is_probability = True
@@ -107,22 +110,20 @@ class LinearCombiner:
         least = {"l2": 0, "max_mentions": 1}
         for name, value in {"l2": l2, "max_mentions": max_mentions}.items():
             if value is not None and not value >= least[name]:
-                raise PelError(
-                    Errors.E616.format(part="LinearCombiner", name=name, least=least[name], got=value)
-                )
+                raise PelError(Errors.E616.format(part="LinearCombiner", name=name, least=least[name], got=value))
         self.l2 = l2
         self.max_mentions = max_mentions
         self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
 
     def __call__(self, table: CandidateTable) -> Scores:
-        """RETURNS (Scores): (m,) probabilities; those of a mention's candidates sum to 1."""
+        """(m,) probabilities; those of a mention's candidates sum to 1."""
         logits = np.zeros(len(table.kb_rows))
         for values in self.contributions(table).values():
             logits += values
         return segment_softmax(logits, table.offsets).astype(np.float32)
 
     def contributions(self, table: CandidateTable) -> dict[str, Floats]:
-        """RETURNS (Dict[str, NDArray[float64]]): (m,) each, what a feature adds to the logits: weight times
+        """(m,) each, what a feature adds to the logits: weight times
         value."""
         return {name: self.weights[name] * values for name, values in linear_features(table).items()}
 
@@ -132,10 +133,13 @@ class LinearCombiner:
         Evidence that no mention has keeps its default weight. So do formulas in a few mentions: one that is
         annotated as something else would turn all of them away.
 
-        table (CandidateTable): the candidates of n mentions.
-        gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; any of them
-            is right.
-        RAISES (PelError): if no mention is left.
+        Args:
+            table: the candidates of n mentions.
+            gold: for each mention the KB rows of its entity; any of them
+                is right.
+
+        Raises:
+            PelError: if no mention is left.
         """
         from scipy.optimize import minimize
 
@@ -162,14 +166,15 @@ class LinearCombiner:
         self.weights = dict(zip(named, raw.tolist(), strict=True))
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the weights by feature."""
+        """The weights by feature."""
         return {"weights": dict(self.weights)}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Load the weights of another LinearCombiner; an empty state gives the defaults.
 
-        RAISES (PelError): if a weight is for an unknown feature. One added later has weight 0, formulas
-            their default one: hardly any text has enough of them for a fit.
+        Raises:
+            PelError: if a weight is for an unknown feature. One added later has weight 0, formulas
+                their default one: hardly any text has enough of them for a fit.
         """
         weights = state.get("weights", DEFAULT_WEIGHTS)
         if not set(weights) <= set(DEFAULT_WEIGHTS):
@@ -179,7 +184,7 @@ class LinearCombiner:
 
 
 def linear_features(table: CandidateTable) -> dict[str, Floats]:
-    """RETURNS (Dict[str, NDArray]): (m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
+    """(m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
     best = best_cosines(table.features)
     unseen = 1.0 - wide["seen"]
@@ -226,9 +231,7 @@ class ConditionalLogit:
         self.matrix, self.right, self.l2 = matrix, right, l2
         self.n = len(counts)
         self.offsets = np.concatenate([[0], np.cumsum(counts)])
-        self.gold_offsets = np.concatenate([[0], np.cumsum(segment_sum(right, self.offsets))]).astype(
-            np.int64
-        )
+        self.gold_offsets = np.concatenate([[0], np.cumsum(segment_sum(right, self.offsets))]).astype(np.int64)
 
     def __call__(self, weights: Floats) -> Any:
         logits = self.matrix @ weights
@@ -242,7 +245,7 @@ class ConditionalLogit:
 
 
 def is_gold(table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (m,) is the candidate one of the gold entities of its mention?"""
+    """(m,) is the candidate one of the gold entities of its mention?"""
     size = 1 + max([-1, *(int(rows.max()) for rows in gold if len(rows))], default=0)
     size = max(size, int(table.kb_rows.max(initial=-1)) + 1)
     keys: list[NDArray[np.int64]] = [np.asarray(rows) + i * size for i, rows in enumerate(gold) if len(rows)]
@@ -250,10 +253,8 @@ def is_gold(table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> NDArray
     return np.isin(owners(table.offsets) * size + table.kb_rows, wanted)
 
 
-def right_first(
-    table: CandidateTable, scores: Scores, gold: Sequence[NDArray[np.int64]]
-) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (n,) is the candidate with the best score one of the mention's gold entities?
+def right_first(table: CandidateTable, scores: Scores, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """(n,) is the candidate with the best score one of the mention's gold entities?
     A tie goes to the earlier candidate; False without candidates."""
     filled, first = first_candidates(table, scores)
     right = np.zeros(len(table), dtype=np.bool_)

@@ -22,14 +22,15 @@ NIL_ROW = -1
 class Known:
     """Learned mentions whose entity is live, in an order that does not depend on when they were learned.
 
-    learned (List[Learned]): their entries.
-    numbers (NDArray[int64]): (a,), the ids of the entries.
-    kb_rows (NDArray[int64]): (a,), the row of the right entity, -1 = NIL.
-    vectors (Optional[Vectors]): (a, width), as rows of the index; None if one of them was learned without an
-        encoder.
-    of_form (Dict[str, NDArray[int64]]): normalised surface form -> which of the mentions have it.
-    settled (NDArray[bool]): (a,), whether the surface form named no other entity more often in annotated text
-        than it names the right one, in that text or as learned.
+    Attributes:
+        learned: their entries.
+        numbers: (a,), the ids of the entries.
+        kb_rows: (a,), the row of the right entity, -1 = NIL.
+        vectors: (a, width), as rows of the index; None if one of them was learned without an
+            encoder.
+        of_form: normalised surface form -> which of the mentions have it.
+        settled: (a,), whether the surface form named no other entity more often in annotated text
+            than it names the right one, in that text or as learned.
     """
 
     learned: list[Learned]
@@ -41,21 +42,17 @@ class Known:
 
     @classmethod
     def of(
-        cls,
-        kb: KnowledgeBase,
-        found: Sequence[tuple[Learned, Vectors | None]],
-        priors: AliasPriors | None = None,
+        cls, kb: KnowledgeBase, found: Sequence[tuple[Learned, Vectors | None]], priors: AliasPriors | None = None
     ) -> "Known":
-        """RETURNS (Known): of these entries and their vectors; those of retired entities are left out.
+        """Of these entries and their vectors; those of retired entities are left out.
 
-        kb (KnowledgeBase): the entities.
-        priors (Optional[AliasPriors]): counts of annotated text; None = there is none.
+        Args:
+            kb: the entities.
+            priors: counts of annotated text; None = there is none.
         """
         rows = [NIL_ROW if one.after == NIL else kb.row(one.after) for one, _ in found]
         live = [
-            (one, vector, row)
-            for (one, vector), row in zip(found, rows, strict=True)
-            if row >= 0 or one.after == NIL
+            (one, vector, row) for (one, vector), row in zip(found, rows, strict=True) if row >= 0 or one.after == NIL
         ]
         live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].place))
         places: dict[str, list[int]] = {}
@@ -75,20 +72,20 @@ class Known:
 
     @property
     def forms(self) -> list[str]:
-        """RETURNS (List[str]): the surface forms that name an entity, not NIL."""
+        """The surface forms that name an entity, not NIL."""
         rows = self.kb_rows.tolist()
         return [one.form for one, row in zip(self.learned, rows, strict=True) if row != NIL_ROW]
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the mentions in effect, whenever and by whom they were learned."""
+        """Changes with the mentions in effect, whenever and by whom they were learned."""
         return fingerprint(*[[one.form, one.after, *one.place] for one in self.learned])
 
 
 def _settled(
     kb: KnowledgeBase, kb_rows: Rows, of_form: dict[str, Rows], priors: AliasPriors | None
 ) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (a,), see ``Known``. Counts of a retired entity are its successor's."""
+    """(a,), see ``Known``. Counts of a retired entity are its successor's."""
     settled = np.ones(len(kb_rows), dtype=np.bool_)
     if priors is None or not len(priors):
         return settled
@@ -111,8 +108,9 @@ class IndexWithMemory:
     """An index whose annotated mentions include the learned ones that are settled: it answers like an index
     built with them. Users correct errors, so as evidence the others would stand for too many mentions.
 
-    index (RowSource): an EntityIndex, or a part of one.
-    known (Known): with vectors.
+    Args:
+        index: an EntityIndex, or a part of one.
+        known: with vectors.
     """
 
     def __init__(self, index: Any, known: Known):
@@ -125,13 +123,13 @@ class IndexWithMemory:
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with the index and the learned mentions."""
+        """Changes with the index and the learned mentions."""
         return fingerprint(self.index.fingerprint, self.known.fingerprint)  # type: ignore[attr-defined]
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
     ) -> list[tuple[Scores, Rows]]:
-        """RETURNS (List[Tuple[Scores, Rows]]): as ``EntityIndex.search_groups``."""
+        """As ``EntityIndex.search_groups``."""
         found = self.index.search_groups(vectors, k, allowed, groups)
         if not len(self._kb_rows) or self._vectors is None:
             return found
@@ -146,7 +144,7 @@ class IndexWithMemory:
 
 
 def _merged(found: tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) -> tuple[Scores, Rows]:
-    """RETURNS (Tuple[Scores, Rows]): the k best of both, best first; what was found before wins a tie."""
+    """The k best of both, best first; what was found before wins a tie."""
     scores = np.concatenate([found[0], cosines], axis=1)
     rows = np.concatenate([found[1], np.where(np.isinf(cosines), -1, kb_rows)], axis=1)
     order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :k]

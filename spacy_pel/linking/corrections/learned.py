@@ -18,15 +18,18 @@ Place = tuple[str, int, int]
 class Correction:
     """A mention and its right answer.
 
-    text (str): the document.
-    start, end (int): the mention's character offsets in it, end exclusive.
-    kb_id (str): an id of the knowledge base, or "NIL".
-    label (str): the NER label, "" if there is none.
-    doc (str): id of the document, "" if it has none.
-    where (str): where it was read, for errors, e.g. "fixes.jsonl, line 3".
-    explicit (bool): someone said that this is the answer. Otherwise it may be the linker's own, and counts
-        only if the linker now answers something else.
-    RAISES (PelError): if the offsets are not those of a mention.
+    Attributes:
+        text: the document.
+        start, end: the mention's character offsets in it, end exclusive.
+        kb_id: an id of the knowledge base, or "NIL".
+        label: the NER label, "" if there is none.
+        doc: id of the document, "" if it has none.
+        where: where it was read, for errors, e.g. "fixes.jsonl, line 3".
+        explicit: someone said that this is the answer. Otherwise it may be the linker's own, and counts
+            only if the linker now answers something else.
+
+    Raises:
+        PelError: if the offsets are not those of a mention.
     """
 
     text: str
@@ -45,16 +48,13 @@ class Correction:
                 got += ", which is white space"
             raise PelError(
                 Errors.E531.format(
-                    where=self.where and f" ({self.where})",
-                    last=len(self.text),
-                    text=quoted(self.text[:40]),
-                    got=got,
+                    where=self.where and f" ({self.where})", last=len(self.text), text=quoted(self.text[:40]), got=got
                 )
             )
 
     @property
     def surface(self) -> str:
-        """RETURNS (str): the mention's own text."""
+        """The mention's own text."""
         return self.text[self.start : self.end]
 
 
@@ -62,20 +62,21 @@ class Correction:
 class Learned:
     """A correction in the log.
 
-    id (int): its number in the log, from 1.
-    at (str): when, in UTC, as in "2026-11-22T14:30:00Z".
-    by (str): who, "" = not known.
-    doc (str): id of the document, "" if it has none.
-    start, end (int): the mention's offsets in it.
-    text (str): the mention as written.
-    form (str): the mention as the linker reads it: the long form of an abbreviation, otherwise the same.
-    label (str): its NER label.
-    before (str): the linker's answer before: an id, or "NIL".
-    after (str): the right answer.
-    sha256 (str): of the document's text.
-    read_sha256 (str): of the text that the linker reads: a part of it with the long form of an abbreviation,
-        otherwise the same.
-    context (str): the mention, and whole words of up to 60 characters before and after it.
+    Attributes:
+        id: its number in the log, from 1.
+        at: when, in UTC, as in "2026-11-22T14:30:00Z".
+        by: who, "" = not known.
+        doc: id of the document, "" if it has none.
+        start, end: the mention's offsets in it.
+        text: the mention as written.
+        form: the mention as the linker reads it: the long form of an abbreviation, otherwise the same.
+        label: its NER label.
+        before: the linker's answer before: an id, or "NIL".
+        after: the right answer.
+        sha256: of the document's text.
+        read_sha256: of the text that the linker reads: a part of it with the long form of an abbreviation,
+            otherwise the same.
+        context: the mention, and whole words of up to 60 characters before and after it.
     """
 
     id: int
@@ -94,10 +95,8 @@ class Learned:
     context: str
 
     @classmethod
-    def of(
-        cls, given: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str
-    ) -> "Learned":
-        """RETURNS (Learned): the entry of a correction, made now."""
+    def of(cls, given: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str) -> "Learned":
+        """The entry of a correction, made now."""
         left, right = words_around(given.text, given.start, given.end, _AROUND)
         return cls(
             id=id,
@@ -118,19 +117,20 @@ class Learned:
 
     @property
     def place(self) -> Place:
-        """RETURNS (Tuple[str, int, int]): which mention of which text it is; a later correction of the same
+        """Which mention of which text it is; a later correction of the same
         one replaces it."""
         return self.sha256, self.start, self.end
 
     def to_json(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON."""
+        """As JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Learned":
-        """RETURNS (Learned): from ``to_json``.
+        """From ``to_json``.
 
-        RAISES (ValueError): if a key is missing, or a value has another type.
+        Raises:
+            ValueError: if a key is missing, or a value has another type.
         """
         values = {}
         for field in fields(cls):
@@ -142,5 +142,5 @@ class Learned:
 
 
 def hash_of(text: str) -> str:
-    """RETURNS (str): the SHA-256 hash of a text in UTF-8."""
+    """The SHA-256 hash of a text in UTF-8."""
     return hashlib.sha256(text.encode("utf8", "surrogatepass")).hexdigest()

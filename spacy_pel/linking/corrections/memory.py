@@ -25,12 +25,12 @@ _LARGEST = 1e6  # number in a vector
 
 
 def check_by(by: Any) -> None:
-    """RAISES (PelError): if this is not a line of text that can be saved."""
+    """Raises:
+    PelError: if this is not a line of text that can be saved.
+    """
     if not isinstance(by, str) or not by.isprintable():  # nor are lone surrogates
         got = shortened(repr(by))
-        raise PelError(
-            Errors.E536.format(expected="by: the name of who corrects, as text in one line", got=got)
-        )
+        raise PelError(Errors.E536.format(expected="by: the name of who corrects, as text in one line", got=got))
 
 
 def _number(one: Any) -> int:
@@ -44,7 +44,8 @@ def _number(one: Any) -> int:
 class Memory:
     """Learned mentions. Nothing is ever removed from the log: undoing one adds a line.
 
-    encoder_fingerprint (str): of the encoder that computed the vectors; "" = there are none.
+    Args:
+        encoder_fingerprint: of the encoder that computed the vectors; "" = there are none.
     """
 
     def __init__(self, encoder_fingerprint: str = ""):
@@ -57,7 +58,7 @@ class Memory:
         self._known: tuple[Any, Any, Known] | None = None
 
     def __len__(self) -> int:
-        """RETURNS (int): learned mentions in effect."""
+        """Learned mentions in effect."""
         return len(self._effective())
 
     def __bool__(self) -> bool:
@@ -65,17 +66,17 @@ class Memory:
 
     @property
     def log(self) -> list[dict[str, Any]]:
-        """RETURNS (List[Dict[str, Any]]): all lines, in order; "action" is "learn" or "undo"."""
+        """All lines, in order; "action" is "learn" or "undo"."""
         return list(self._log)
 
     @property
     def next_id(self) -> int:
-        """RETURNS (int): of the next line."""
+        """Of the next line."""
         return len(self._log) + 1
 
     @property
     def learned(self) -> list[Learned]:
-        """RETURNS (List[Learned]): what is in effect: neither undone, nor replaced by a later correction of
+        """What is in effect: neither undone, nor replaced by a later correction of
         the same mention in the same text."""
         return list(self._effective())
 
@@ -91,7 +92,8 @@ class Memory:
     def add(self, entries: Sequence[Learned], vectors: Vectors | None) -> None:
         """Add entries with consecutive ids from ``next_id``.
 
-        vectors (Optional[Vectors]): (n, width), of rows of the index; None without an encoder.
+        Args:
+            vectors: (n, width), of rows of the index; None without an encoder.
         """
         for number, entry in enumerate(entries):
             self._append({"action": "learn", **entry.to_json()})
@@ -101,10 +103,15 @@ class Memory:
     def undo(self, ids: Iterable[int], *, by: str = "") -> list[Learned]:
         """Undo entries.
 
-        ids (Iterable[int]): of entries that are not undone yet.
-        by (str): who undoes them.
-        RETURNS (List[Learned]): these entries.
-        RAISES (PelError): if there is no such entry, or it is undone; nothing is changed then.
+        Args:
+            ids: of entries that are not undone yet.
+            by: who undoes them.
+
+        Returns:
+            These entries.
+
+        Raises:
+            PelError: if there is no such entry, or it is undone; nothing is changed then.
         """
         wanted = list(dict.fromkeys(map(_number, ids)))
         check_by(by)
@@ -117,7 +124,7 @@ class Memory:
         return [self._learned[one] for one in wanted]
 
     def _shown(self) -> str:
-        """RETURNS (str): the ids that can be undone, the last ones if there are many."""
+        """The ids that can be undone, the last ones if there are many."""
         known = [str(one) for one in self._learned if one not in self._undone]
         return ", ".join(known[-20:]) or "none"
 
@@ -134,7 +141,7 @@ class Memory:
         self._in_effect = self._known = None
 
     def known(self, kb: KnowledgeBase, priors: AliasPriors | None = None) -> Known:
-        """RETURNS (Known): what is in effect, over the rows of this knowledge base; computed once, until
+        """What is in effect, over the rows of this knowledge base; computed once, until
         either changes. For the counts of annotated text see ``Known``."""
         memo = kb.memo  # another object after each change
         if self._known is None or self._known[0] is not memo or self._known[1] is not priors:
@@ -158,9 +165,10 @@ class Memory:
 
     @classmethod
     def from_disk(cls, path: Path) -> "Memory":
-        """RETURNS (Memory): as saved.
+        """As saved.
 
-        RAISES (PelError): if the folder is missing or damaged.
+        Raises:
+            PelError: if the folder is missing or damaged.
         """
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
@@ -185,8 +193,11 @@ class Memory:
     def check_made_with(self, encoder: Any) -> None:
         """Without vectors on either side, the forms of the mentions decide alone.
 
-        encoder (Optional[Encoder]): reads the mentions.
-        RAISES (PelError): if the vectors are those of another encoder.
+        Args:
+            encoder: reads the mentions.
+
+        Raises:
+            PelError: if the vectors are those of another encoder.
         """
         if encoder is None or not self._vectors:
             return

@@ -33,8 +33,9 @@ _OF_NAMES = (*NAMED, "edit", "partial")
 class Recalled(NamedTuple):
     """Which learned mentions decide, of n mentions.
 
-    which (NDArray[int64]): (n,), the learned mention, -1 = none.
-    kb_rows (NDArray[int64]): (n,), its answer: a row of the knowledge base, or -1 = NIL, if it decides.
+    Attributes:
+        which: (n,), the learned mention, -1 = none.
+        kb_rows: (n,), its answer: a row of the knowledge base, or -1 = NIL, if it decides.
     """
 
     which: Rows
@@ -42,12 +43,12 @@ class Recalled(NamedTuple):
 
     @property
     def decided(self) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): (n,)"""
+        """(n,)"""
         return self.which != NONE
 
     @property
     def linked(self) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): (n,), decided, and not NIL."""
+        """(n,), decided, and not NIL."""
         return self.decided & (self.kb_rows != NIL_ROW)
 
 
@@ -56,12 +57,15 @@ def recall(
 ) -> Recalled:
     """Find the learned mentions that decide.
 
-    known (Known): what is learned.
-    queries (Sequence[MentionQuery]): (n,), the mentions.
-    table (CandidateTable): the evidence for them.
-    masks (Optional[Sequence[Mask]]): for each mention a mask over the rows of the knowledge base, or None:
-        answers that it excludes do not count.
-    RETURNS (Recalled): of each mention.
+    Args:
+        known: what is learned.
+        queries: (n,), the mentions.
+        table: the evidence for them.
+        masks: for each mention a mask over the rows of the knowledge base, or None:
+            answers that it excludes do not count.
+
+    Returns:
+        Of each mention.
     """
     which = np.full(len(queries), NONE, dtype=np.int64)
     kb_rows = np.full(len(queries), NIL_ROW, dtype=np.int64)
@@ -88,7 +92,7 @@ def recall(
 
 
 def _in_text(known: Known, places: Rows, query: MentionQuery) -> Rows:
-    """RETURNS (NDArray[int64]): those learned in the text of the query; if one of them is the same mention,
+    """Those learned in the text of the query; if one of them is the same mention,
     only that one."""
     text = hash_of(query.text)
     here = [place for place in places.tolist() if known.learned[place].read_sha256 == text]
@@ -97,7 +101,7 @@ def _in_text(known: Known, places: Rows, query: MentionQuery) -> Rows:
 
 
 def _nearest(known: Known, places: Rows, table: CandidateTable, number: int) -> tuple[int, float]:
-    """RETURNS (Tuple[int, float]): the nearest of these learned mentions to a mention of the table, the last
+    """The nearest of these learned mentions to a mention of the table, the last
     of equally near ones; and its cosine, infinite without vectors."""
     if known.vectors is None or table.vectors is None:
         return int(places[known.numbers[places].argmax()]), np.inf
@@ -108,7 +112,7 @@ def _nearest(known: Known, places: Rows, table: CandidateTable, number: int) -> 
 
 
 def _rival(known: Known, chosen: int, table: CandidateTable, number: int) -> float:
-    """RETURNS (float): the best cosine of an annotated mention of another entity; -inf = none was found."""
+    """The best cosine of an annotated mention of another entity; -inf = none was found."""
     piece = slice(*table.offsets[number : number + 2].tolist())
     # "vote" is 0 where no annotated mention of the candidate was found
     others = (table.kb_rows[piece] != known.kb_rows[chosen]) & (table.features["vote"][piece] > 0)
@@ -120,11 +124,14 @@ def insert_answers(
 ) -> CandidateTable:
     """Make the answers candidates where the generator did not find them.
 
-    kb (KnowledgeBase): the entities.
-    mentions (Sequence[MentionInText]): (n,)
-    table (CandidateTable): their candidates.
-    recalled (Recalled): of the same mentions.
-    RETURNS (CandidateTable): with such candidates at the end of their mentions. Of their features, those of
+    Args:
+        kb: the entities.
+        mentions: (n,)
+        table: their candidates.
+        recalled: of the same mentions.
+
+    Returns:
+        With such candidates at the end of their mentions. Of their features, those of
         names are computed; the others are the lowest of the mention's candidates.
     """
     owner = owners(table.offsets)
@@ -151,7 +158,8 @@ def insert_answers(
 def put_first(table: CandidateTable, scores: Scores, recalled: Recalled) -> tuple[Scores, NDArray[np.bool_]]:
     """Give each answer the best score of its mention, and each candidate that was better the next lower one.
 
-    RETURNS (Tuple[Scores, NDArray[bool]]): (m,) scores, the same ones within each mention, and which
+    Returns:
+        (m,) scores, the same ones within each mention, and which
         candidates are answers of learned mentions: they come first, also where scores are equal.
     """
     owner = owners(table.offsets)

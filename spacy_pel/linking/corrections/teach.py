@@ -24,9 +24,10 @@ def make_entries(
     *,
     by: str,
 ) -> tuple[list[Learned], list[int]]:
-    """RETURNS (Tuple[List[Learned], List[int]]): entries of what is new, and which corrections these are.
+    """Entries of what is new, and which corrections these are.
 
-    RAISES (PelError): if an answer cannot be learned, or all of them may be the linker's own.
+    Raises:
+        PelError: if an answer cannot be learned, or all of them may be the linker's own.
     """
     answers = []
     for number, (query, given) in enumerate(zip(queries, corrections, strict=True)):
@@ -65,7 +66,7 @@ def make_entries(
 
 
 def _checked_id(linker: "Linker", given: Correction) -> str:
-    """RETURNS (str): the answer; the successor of an id that has one."""
+    """The answer; the successor of an id that has one."""
     if given.kb_id == NIL:
         return NIL
     live = linker.kb.resolve(given.kb_id) if isinstance(given.kb_id, str) else None

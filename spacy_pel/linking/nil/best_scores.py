@@ -9,16 +9,19 @@ Floats = NDArray[np.float64]
 
 
 def logistic(logits: Floats) -> Floats:
-    """RETURNS (Floats): the logistic function, without overflow."""
+    """The logistic function, without overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * logits))  # type: ignore[no-any-return]
 
 
 def best_scores(table: CandidateTable, scores: Scores) -> tuple[Floats, NDArray[np.bool_]]:
     """The best score of each mention.
 
-    table (CandidateTable): the candidates of n mentions.
-    scores (Scores): (m,), one per candidate.
-    RETURNS (tuple): (n,) best scores, 0 where there is no candidate, and (n,) which mentions
+    Args:
+        table: the candidates of n mentions.
+        scores: (m,), one per candidate.
+
+    Returns:
+        (n,) best scores, 0 where there is no candidate, and (n,) which mentions
         have candidates.
     """
     filled = np.diff(table.offsets) > 0

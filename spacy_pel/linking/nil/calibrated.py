@@ -15,23 +15,27 @@ Flags = NDArray[np.bool_]
 def raw_scores(table: CandidateTable, scores: Scores, base: NilModel | None) -> tuple[Floats, Flags]:
     """The numbers that are calibrated.
 
-    table (CandidateTable): the candidates of n mentions.
-    scores (Scores): (m,), the combiner's.
-    base (Optional[NilModel]): gives the numbers; None = 1 - best score.
-    RETURNS (tuple): (n,) numbers, and (n,) which mentions have candidates; the others are NIL
+    Args:
+        table: the candidates of n mentions.
+        scores: (m,), the combiner's.
+        base: gives the numbers; None = 1 - best score.
+
+    Returns:
+        (n,) numbers, and (n,) which mentions have candidates; the others are NIL
         by rule.
     """
     best, filled = best_scores(table, scores)
     return (1.0 - best if base is None else base(table, scores).astype(np.float64)), filled
 
 
-def fit_base(
-    table: CandidateTable, scores: Scores, is_nil: Flags, base: NilModel | None
-) -> tuple[Floats, Flags]:
+def fit_base(table: CandidateTable, scores: Scores, is_nil: Flags, base: NilModel | None) -> tuple[Floats, Flags]:
     """Fit the base, if there is one, and give what the calibration learns from.
 
-    RETURNS (tuple): numbers and is_nil of the mentions that have candidates.
-    RAISES (PelError): if they are not of both kinds.
+    Returns:
+        Numbers and is_nil of the mentions that have candidates.
+
+    Raises:
+        PelError: if they are not of both kinds.
     """
     _, filled = best_scores(table, scores)
     n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
@@ -43,7 +47,7 @@ def fit_base(
 
 
 def with_base(learned: dict[str, Any], base: NilModel | None) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the fitted state, and that of the base."""
+    """The fitted state, and that of the base."""
     if base is None:
         return learned
     return {**learned, "base": {"kind": type(base).__name__, "state": base.state()}}
@@ -52,11 +56,14 @@ def with_base(learned: dict[str, Any], base: NilModel | None) -> dict[str, Any]:
 def load_base(model: NilModel, state: dict[str, Any], keys: list[str], base: NilModel | None) -> None:
     """Check a saved state and hand the base its part of it.
 
-    model (NilModel): whose state it is.
-    state (Dict[str, Any]): not empty.
-    keys (List[str]): that the model needs.
-    base (Optional[NilModel]): the model's base.
-    RAISES (PelError): if a key is missing, or the state was fitted with another base.
+    Args:
+        model: whose state it is.
+        state: not empty.
+        keys: that the model needs.
+        base: the model's base.
+
+    Raises:
+        PelError: if a key is missing, or the state was fitted with another base.
     """
     kind, saved = type(base).__name__ if base else None, state.get("base")
     saved_kind = saved["kind"] if saved else None

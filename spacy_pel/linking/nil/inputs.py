@@ -30,10 +30,11 @@ class NilInputs:
     """Standardised inputs: the numbers of ``summarize``, the track record of the candidates and of the
     mention's words where there is one, and the mention's vector along principal directions.
 
-    mean (Floats): (c,), of the inputs that the model was fitted on.
-    scale (Floats): (c,), their standard deviations.
-    directions (Vectors): (d, width); d may be 0.
-    with_record (bool): whether the track record is read, see ``TrackRecord`` and ``SurfaceRecord``.
+    Attributes:
+        mean: (c,), of the inputs that the model was fitted on.
+        scale: (c,), their standard deviations.
+        directions: (d, width); d may be 0.
+        with_record: whether the track record is read, see ``TrackRecord`` and ``SurfaceRecord``.
     """
 
     mean: Floats
@@ -47,12 +48,17 @@ class NilInputs:
     ) -> tuple["NilInputs", Floats, NDArray[np.bool_]]:
         """Learn from mentions that have candidates; the others are NIL by rule.
 
-        table (CandidateTable): the candidates of n mentions.
-        scores (Scores): (m,), the combiner's.
-        is_nil (NDArray[bool]): (n,), True where the gold entity is not in the KB.
-        directions (int): maximum number of directions; 0 = none.
-        RETURNS (tuple): the inputs, and (f, c) values and (f,) is_nil of mentions with candidates.
-        RAISES (PelError): if these mentions are not of both kinds.
+        Args:
+            table: the candidates of n mentions.
+            scores: (m,), the combiner's.
+            is_nil: (n,), True where the gold entity is not in the KB.
+            directions: maximum number of directions; 0 = none.
+
+        Returns:
+            The inputs, and (f, c) values and (f,) is_nil of mentions with candidates.
+
+        Raises:
+            PelError: if these mentions are not of both kinds.
         """
         _, filled = best_scores(table, scores)
         n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
@@ -67,9 +73,10 @@ class NilInputs:
         return inputs, inputs._standardised(values), is_nil[filled]
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Floats:
-        """RETURNS (Floats): (n, c), clipped at 5 standard deviations: what is farther off counts no more.
+        """(n, c), clipped at 5 standard deviations: what is farther off counts no more.
 
-        RAISES (PelError): if the vectors have another width, or there are none.
+        Raises:
+            PelError: if the vectors have another width, or there are none.
         """
         return self._standardised(_raw(table, scores, self.directions, self.with_record))
 
@@ -78,12 +85,12 @@ class NilInputs:
 
     @property
     def columns(self) -> list[str]:
-        """RETURNS (List[str]): names of the c inputs."""
+        """Names of the c inputs."""
         record = [*(f"top_{name}" for name in _RECORD), *_AROUND, *_OF_MENTIONS] if self.with_record else []
         return [*summary_names(), *record, *(f"direction_{i}" for i in range(len(self.directions)))]
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): columns, mean, scale and directions, as JSON."""
+        """Columns, mean, scale and directions, as JSON."""
         return {
             "columns": self.columns,
             "mean": self.mean.tolist(),
@@ -95,9 +102,14 @@ class NilInputs:
     def from_state(cls, state: Mapping[str, Any]) -> tuple["NilInputs", list[int]]:
         """Load saved inputs.
 
-        state (Mapping[str, Any]): from ``state``, perhaps of a version with fewer summary numbers.
-        RETURNS (tuple): the inputs, and where the saved ones are among them. The others get no weight.
-        RAISES (PelError): if a saved input is unknown.
+        Args:
+            state: from ``state``, perhaps of a version with fewer summary numbers.
+
+        Returns:
+            The inputs, and where the saved ones are among them. The others get no weight.
+
+        Raises:
+            PelError: if a saved input is unknown.
         """
         directions = np.asarray(state.get("directions", []), dtype=np.float32)
         known = state.get("columns") or ["?"]
@@ -112,7 +124,7 @@ class NilInputs:
 
 
 def summary_names() -> list[str]:
-    """RETURNS (List[str]): the names of the columns of ``summarize``."""
+    """The names of the columns of ``summarize``."""
     return [*_MARGIN, *(f"top_{name}" for name in _TOP), "top_log_prior", *(f"best_{name}" for name in _BEST)]
 
 
@@ -120,9 +132,12 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     """Numbers that separate mentions whose entity is among the candidates from those whose entity is
     not: how good the best candidate is, and how far ahead of the others.
 
-    table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.
-    scores (Scores): (m,), the combiner's.
-    RETURNS (Floats): (n, len(summary_names())); zeros where there is no candidate.
+    Args:
+        table: the candidates of n mentions; a feature that it lacks counts as 0.
+        scores: (m,), the combiner's.
+
+    Returns:
+        (n, len(summary_names())); zeros where there is no candidate.
     """
     counts = np.diff(table.offsets)
     summary = np.zeros((len(counts), len(summary_names())))
@@ -162,7 +177,7 @@ def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record
 
 
 def _of_first(table: CandidateTable, scores: Scores, names: Sequence[str]) -> Floats:
-    """RETURNS (Floats): (n, len(names)), features of the best candidates; zeros where there is none."""
+    """(n, len(names)), features of the best candidates; zeros where there is none."""
     filled, first = first_candidates(table, scores)
     values = np.zeros((len(table), len(names)))
     absent = np.zeros(len(scores), dtype=np.float32)
@@ -171,7 +186,7 @@ def _of_first(table: CandidateTable, scores: Scores, names: Sequence[str]) -> Fl
 
 
 def _around(table: CandidateTable, scores: Scores) -> Floats:
-    """RETURNS (Floats): (n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above
+    """(n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above
     0."""
     columns = []
     for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
@@ -183,7 +198,7 @@ def _around(table: CandidateTable, scores: Scores) -> Floats:
 
 
 def _principal(vectors: Vectors | None, used: NDArray[np.bool_], most: int) -> Vectors:
-    """RETURNS (Vectors): (d, width), the directions in which the vectors differ most, with d <= most."""
+    """(d, width), the directions in which the vectors differ most, with d <= most."""
     if vectors is None or not most:
         return np.zeros((0, 0), dtype=np.float32)
     centred = vectors[used].astype(np.float64) - vectors[used].mean(axis=0)

@@ -25,7 +25,8 @@ class IsotonicNil:
 
     The base is fitted on the same mentions as the steps: it should have few weights.
 
-    base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
+    Args:
+        base: the NIL model whose numbers are calibrated. None = 1 - best score.
     """
 
     def __init__(self, *, base: NilModel | None = None):
@@ -34,7 +35,7 @@ class IsotonicNil:
 
     @property
     def record(self) -> Any:
-        """RETURNS (Optional[TrackRecord]): the base's; None = it reads none."""
+        """The base's; None = it reads none."""
         return getattr(self.base, "record", None)
 
     @record.setter
@@ -42,7 +43,7 @@ class IsotonicNil:
         self.base.record = record  # type: ignore[union-attr]
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), P(NIL) of each mention."""
+        """(n,), P(NIL) of each mention."""
         raw, filled = raw_scores(table, scores, self.base)
         if self._fitted is not None:
             at, probability = self._fitted
@@ -53,8 +54,11 @@ class IsotonicNil:
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates.
 
-        is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
-        RAISES (PelError): if the mentions are not of both kinds.
+        Args:
+            is_nil: (n,), True where the gold entity is not in the KB.
+
+        Raises:
+            PelError: if the mentions are not of both kinds.
         """
         from sklearn.isotonic import IsotonicRegression
 
@@ -64,7 +68,7 @@ class IsotonicNil:
         self._fitted = (steps.X_thresholds_.astype(np.float64), steps.y_thresholds_.astype(np.float64))
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the points, and the base's state; empty before ``fit``."""
+        """The points, and the base's state; empty before ``fit``."""
         if self._fitted is None:
             return {}
         at, probability = self._fitted
@@ -73,7 +77,8 @@ class IsotonicNil:
     def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another IsotonicNil.
 
-        RAISES (PelError): if the state belongs to another kind of model, or was fitted with another base.
+        Raises:
+            PelError: if the state belongs to another kind of model, or was fitted with another base.
         """
         if not state:
             self._fitted = None

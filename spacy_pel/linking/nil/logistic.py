@@ -34,8 +34,9 @@ class LogisticNil:
     development set better and ranked other text worse: a development set has few documents. With ten
     times the text, ``NetworkNil`` is better.
 
-    l2 (float): strength of the L2 penalty on the weights (1 / C in scikit-learn).
-    directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
+    Args:
+        l2: strength of the L2 penalty on the weights (1 / C in scikit-learn).
+        directions: how many principal directions of the mentions' vectors are inputs; 0 = none.
     """
 
     def __init__(self, *, l2: float = 10.0, directions: int = 16):
@@ -44,9 +45,10 @@ class LogisticNil:
         self._fitted: _Fitted | None = None
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), P(NIL) of each mention.
+        """(n,), P(NIL) of each mention.
 
-        RAISES (PelError): if it was fitted on vectors of another width, or there are none.
+        Raises:
+            PelError: if it was fitted on vectors of another width, or there are none.
         """
         best, filled = best_scores(table, scores)
         if self._fitted is None:
@@ -57,8 +59,11 @@ class LogisticNil:
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.
 
-        is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
-        RAISES (PelError): if the mentions are not of both kinds.
+        Args:
+            is_nil: (n,), True where the gold entity is not in the KB.
+
+        Raises:
+            PelError: if the mentions are not of both kinds.
         """
         from sklearn.linear_model import LogisticRegression
 
@@ -67,20 +72,17 @@ class LogisticNil:
         self._fitted = _Fitted(inputs, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): mean, scale, weights, bias and directions; empty before ``fit``."""
+        """Mean, scale, weights, bias and directions; empty before ``fit``."""
         if self._fitted is None:
             return {}
-        return {
-            **self._fitted.inputs.state(),
-            "weights": self._fitted.weights.tolist(),
-            "bias": self._fitted.bias,
-        }
+        return {**self._fitted.inputs.state(), "weights": self._fitted.weights.tolist(), "bias": self._fitted.bias}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another LogisticNil.
 
-        RAISES (PelError): if it was learned from an unknown summary number. One that was added
-            later has weight 0.
+        Raises:
+            PelError: if it was learned from an unknown summary number. One that was added
+                later has weight 0.
         """
         if not state:
             self._fitted = None

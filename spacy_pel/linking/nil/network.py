@@ -43,15 +43,18 @@ class NetworkNil:
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL). A mention without
     candidates has P(NIL) = 1. The same mentions and seed give the same networks.
 
-    hidden (int): units of the hidden layer.
-    members (int): number of networks.
-    l2 (float): strength of the L2 penalty: half of it times the squared norm of the weights is added to the
-        mean loss of a mention.
-    epochs (int): passes over the mentions.
-    directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
-    track_record (bool): whether the track record is an input.
-    seed (int): random seed of the first network; that of each other one is higher by 1.
-    RAISES (PelError): if a number is too small.
+    Args:
+        hidden: units of the hidden layer.
+        members: number of networks.
+        l2: strength of the L2 penalty: half of it times the squared norm of the weights is added to the
+            mean loss of a mention.
+        epochs: passes over the mentions.
+        directions: how many principal directions of the mentions' vectors are inputs; 0 = none.
+        track_record: whether the track record is an input.
+        seed: random seed of the first network; that of each other one is higher by 1.
+
+    Raises:
+        PelError: if a number is too small.
     """
 
     def __init__(
@@ -81,9 +84,10 @@ class NetworkNil:
         self._networks: list[_Network] = []
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), P(NIL) of each mention.
+        """(n,), P(NIL) of each mention.
 
-        RAISES (PelError): if it was fitted on vectors of another width, or there are none.
+        Raises:
+            PelError: if it was fitted on vectors of another width, or there are none.
         """
         best, filled = best_scores(table, scores)
         probability = 1.0 - best
@@ -95,8 +99,11 @@ class NetworkNil:
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.
 
-        is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
-        RAISES (PelError): if the mentions are not of both kinds.
+        Args:
+            is_nil: (n,), True where the gold entity is not in the KB.
+
+        Raises:
+            PelError: if the mentions are not of both kinds.
         """
         inputs, values, truth = NilInputs.fit(table, scores, is_nil, directions=self.directions)
         self._networks = [self._trained(values, truth, self.seed + i) for i in range(self.members)]
@@ -120,7 +127,7 @@ class NetworkNil:
         )
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): what the networks read, and their weights; empty before ``fit``."""
+        """What the networks read, and their weights; empty before ``fit``."""
         if self._inputs is None:
             return {}
         networks = [
@@ -138,8 +145,9 @@ class NetworkNil:
     def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another NetworkNil.
 
-        RAISES (PelError): if it was learned from an unknown summary number. One that was added
-            later has weight 0.
+        Raises:
+            PelError: if it was learned from an unknown summary number. One that was added
+                later has weight 0.
         """
         self._inputs, self._networks = None, []
         if self.record is not None:

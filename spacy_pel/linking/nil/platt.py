@@ -23,7 +23,8 @@ class PlattNil:
 
     The base is fitted on the same mentions as the sigmoid: it should have few weights.
 
-    base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
+    Args:
+        base: the NIL model whose numbers are calibrated. None = 1 - best score.
     """
 
     def __init__(self, *, base: NilModel | None = None):
@@ -32,7 +33,7 @@ class PlattNil:
 
     @property
     def record(self) -> Any:
-        """RETURNS (Optional[TrackRecord]): the base's; None = it reads none."""
+        """The base's; None = it reads none."""
         return getattr(self.base, "record", None)
 
     @record.setter
@@ -40,7 +41,7 @@ class PlattNil:
         self.base.record = record  # type: ignore[union-attr]
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), P(NIL) of each mention."""
+        """(n,), P(NIL) of each mention."""
         raw, filled = raw_scores(table, scores, self.base)
         if self._fitted is not None:
             slope, intercept = self._fitted
@@ -50,8 +51,11 @@ class PlattNil:
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates.
 
-        is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
-        RAISES (PelError): if the mentions are not of both kinds.
+        Args:
+            is_nil: (n,), True where the gold entity is not in the KB.
+
+        Raises:
+            PelError: if the mentions are not of both kinds.
         """
         from sklearn.linear_model import LogisticRegression
 
@@ -71,7 +75,7 @@ class PlattNil:
         self._fitted = (slope, float(model.intercept_[0]) - slope * mean)
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): slope and intercept, and the base's state; empty before ``fit``."""
+        """Slope and intercept, and the base's state; empty before ``fit``."""
         if self._fitted is None:
             return {}
         return with_base({"slope": self._fitted[0], "intercept": self._fitted[1]}, self.base)
@@ -79,7 +83,8 @@ class PlattNil:
     def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another PlattNil.
 
-        RAISES (PelError): if the state belongs to another kind of model, or was fitted with another base.
+        Raises:
+            PelError: if the state belongs to another kind of model, or was fitted with another base.
         """
         if not state:
             self._fitted = None

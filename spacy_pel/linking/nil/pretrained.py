@@ -46,32 +46,35 @@ class PretrainedLogisticNil(LogisticNil):
     was NIL; docs/studies.md says what they find and lose on ontologies that were left out. Candidates of
     generators without vectors are judged by exact match and spelling alone.
 
-    l2 (float): strength of the L2 penalty on the fitted weights (1 / C in scikit-learn).
-    directions (int): how many principal directions of the mentions' vectors are inputs of ``fit``; 0 = none.
+    Attributes:
+        l2: strength of the L2 penalty on the fitted weights (1 / C in scikit-learn).
+        directions: how many principal directions of the mentions' vectors are inputs of ``fit``; 0 = none.
     """
 
     is_probability = True
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), P(NIL) of each mention.
+        """(n,), P(NIL) of each mention.
 
-        RAISES (PelError): if it was fitted on vectors of another width, or there are none.
+        Raises:
+            PelError: if it was fitted on vectors of another width, or there are none.
         """
         if self._fitted is not None:
             return super().__call__(table, scores)
         weights = WITHOUT_VECTORS if table.vectors is None else WITH_VECTORS
         filled = np.diff(table.offsets) > 0
-        return np.where(filled, default_probability(default_inputs(table, scores), weights), 1.0).astype(
-            np.float32
-        )
+        return np.where(filled, default_probability(default_inputs(table, scores), weights), 1.0).astype(np.float32)
 
 
 def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
     """The inputs of the default weights.
 
-    table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.
-    scores (Scores): (m,), the combiner's.
-    RETURNS (Dict[str, Floats]): (n,) each, by name; zeros where there is no candidate.
+    Args:
+        table: the candidates of n mentions; a feature that it lacks counts as 0.
+        scores: (m,), the combiner's.
+
+    Returns:
+        (n,) each, by name; zeros where there is no candidate.
     """
     counts = np.diff(table.offsets)
     filled = counts > 0
@@ -99,9 +102,12 @@ def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
 def default_probability(inputs: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
     """P(NIL) of mentions that have candidates.
 
-    inputs (Mapping[str, Floats]): (n,) each; those without a weight are not used.
-    weights (Mapping[str, float]): of inputs, and "bias".
-    RETURNS (Floats): (n,)
+    Args:
+        inputs: (n,) each; those without a weight are not used.
+        weights: of inputs, and "bias".
+
+    Returns:
+        (n,)
     """
     logits = weights["bias"] + sum(weights[name] * inputs[name] for name in weights if name != "bias")
     return logistic(np.asarray(logits))

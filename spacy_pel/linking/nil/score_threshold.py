@@ -16,7 +16,7 @@ class ScoreThreshold:
     the number is not a probability; it is compared with a threshold chosen on a dev set."""
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), higher = more likely NIL."""
+        """(n,), higher = more likely NIL."""
         best, filled = best_scores(table, scores)
         return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
 
@@ -24,7 +24,7 @@ class ScoreThreshold:
         """Nothing to learn."""
 
     def state(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): empty, there is nothing to keep."""
+        """Empty, there is nothing to keep."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:

@@ -14,10 +14,15 @@ def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
     It lies midway between two neighbouring scores; of several equally good ones the highest
     is taken (fewest mentions called NIL).
 
-    nil_scores (Scores): (n,).
-    is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
-    RETURNS (float): the threshold, exact in float32.
-    RAISES (PelError): if no mention is NIL.
+    Args:
+        nil_scores: (n,).
+        is_nil: (n,), True where the gold entity is not in the KB.
+
+    Returns:
+        The threshold, exact in float32.
+
+    Raises:
+        PelError: if no mention is NIL.
     """
     ranked, hits = _ranked(nil_scores, is_nil)
     called = np.arange(1, len(ranked) + 1)
@@ -33,11 +38,16 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
     Precision is not a monotonic function of the threshold: slightly higher thresholds may miss it. It
     holds for the given mentions; on other text it will be somewhat higher or lower.
 
-    nil_scores (Scores): (n,).
-    is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
-    precision (float): above 0, at most 1.
-    RETURNS (float): the threshold, exact in float32.
-    RAISES (PelError): if no mention is NIL, or no threshold reaches the precision.
+    Args:
+        nil_scores: (n,).
+        is_nil: (n,), True where the gold entity is not in the KB.
+        precision: above 0, at most 1.
+
+    Returns:
+        The threshold, exact in float32.
+
+    Raises:
+        PelError: if no mention is NIL, or no threshold reaches the precision.
     """
     if not 0.0 < precision <= 1.0:
         raise PelError(Errors.E613.format(got=precision))
@@ -51,7 +61,7 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
 
 
 def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
-    """RETURNS (tuple): the scores, highest first, and the number of NIL mentions up to each."""
+    """The scores, highest first, and the number of NIL mentions up to each."""
     n_nil = int(is_nil.sum())
     if n_nil == 0:
         raise PelError(Errors.E610.format(n_nil=0, n=len(is_nil)))
@@ -60,7 +70,7 @@ def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
 
 
 def _below(ranked: Scores, cut: int) -> float:
-    """RETURNS (float): a threshold that calls the mentions down to ``cut`` NIL and the next one not."""
+    """A threshold that calls the mentions down to ``cut`` NIL and the next one not."""
     lowest = ranked[cut]
     if cut + 1 == len(ranked):
         return float(np.nextafter(lowest, np.float32(-np.inf)))

@@ -26,18 +26,19 @@ class CrossEncoder:
 
     ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
 
-    name (Optional[str]): initial weights: folder, "package:NAME", hub id, "HUB ID@REVISION" or
-        "random:SIZES".
-    length (int): word pieces of a pair.
-    top_k (int): number of candidates to rerank.
-    mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
-        the ranker alone, None = both weights learned by ``calibrate``.
-    pooling (str): "mean" over the real tokens (Wiatrak et al. 2022), or "cls".
-    mention_template, entity_template: what is read of each side; None = a MarkedContext of half the
-        length, and an EntityCard for what remains.
-    backend (Optional[Backend]): runs inference, torch by default.
-    batch_size (int): pairs in one inference batch.
-    store (str): "float32" or "float16", how ``to_disk`` writes the weights.
+    Args:
+        name: initial weights: folder, "package:NAME", hub id, "HUB ID@REVISION" or
+            "random:SIZES".
+        length: word pieces of a pair.
+        top_k: number of candidates to rerank.
+        mix: weight of the logarithm of the combiner's score relative to the ranker's; 0 =
+            the ranker alone, None = both weights learned by ``calibrate``.
+        pooling: "mean" over the real tokens (Wiatrak et al. 2022), or "cls".
+            mention_template, entity_template: what is read of each side; None = a MarkedContext of half the
+            length, and an EntityCard for what remains.
+        backend: runs inference, torch by default.
+        batch_size: pairs in one inference batch.
+        store: "float32" or "float16", how ``to_disk`` writes the weights.
     """
 
     registered_name = "spacy-pel.CrossEncoder.v1"
@@ -83,7 +84,8 @@ class CrossEncoder:
     def initialize(self) -> None:
         """Load the pretrained weights named by ``name``, unless there are weights already.
 
-        RAISES (PelError): if no name is set, there is no such model, or it reads shorter texts.
+        Raises:
+            PelError: if no name is set, there is no such model, or it reads shorter texts.
         """
         from ...encoders.pretrained import load_pretrained
 
@@ -115,12 +117,12 @@ class CrossEncoder:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (dict): what determines the scores, apart from the weights."""
+        """What determines the scores, apart from the weights."""
         return {"pooling": self.pooling, "template": self.template.settings}
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with weights, config, tokenizer and templates; not with ``top_k`` and
+        """Changes with weights, config, tokenizer and templates; not with ``top_k`` and
         ``mix``."""
         if self._fingerprint is None:
             self._fingerprint = weights_fingerprint(
@@ -136,7 +138,7 @@ class CrossEncoder:
     # -- scoring ---------------------------------------------------------------------------
 
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
-        """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
+        """(m,), one for each candidate; the higher the better."""
         self._ready()
         tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, task.owners, task.rows)
         return self.score_tokens(tokens, show_progress=show_progress)
@@ -144,8 +146,11 @@ class CrossEncoder:
     def score_tokens(self, tokens: RaggedTokens, *, show_progress: bool = False) -> Scores:
         """Score pairs that are tokenised already, in batches of similar length.
 
-        tokens (RaggedTokens): m sequences.
-        RETURNS (Scores): (m,).
+        Args:
+            tokens: m sequences.
+
+        Returns:
+            (m,).
         """
         tower = self._ready()
         if self._prepared is None:
@@ -184,7 +189,8 @@ class CrossEncoder:
     def from_disk(self, path: Path) -> "CrossEncoder":
         """Read a model folder. The saved templates and pooling replace the current ones.
 
-        RAISES (PelError): if the folder is missing or damaged.
+        Raises:
+            PelError: if the folder is missing or damaged.
         """
         from safetensors.torch import load_file
 
@@ -206,9 +212,7 @@ class CrossEncoder:
         except Exception as err:  # safetensors raises its own type
             raise damaged(path, "ranker", f"a linear layer in {_HEAD}", str(err).splitlines()[0]) from err
         if self.fingerprint != fingerprint:
-            raise damaged(
-                path, "ranker", "the model that was saved", "weights, config or tokenizer that have changed"
-            )
+            raise damaged(path, "ranker", "the model that was saved", "weights, config or tokenizer that have changed")
         return self
 
     # -- pickling: without the compiled backend -------------------------------------------

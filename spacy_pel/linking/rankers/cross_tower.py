@@ -15,9 +15,10 @@ class CrossTower(nn.Module):
     The linear layer starts at zero: before training all candidates score the same, and the order
     stays the retriever's.
 
-    transformer (PreTrainedModel): any Hugging Face encoder.
-    pooling (Pooling): "mean" or "cls".
-    sep_id (int): id of [SEP]; what follows the first one is the entity.
+    Args:
+        transformer: any Hugging Face encoder.
+        pooling: "mean" or "cls".
+        sep_id: id of [SEP]; what follows the first one is the entity.
     """
 
     def __init__(self, transformer: Any, *, pooling: Pooling, sep_id: int):
@@ -30,10 +31,13 @@ class CrossTower(nn.Module):
         nn.init.zeros_(self.head.bias)
 
     def forward(self, ids: Tensor, mask: Tensor, embeddings: Tensor | None = None) -> Tensor:
-        """ids, mask (Tensor): (batch, length), int64.
-        embeddings (Optional[Tensor]): (batch, length, width) to read instead of the word
-            embeddings of the ids; position and segment embeddings are added as usual.
-        RETURNS (Tensor): (batch, 1).
+        """Args:
+            ids, mask: (batch, length), int64.
+            embeddings: (batch, length, width) to read instead of the word
+                embeddings of the ids; position and segment embeddings are added as usual.
+
+        Returns:
+            (batch, 1).
         """
         inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
         if getattr(self.transformer.config, "type_vocab_size", 0) > 1:
@@ -45,11 +49,11 @@ class CrossTower(nn.Module):
             return self.head(pooled)  # type: ignore[no-any-return]
 
     def embed(self, ids: Tensor) -> Tensor:
-        """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""
+        """(batch, length, width), the word embeddings that ``forward`` would read."""
         return self.transformer.get_input_embeddings()(ids)  # type: ignore[no-any-return]
 
     def entity_part(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """RETURNS (Tensor): (batch, length) int64, 1 = a real token of the entity."""
+        """(batch, length) int64, 1 = a real token of the entity."""
         is_sep = (ids == self.sep_id).to(torch.int64)
         after_sep = (is_sep.cumsum(dim=1) - is_sep) > 0
         return after_sep.to(torch.int64) * mask

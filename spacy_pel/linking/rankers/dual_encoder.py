@@ -29,13 +29,14 @@ class DualEncoder:
     by ``ranker train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
     call ``changed()``.
 
-    encoder (Optional[BiEncoder]): towers, templates, poolings and similarity; None = the paper's (mean of
-        the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
-    top_k (int): number of candidates to rerank.
-    mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
-        the ranker alone, None = both weights learned by ``calibrate``.
-    backend (Optional[Backend]): runs inference; None = the encoder's.
-    cache_size (int): vectors of entities kept between calls; where tokens are compared, those of tokens.
+    Args:
+        encoder: towers, templates, poolings and similarity; None = the paper's (mean of
+            the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
+        top_k: number of candidates to rerank.
+        mix: weight of the logarithm of the combiner's score relative to the ranker's; 0 =
+            the ranker alone, None = both weights learned by ``calibrate``.
+        backend: runs inference; None = the encoder's.
+        cache_size: vectors of entities kept between calls; where tokens are compared, those of tokens.
     """
 
     registered_name = "spacy-pel.DualEncoder.v1"
@@ -55,10 +56,7 @@ class DualEncoder:
             if value is not None and value < least:
                 raise PelError(Errors.E301.format(name=name, least=least, value=value))
         self.encoder = encoder or BiEncoder(
-            pooling="markers",
-            entity_pooling="cls",
-            entity_template=SynonymCard(),
-            similarity=Euclidean(),
+            pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
         )
         if backend is not None:
             self.encoder.backend = backend
@@ -71,7 +69,8 @@ class DualEncoder:
     def initialize(self) -> None:
         """Load the pretrained weights named by the encoder, unless there are weights already.
 
-        RAISES (PelError): if no name is set or there is no such model.
+        Raises:
+            PelError: if no name is set or there is no such model.
         """
         self.encoder.initialize()
 
@@ -82,18 +81,18 @@ class DualEncoder:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """RETURNS (dict): what determines the scores, apart from the weights."""
+        """What determines the scores, apart from the weights."""
         return self.encoder.settings
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): the encoder's; does not change with ``top_k`` and ``mix``."""
+        """The encoder's; does not change with ``top_k`` and ``mix``."""
         return self.encoder.fingerprint
 
     # -- scoring ---------------------------------------------------------------------------
 
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
-        """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
+        """(m,), one for each candidate; the higher the better."""
         self.encoder.tower("mention")  # names what is missing
         if not len(task.rows):
             return np.zeros(0, dtype=np.float32)
@@ -122,7 +121,8 @@ class DualEncoder:
     def from_disk(self, path: Path) -> "DualEncoder":
         """Read a model folder of a ranker or of a bi-encoder. The saved encoder replaces the current one.
 
-        RAISES (PelError): if the folder is missing or damaged.
+        Raises:
+            PelError: if the folder is missing or damaged.
         """
         path = Path(path)
         read_ranker(path, self.registered_name)

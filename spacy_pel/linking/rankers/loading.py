@@ -13,10 +13,15 @@ _OF_ENCODER = "spacy-pel.DualEncoder.v1"
 def load_ranker(path: Path, **settings: Any) -> Ranker:
     """Read a ranker from a folder; its ``ranker.json`` names the registered part.
 
-    path (Path): a model folder of a ranker, or of an encoder, which then serves as a DualEncoder.
-    settings (Any): settings that are not saved in the folder, e.g. ``top_k`` and ``mix``.
-    RETURNS (Ranker): with weights.
-    RAISES (PelError): if the folder holds no ranker, or one that is not registered.
+    Args:
+        path: a model folder of a ranker, or of an encoder, which then serves as a DualEncoder.
+        settings: settings that are not saved in the folder, e.g. ``top_k`` and ``mix``.
+
+    Returns:
+        With weights.
+
+    Raises:
+        PelError: if the folder holds no ranker, or one that is not registered.
     """
     path = Path(path)
     ranker: Ranker = registry.pel_rankers.get(read_ranker(path)["ranker"])(**settings)
@@ -26,11 +31,16 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
 def read_ranker(path: Path, name: str | None = None) -> dict[str, Any]:
     """Check a folder and read which part it holds.
 
-    path (Path): a model folder.
-    name (Optional[str]): the expected ranker; None = any.
-    RETURNS (Dict[str, Any]): ``ranker.json``: the registered name as "ranker", settings and fingerprint;
+    Args:
+        path: a model folder.
+        name: the expected ranker; None = any.
+
+    Returns:
+        ``ranker.json``: the registered name as "ranker", settings and fingerprint;
         of an encoder's folder the name alone.
-    RAISES (PelError): if the folder holds no ranker, or another one.
+
+    Raises:
+        PelError: if the folder holds no ranker, or another one.
     """
     if is_encoder(path) and name in (None, _OF_ENCODER):
         return {"ranker": _OF_ENCODER}
@@ -38,5 +48,5 @@ def read_ranker(path: Path, name: str | None = None) -> dict[str, Any]:
 
 
 def is_encoder(path: Path) -> bool:
-    """RETURNS (bool): whether an encoder wrote the folder."""
+    """Whether an encoder wrote the folder."""
     return (path / "encoder.json").is_file()

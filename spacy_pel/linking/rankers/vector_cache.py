@@ -12,7 +12,8 @@ EncodeEntities = Callable[[list[Entity]], Representations]
 class VectorCache:
     """Representations of the most recently used entities. An entity whose names change counts as a new one.
 
-    size (int): vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.
+    Args:
+        size: vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.
     """
 
     def __init__(self, size: int):
@@ -31,9 +32,12 @@ class VectorCache:
     def represent(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
         """Represent entities; only new ones are encoded.
 
-        entities (Sequence[Entity]): n distinct ones, at least one.
-        encode (EncodeEntities): represents some entities.
-        RETURNS (Representations): (n,), in the order of the entities.
+        Args:
+            entities: n distinct ones, at least one.
+            encode: represents some entities.
+
+        Returns:
+            (n,), in the order of the entities.
         """
         missing = [entity for entity in entities if entity not in self._kept]
         fresh = dict(zip(missing, encode(missing).texts(), strict=True)) if missing else {}

@@ -12,8 +12,11 @@ def unpaired_brackets(words: Sequence[str]) -> list[int]:
     """Find brackets without their other half. One inside a longer word, as in "poly(ADP-ribose)", pairs with
     others, but is not reported.
 
-    words (Sequence[str]): of a mention, say.
-    RETURNS (List[int]): the places of words that are such a bracket and nothing else, in order.
+    Args:
+        words: of a mention, say.
+
+    Returns:
+        The places of words that are such a bracket and nothing else, in order.
     """
     lone: list[int] = []
     open_ones: list[tuple[str, int]] = []  # bracket and its word
@@ -33,10 +36,13 @@ def with_other_halves(doc: Doc, start: int, end: int) -> tuple[int, int]:
     """Extend a mention to brackets next to it whose other half is inside one of its words, which cannot be
     cut: "hypertension(HTN" becomes "hypertension(HTN)".
 
-    doc (Doc): the document.
-    start (int): the mention's first token.
-    end (int): the token after its last one.
-    RETURNS (Tuple[int, int]): the same or a longer mention.
+    Args:
+        doc: the document.
+        start: the mention's first token.
+        end: the token after its last one.
+
+    Returns:
+        The same or a longer mention.
     """
     depth = lowest = 0
     for character in doc[start:end].text:

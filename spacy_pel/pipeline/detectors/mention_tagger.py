@@ -46,12 +46,15 @@ def make_mention_tagger(
 ) -> "MentionTagger":
     """Build a trainable detector.
 
-    nlp (Language): the pipeline.
-    name (str): the component's name.
-    model (Model[List[Doc], List[Floats2d]]): gives each token a row of scores, one for each tag, such as
-        spacy.Tagger.v2 on any Tok2Vec layer.
-    scorer (Optional[Callable]): of ``doc.ents``.
-    RETURNS (MentionTagger): the component.
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        model: gives each token a row of scores, one for each tag, such as
+            spacy.Tagger.v2 on any Tok2Vec layer.
+        scorer: of ``doc.ents``.
+
+    Returns:
+        The component.
     """
     return MentionTagger(nlp.vocab, model, name, scorer=scorer)
 
@@ -63,10 +66,11 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     spaCy's own ``ner`` builds entities by a sequence of actions. That suits small networks trained for long.
     On a transformer that is fine-tuned for a few hundred updates, tags are learned far sooner.
 
-    vocab (Vocab): of the pipeline.
-    model (Model[List[Doc], List[Floats2d]]): see ``make_mention_tagger``.
-    name (str): the component's name.
-    scorer (Optional[Callable]): of ``doc.ents``.
+    Args:
+        vocab: of the pipeline.
+        model: see ``make_mention_tagger``.
+        name: the component's name.
+        scorer: of ``doc.ents``.
     """
 
     def __init__(
@@ -85,23 +89,24 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """RETURNS (Tuple[str, ...]): of the mentions."""
+        """Of the mentions."""
         return tuple(self.cfg["labels"])
 
     @property
     def label_data(self) -> tuple[str, ...]:
-        """RETURNS (Tuple[str, ...]): what ``spacy init labels`` writes, and ``initialize`` takes."""
+        """What ``spacy init labels`` writes, and ``initialize`` takes."""
         return self.labels
 
     @property
     def tags(self) -> list[str]:
-        """RETURNS (List[str]): one for each column of the model's scores."""
+        """One for each column of the model's scores."""
         return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
 
     def predict(self, docs: Iterable[Doc]) -> list[NDArray[np.int64]]:
-        """RETURNS (List[NDArray[int64]]): the tag of each token, of each document.
+        """The tag of each token, of each document.
 
-        RAISES (PelError): if the component was not trained.
+        Raises:
+            PelError: if the component was not trained.
         """
         docs = list(docs)
         if not self.labels:
@@ -117,8 +122,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[NDArray[np.int64]]) -> None:
         """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``).
 
-        docs (Iterable[Doc]): get their mentions.
-        scores (Sequence[NDArray[int64]]): what ``predict`` returned.
+        Args:
+            docs: get their mentions.
+            scores: what ``predict`` returned.
         """
         for doc, tags in zip(docs, scores, strict=True):
             kept = list(doc.ents)
@@ -134,7 +140,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         mention continues across a wrapped line, but not across a blank line or into the next list item. No
         mention ends within a word that the tokenizer splits, such as "id" into "i" and "d".
 
-        RETURNS (List[Span]): in order; none begins or ends with white space, begins with a negation or has
+        Returns:
+            In order; none begins or ends with white space, begins with a negation or has
             half a bracket.
         """
         spans: list[Span] = []
@@ -164,7 +171,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         at the end of an item, and at a negation that it begins with, so that components that look for
         negations still see it.
 
-        RETURNS (List[Span]): one for each piece that has letters or digits.
+        Returns:
+            One for each piece that has letters or digits.
         """
         if not words:
             return []
@@ -187,9 +195,12 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples.
 
-        examples (Iterable[Example]): a batch.
-        scores (List[Floats2d]): (tokens, tags), probabilities, for each.
-        RETURNS (Tuple[float, List[Floats2d]]): the mean squared error of a token's probabilities, and the
+        Args:
+            examples: a batch.
+            scores: (tokens, tags), probabilities, for each.
+
+        Returns:
+            The mean squared error of a token's probabilities, and the
             gradients of their mean cross-entropy. Tokens that the two tokenizations do not share count for
             nothing.
         """
@@ -214,10 +225,13 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     ) -> None:
         """Read the labels and the initial weights. What was learned before is lost.
 
-        get_examples (Callable[[], Iterable[Example]]): of the training.
-        nlp (Optional[Language]): the pipeline.
-        labels (Optional[Sequence[str]]): of the mentions; None = those of the examples.
-        RAISES (PelError): if there are none, or the model was made for another number of them.
+        Args:
+            get_examples: of the training.
+            nlp: the pipeline.
+            labels: of the mentions; None = those of the examples.
+
+        Raises:
+            PelError: if there are none, or the model was made for another number of them.
         """
         validate_get_examples(get_examples, "MentionTagger.initialize")
         if labels is None:
@@ -239,9 +253,12 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[list[Doc]]:
     """Divide documents, so that the vectors of a large batch of ``nlp.pipe`` are not all in memory at once.
 
-    docs (Sequence[Doc]): the documents.
-    size (int): tokens in a batch at most, or one document.
-    YIELDS (List[Doc]): one or more documents, in order.
+    Args:
+        docs: the documents.
+        size: tokens in a batch at most, or one document.
+
+    Yields:
+        One or more documents, in order.
     """
     batch: list[Doc] = []
     words = 0
@@ -256,7 +273,7 @@ def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[list[D
 
 
 def _bio(tag: str | None, known: Iterable[str]) -> str | None:
-    """RETURNS (Optional[str]): a tag of spaCy as one of ours; None = not known, or of another label."""
+    """A tag of spaCy as one of ours; None = not known, or of another label."""
     if tag is None or tag == "O":
         return tag
     prefix, _, label = tag.partition("-")

@@ -27,11 +27,14 @@ from .white_space import has_blank_line
 def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "NameFinder":
     """Build a component that finds the names that a linker knows.
 
-    nlp (Language): the pipeline, which has the linker too, before or after this component.
-    name (str): the component's name.
-    linker (str): the name of the linker.
-    label (str): of the mentions.
-    RETURNS (NameFinder): the component.
+    Args:
+        nlp: the pipeline, which has the linker too, before or after this component.
+        name: the component's name.
+        linker: the name of the linker.
+        label: of the mentions.
+
+    Returns:
+        The component.
     """
     return NameFinder(nlp, name, linker=linker, label=label)
 
@@ -53,10 +56,11 @@ class NameFinder:
     (``add_entities``, ``rename``, ``retire``, ``learn``, ``unlearn``) the next document is searched for the
     names as they are then.
 
-    nlp (Language): the pipeline.
-    name (str): the component's name.
-    linker (str): the name of the linker.
-    label (str): of the mentions.
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        linker: the name of the linker.
+        label: of the mentions.
     """
 
     def __init__(self, nlp: Language, name: str, *, linker: str, label: str) -> None:
@@ -70,14 +74,15 @@ class NameFinder:
         self._known: Known | None = None
 
     def __len__(self) -> int:
-        """RETURNS (int): how many names are searched for; 0 before the linker has data."""
+        """How many names are searched for; 0 before the linker has data."""
         self._update()
         return len({*self._names, *self._learned})
 
     def __call__(self, doc: Doc) -> Doc:
         """Find names in a document; none before the linker has data.
 
-        RAISES (PelError): if the pipeline has no such linker.
+        Raises:
+            PelError: if the pipeline has no such linker.
         """
         self._update()
         runs = runs_of(doc.text)
@@ -145,7 +150,7 @@ class NameFinder:
 
 
 def _is_in_address(doc: Doc, mention: Mention) -> bool:
-    """RETURNS (bool): whether this is a part of a URL or an e-mail address."""
+    """Whether this is a part of a URL or an e-mail address."""
     if doc.char_span(mention.start, mention.end) is not None:
         return False
     tokens: Any = doc.char_span(mention.start, mention.end, alignment_mode="expand")

@@ -19,8 +19,9 @@ _WORD = re.compile(r"[^\W_]+")
 class DistinctNames(NamedTuple):
     """Names to search for, each once.
 
-    names (List[str]): in any case.
-    acronyms (List[str]): as they are written.
+    Attributes:
+        names: in any case.
+        acronyms: as they are written.
     """
 
     names: list[str]
@@ -34,8 +35,11 @@ def distinct_names(names: Iterable[str]) -> DistinctNames:
     characters, and of up to five with a capital letter after the first. Names without letters and single
     characters are left out, as they would be found everywhere.
 
-    names (Iterable[str]): names and aliases; of those that differ only in case, the first one is kept.
-    RETURNS (DistinctNames): in the order given.
+    Args:
+        names: names and aliases; of those that differ only in case, the first one is kept.
+
+    Returns:
+        In the order given.
     """
     seen: set[str] = set()
     distinct = DistinctNames([], [])
@@ -50,7 +54,7 @@ def distinct_names(names: Iterable[str]) -> DistinctNames:
 
 
 def is_acronym(name: str) -> bool:
-    """RETURNS (bool): whether a name is found only as it is written."""
+    """Whether a name is found only as it is written."""
     if " " in name or len(name) > _LONGEST_ACRONYM:
         return False
     return len(name) <= 2 or any(map(str.isupper, name[1:]))
@@ -60,9 +64,12 @@ def has_other_number(name: str, *, before_of: bool = False) -> bool:
     """Whether a name may be searched for in the plural or the singular, too: not if it is very short or in
     capitals ("ALP" is not "ALPS"), nor if the word that would change is an acronym.
 
-    name (str): a name as it is written.
-    before_of (bool): whether the word before the first "of" would change, not the last one.
-    RETURNS (bool): False for "ALP", "rat", "vitamin A" and "liver ALP".
+    Args:
+        name: a name as it is written.
+        before_of: whether the word before the first "of" would change, not the last one.
+
+    Returns:
+        False for "ALP", "rat", "vitamin A" and "liver ALP".
     """
     if len(name) < _SHORTEST_WITH_NUMBER or name.isupper():
         return False
@@ -73,7 +80,7 @@ def has_other_number(name: str, *, before_of: bool = False) -> bool:
 
 
 def relative_length(surface: str) -> float:
-    """RETURNS (float): the logarithm of a name's length: 0 for 8 characters; the same for 20 and more."""
+    """The logarithm of a name's length: 0 for 8 characters; the same for 20 and more."""
     return math.log(min(max(len(surface), 1), 20) / 8)
 
 
@@ -81,8 +88,11 @@ def phrase_probability(surface: str) -> float:
     """How often a name that is found in text, without reading its context, is a mention of its entity. The
     shorter it is, the more often it is another word, or too general to be annotated.
 
-    surface (str): the name as it is in the text.
-    RETURNS (float): 0.28 for "HTN", 0.52 for 8 characters, 0.74 for 20 and more.
+    Args:
+        surface: the name as it is in the text.
+
+    Returns:
+        0.28 for "HTN", 0.52 for 8 characters, 0.74 for 20 and more.
     """
     return 1.0 / (1.0 + math.exp(-(_BIAS + _OF_LENGTH * relative_length(surface))))
 
@@ -91,9 +101,12 @@ def example_names(kb: KnowledgeBase, n: int) -> list[str]:
     """Names to show as examples: the first ones of a table; but of an ontology, whose first entities are its
     most general ones, such as "All", short ones from n equal parts.
 
-    kb (KnowledgeBase): with at least one entity.
-    n (int): how many; fewer if it has fewer entities.
-    RETURNS (List[str]): canonical names.
+    Args:
+        kb: with at least one entity.
+        n: how many; fewer if it has fewer entities.
+
+    Returns:
+        Canonical names.
     """
     rows = kb.live_rows
     if len(rows) < _ONTOLOGY:
@@ -107,7 +120,7 @@ def example_names(kb: KnowledgeBase, n: int) -> list[str]:
 
 
 def example_text(names: Sequence[str]) -> str:
-    """RETURNS (str): a sentence with these names, at least one."""
+    """A sentence with these names, at least one."""
     *first, last = names
     listed = f"{', '.join(first)} and {last}" if first else last
     return f"This is about {listed}."

@@ -13,10 +13,7 @@ from .white_space import has_blank_line
 
 _OF = "of"
 _SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict.fromkeys("\u2018\u2019`", "'"),
-    }
+    {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"), **dict.fromkeys("\u2018\u2019`", "'")}
 )
 _DASHES = ("\u2014", "\u2015")  # between words, not within them
 _OPENING = re.compile(r"[(\[{]*$")
@@ -35,7 +32,8 @@ _GLUED = 3  # letters of a word that a number may be glued to or follow: "type2"
 class NameTable:
     """Names by normal form, to search text for.
 
-    names (Iterable[str]): names; those that ``is_acronym`` are found only in their own case.
+    Args:
+        names: names; those that ``is_acronym`` are found only in their own case.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -48,15 +46,18 @@ class NameTable:
                 self._names.setdefault(beginning, ())
 
     def __iter__(self) -> Iterator[str]:
-        """YIELDS (str): the names, distinct."""
+        """The names, distinct."""
         return chain.from_iterable(self._names.values())
 
     def search(self, text: str, runs: Runs) -> Iterator[Mention]:
         """Find names in a text, overlapping ones, too, but none inside a longer word.
 
-        text (str): the text.
-        runs (Runs): of the text.
-        YIELDS (Mention): by place.
+        Args:
+            text: the text.
+            runs: of the text.
+
+        Yields:
+            By place.
         """
         words, starts, ends = runs
         gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
@@ -76,7 +77,7 @@ class NameTable:
                     break
 
     def _longer(self, forms: list[_Form], word: str, last: int) -> Iterator[_Form]:
-        """YIELDS (Tuple[str, Optional[int]]): beginnings of names, one word longer. One word may be in the
+        """Beginnings of names, one word longer. One word may be in the
         other number: the last one, or the one before "of"."""
         for form, changed in forms:
             if changed == last - 2 and word != _OF:
@@ -91,15 +92,9 @@ class NameTable:
 
 
 def _read(
-    name: str,
-    text: str,
-    runs: Runs,
-    marks: list[str | None],
-    first: int,
-    last: int,
-    changed: int | None,
+    name: str, text: str, runs: Runs, marks: list[str | None], first: int, last: int, changed: int | None
 ) -> Mention | None:
-    """RETURNS (Optional[Mention]): the name at these runs, which have its normal form; None = the text has
+    """The name at these runs, which have its normal form; None = the text has
     other signs there, or a longer word, or an acronym in another case."""
     words, starts, ends = runs
     own, opening, closing, cased = _parts(name)
@@ -129,7 +124,7 @@ def _read(
 
 @lru_cache(maxsize=1 << 16)
 def _parts(name: str) -> tuple[list[str | None], str, str, list[str] | None]:
-    """RETURNS (tuple): of a name the marks between its runs, the brackets before and after them, and, of an
+    """Of a name the marks between its runs, the brackets before and after them, and, of an
     acronym, the runs in their own case."""
     words, starts, ends = runs_of(name)
     marks = [_mark(name[end:start], word) for end, start, word in zip(ends, starts[1:], words, strict=False)]
@@ -139,7 +134,7 @@ def _parts(name: str) -> tuple[list[str | None], str, str, list[str] | None]:
 
 
 def _mark(gap: str, before: str) -> str | None:
-    """RETURNS (Optional[str]): what is between two runs of a text: "", " ", "-" or "'", which may stand for
+    """What is between two runs of a text: "", " ", "-" or "'", which may stand for
     each other, or other signs, without blanks; None = no name goes across."""
     if gap in _SOFT:
         return gap
@@ -155,7 +150,7 @@ def _mark(gap: str, before: str) -> str | None:
 
 
 def _agree(mark: str | None, own: str | None, before: str, after: str) -> bool:
-    """RETURNS (bool): whether a name that has its ``own`` mark between two runs is read where a text has
+    """Whether a name that has its ``own`` mark between two runs is read where a text has
     ``mark``."""
     if mark == own or mark not in _SOFT:
         return mark == own
@@ -168,23 +163,25 @@ def _agree(mark: str | None, own: str | None, before: str, after: str) -> bool:
 
 
 def _is_kind(surface: str, rest: str) -> bool:
-    """RETURNS (bool): whether a number says which kind is meant: "HIV" in "HIV-1", but not "glucose" in
+    """Whether a number says which kind is meant: "HIV" in "HIV-1", but not "glucose" in
     "glucose-6-phosphate".
 
-    surface (str): a name in text.
-    rest (str): what follows.
+    Args:
+        surface: a name in text.
+        rest: what follows.
     """
     number = _NUMBER.match(rest.translate(_SIGNS))
     return number is not None and len(surface) >= _GLUED and (number[1] != "-" or surface.isupper())
 
 
 def _is_edge(gap: str, own: str, word: str) -> bool:
-    """RETURNS (bool): whether a name may end at these signs: not within a number or a chemical's name, as
+    """Whether a name may end at these signs: not within a number or a chemical's name, as
     "methyl" in "1-methyl".
 
-    gap (str): the signs, the one next to the name last.
-    own (str): the name's character there.
-    word (str): the run on the other side.
+    Args:
+        gap: the signs, the one next to the name last.
+        own: the name's character there.
+        word: the run on the other side.
     """
     plain = gap.translate(_SIGNS)
     if plain in (".", ","):

@@ -12,8 +12,11 @@ def negation_length(words: Sequence[str]) -> int:
     """Count the words of a negation that a mention begins with. "NO" counts only where all that follows is
     in capitals, too: "NO FEVER", but not "NO synthase".
 
-    words (Sequence[str]): of the mention.
-    RETURNS (int): 1 for "No asthma", 3 for "no evidence of asthma", 0 for "non-small cell lung cancer".
+    Args:
+        words: of the mention.
+
+    Returns:
+        1 for "No asthma", 3 for "no evidence of asthma", 0 for "non-small cell lung cancer".
     """
     lower = [word.lower() for word in words]
     length = 0

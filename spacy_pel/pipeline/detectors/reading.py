@@ -7,9 +7,10 @@ from typing import NamedTuple
 class Mention(NamedTuple):
     """A possible mention.
 
-    start, end (int): its characters in the text, end exclusive.
-    first, last (int): its words in the text, ``last`` exclusive.
-    n_marks (int): what makes it less likely: commas and the like within it, another number.
+    Attributes:
+        start, end: its characters in the text, end exclusive.
+        first, last: its words in the text, ``last`` exclusive.
+        n_marks: what makes it less likely: commas and the like within it, another number.
     """
 
     start: int
@@ -23,9 +24,12 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> list[Mention]:
     """Choose mentions that do not overlap and cover the most words. Of two such readings the one with longer
     mentions counts, then the one with fewer marks within them, then the one that begins earlier.
 
-    mentions (Sequence[Mention]): of two with the same words, the first one counts.
-    n_words (int): in the text.
-    RETURNS (List[Mention]): in order.
+    Args:
+        mentions: of two with the same words, the first one counts.
+        n_words: in the text.
+
+    Returns:
+        In order.
     """
     by_last: dict[int, list[Mention]] = {}
     for mention in mentions:

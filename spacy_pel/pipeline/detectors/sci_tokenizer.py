@@ -17,7 +17,8 @@ def make_sci_tokenizer() -> Callable[[Language], None]:
     Its rules are saved with the pipeline like those of any spaCy tokenizer; since ``spacy.load`` does
     not run ``[initialize]``, scispaCy is needed for training only.
 
-    RETURNS (Callable[[Language], None]): sets ``nlp.tokenizer``.
+    Returns:
+        Sets ``nlp.tokenizer``.
     """
     return set_sci_tokenizer
 
@@ -25,8 +26,11 @@ def make_sci_tokenizer() -> Callable[[Language], None]:
 def set_sci_tokenizer(nlp: Language) -> None:
     """Replace the tokenizer by scispaCy's.
 
-    nlp (Language): the pipeline.
-    RAISES (PelError): if scispaCy is not installed.
+    Args:
+        nlp: the pipeline.
+
+    Raises:
+        PelError: if scispaCy is not installed.
     """
     try:
         from scispacy.custom_tokenizer import combined_rule_tokenizer

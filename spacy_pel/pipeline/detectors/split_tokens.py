@@ -11,8 +11,9 @@ def split_tokens(doc: Doc, mentions: Iterable[tuple[int, int]]) -> None:
     """Split tokens in place, so that mentions begin and end with tokens. Span groups keep their text; a
     ``Span`` that was made before must not be used any more.
 
-    doc (Doc): the document.
-    mentions (Iterable[Tuple[int, int]]): character offsets, end exclusive.
+    Args:
+        doc: the document.
+        mentions: character offsets, end exclusive.
     """
     cuts: dict[int, set[int]] = {}  # token -> its characters that begin a new token
     for mention in mentions:

@@ -27,10 +27,13 @@ class TransformerStates:
     The windows are those of the upstream component (its ``get_spans``), so the vectors of a text that fits
     one window of both are the same, and in longer texts differ by the context of each window.
 
-    encoder (Encoder): whose mention tower the upstream component runs.
-    name (str): of the component that links.
-    transformer (str): of the upstream component.
-    RAISES (PelError): if the encoder does not read documents in windows.
+    Args:
+        encoder: whose mention tower the upstream component runs.
+        name: of the component that links.
+        transformer: of the upstream component.
+
+    Raises:
+        PelError: if the encoder does not read documents in windows.
     """
 
     def __init__(self, encoder: Encoder | None, *, name: str, transformer: str):
@@ -45,12 +48,17 @@ class TransformerStates:
     def encode(self, doc: Doc, queries: Sequence[MentionQuery]) -> list[MentionQuery]:
         """Give queries their vectors.
 
-        doc (Doc): that the upstream component has read.
-        queries (Sequence[MentionQuery]): of its mentions.
-        RETURNS (List[MentionQuery]): as EncodedQuery. Unchanged, and left to the encoder, are those whose
+        Args:
+            doc: that the upstream component has read.
+            queries: of its mentions.
+
+        Returns:
+            As EncodedQuery. Unchanged, and left to the encoder, are those whose
             text is not the document's own (an abbreviation was expanded), that end inside of tokens, or have
             no word pieces.
-        RAISES (PelError): if the document has no states, or not those of the encoder.
+
+        Raises:
+            PelError: if the document has no states, or not those of the encoder.
         """
         if not queries:
             return []
@@ -81,9 +89,14 @@ class TransformerStates:
     def upstream(self, nlp: Language) -> list[Callable[[Doc], Doc]]:
         """The components that a document needs for its states.
 
-        nlp (Language): the pipeline.
-        RETURNS (List[Callable]): the upstream component, and all that come before it.
-        RAISES (PelError): if there is no such component before the one that links, or it is disabled.
+        Args:
+            nlp: the pipeline.
+
+        Returns:
+            The upstream component, and all that come before it.
+
+        Raises:
+            PelError: if there is no such component before the one that links, or it is disabled.
         """
         names = nlp.pipe_names
         before = names[: names.index(self._name)] if self._name in names else names
@@ -95,8 +108,11 @@ class TransformerStates:
     def check_upstream(self, nlp: Language) -> None:
         """Check the upstream component of a pipeline on a short text.
 
-        nlp (Language): the pipeline.
-        RAISES (PelError): as ``upstream`` and ``check``.
+        Args:
+            nlp: the pipeline.
+
+        Raises:
+            PelError: as ``upstream`` and ``check``.
         """
         doc = nlp.make_doc(_SAMPLE)
         for pipe in self.upstream(nlp):
@@ -106,8 +122,11 @@ class TransformerStates:
     def check(self, doc: Doc) -> None:
         """Check that the states are those of the encoder's mention tower, in the first window.
 
-        doc (Doc): that the upstream component has read; not empty.
-        RAISES (PelError): if they are not: the weights differ.
+        Args:
+            doc: that the upstream component has read; not empty.
+
+        Raises:
+            PelError: if they are not: the weights differ.
         """
         data, states = self._data(doc), _in_memory(doc)
         pieces = to_numpy(data.wordpieces.input_ids)[0, : data.wordpieces.lengths[0]]
@@ -132,7 +151,7 @@ class TransformerStates:
 
 
 def _in_memory(doc: Doc) -> Vectors:
-    """RETURNS (Vectors): (windows, length, hidden size), the states, also if they are on a GPU."""
+    """(windows, length, hidden size), the states, also if they are on a GPU."""
     states: Vectors = to_numpy(doc._.get(_DATA).model_output.last_hidden_state)
     return states
 
@@ -140,10 +159,13 @@ def _in_memory(doc: Doc) -> Vectors:
 def best_window(pieces: NDArray[np.int32], length: int, lengths: Sequence[int]) -> tuple[int, int, int]:
     """Choose the window to read a mention in.
 
-    pieces (NDArray[int32]): where its word pieces are in the windows, one after the other.
-    length (int): of each window, padding included.
-    lengths (Sequence[int]): of each window, without padding.
-    RETURNS (Tuple[int, int, int]): number of the window, first piece in it, and end.
+    Args:
+        pieces: where its word pieces are in the windows, one after the other.
+        length: of each window, padding included.
+        lengths: of each window, without padding.
+
+    Returns:
+        Number of the window, first piece in it, and end.
     """
     found = []
     for window in np.unique(pieces // length).tolist():
@@ -155,7 +177,7 @@ def best_window(pieces: NDArray[np.int32], length: int, lengths: Sequence[int]) 
 
 
 def _mean_cosine(one: Vectors, other: Vectors) -> float:
-    """RETURNS (float): of rows; -1 if the widths differ."""
+    """Of rows; -1 if the widths differ."""
     if one.shape != other.shape:
         return -1.0
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)

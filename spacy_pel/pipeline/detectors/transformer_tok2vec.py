@@ -42,16 +42,21 @@ def make_transformer_tok2vec(
     it the most context on both sides; that of a token without pieces, such as white space, is the mean of a
     whole window. The width is that of the transformer.
 
-    name (Optional[str]): its weights at the start of a training: a folder (a tower of an encoder, or any of
-        Hugging Face's), "package:NAME" or a hub id. A saved pipeline has its own and does not read it.
-    max_length (int): word pieces of a window, special tokens included.
-    overlap (float): share of a window that the next one repeats at least, 0 <= overlap < 1.
-    batch_size (int): windows in one batch of inference.
-    rate (float): the transformer's learning rate, as a share of the optimizer's. Layers on top, trained from
-        scratch, use all of it.
-    store (str): "float32" or "float16", how the weights are saved.
-    RETURNS (Model[List[Doc], List[Floats2d]]): the layer.
-    RAISES (PelError): if a setting is out of its range.
+    Args:
+        name: its weights at the start of a training: a folder (a tower of an encoder, or any of
+            Hugging Face's), "package:NAME" or a hub id. A saved pipeline has its own and does not read it.
+        max_length: word pieces of a window, special tokens included.
+        overlap: share of a window that the next one repeats at least, 0 <= overlap < 1.
+        batch_size: windows in one batch of inference.
+        rate: the transformer's learning rate, as a share of the optimizer's. Layers on top, trained from
+            scratch, use all of it.
+        store: "float32" or "float16", how the weights are saved.
+
+    Returns:
+        The layer.
+
+    Raises:
+        PelError: if a setting is out of its range.
     """
     if store not in ("float32", "float16"):
         raise PelError(Errors.E305.format(value=store))
@@ -62,12 +67,7 @@ def make_transformer_tok2vec(
     template = DocumentWindows(max_length=max_length, overlap=overlap)
     shim = TowerShim(name=name, template=template, batch_size=batch_size, rate=rate, store=store)
     return Model(
-        "transformer_tok2vec",
-        _forward,
-        init=_initialize,
-        dims={"nO": None},
-        attrs={"dropout_rate": 0.0},
-        shims=[shim],
+        "transformer_tok2vec", _forward, init=_initialize, dims={"nO": None}, attrs={"dropout_rate": 0.0}, shims=[shim]
     )
 
 
@@ -98,8 +98,10 @@ class TowerShim(Shim):
     """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle.
 
     name, batch_size, rate, store: as for ``make_transformer_tok2vec``.
-    template (DocumentWindows): cuts texts into windows.
-    backend (Optional[Backend]): runs inference; None = AutoBackend.
+
+    Args:
+        template: cuts texts into windows.
+        backend: runs inference; None = AutoBackend.
     """
 
     def __init__(
@@ -127,7 +129,8 @@ class TowerShim(Shim):
     def initialize(self) -> None:
         """Read the weights named by ``name``; without a name, keep those there are.
 
-        RAISES (PelError): if there is no such model, or neither name nor weights.
+        Raises:
+            PelError: if there is no such model, or neither name nor weights.
         """
         if self.name is None:
             self._tower()
@@ -158,13 +161,13 @@ class TowerShim(Shim):
 
     @property
     def width(self) -> int:
-        """RETURNS (int): of the vectors."""
+        """Of the vectors."""
         return int(self._tower().tower.transformer.config.hidden_size)
 
     # -- vectors ---------------------------------------------------------------------------
 
     def predict(self, fwd_args: list[Doc]) -> Vectors:
-        """RETURNS (Vectors): (tokens of all documents, width)."""
+        """(tokens of all documents, width)."""
         tower, windows = self._tower(), self._windows(fwd_args)
         vectors = np.zeros((len(windows), self.width), dtype=np.float32)
         if not len(windows):
@@ -174,9 +177,7 @@ class TowerShim(Shim):
             self._encode = encode = self.backend.prepare(tower)
         pad_id = self._tokenizer.pad_token_id
         by_window = windows.by_window()
-        for rows, mask, states in encode_batches(
-            encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id
-        ):
+        for rows, mask, states in encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id):
             tokens, weights = _pooling(windows, by_window, rows, mask.shape[1])
             pooled = weights @ states
             for own, of_window in zip(tokens, pooled, strict=True):
@@ -186,9 +187,12 @@ class TowerShim(Shim):
     def begin_update(self, fwd_args: list[Doc], *, dropout: float = 0.0) -> tuple[Any, Callable[[Any], None]]:
         """Read documents for an update.
 
-        fwd_args (List[Doc]): the documents.
-        dropout (float): share of the vectors' values to set to 0.
-        RETURNS (Tuple[Any, Callable]): the vectors as an array of thinc, (tokens, width), and what adds to
+        Args:
+            fwd_args: the documents.
+            dropout: share of the vectors' values to set to 0.
+
+        Returns:
+            The vectors as an array of thinc, (tokens, width), and what adds to
             the gradients of the weights, given those of the vectors.
         """
         import torch
@@ -226,7 +230,9 @@ class TowerShim(Shim):
     # -- updates ---------------------------------------------------------------------------
 
     def finish_update(self, optimizer: Any) -> None:
-        """optimizer (Optimizer): of thinc; gives each weight ``rate`` times its learning rate."""
+        """Args:
+        optimizer: of thinc; gives each weight ``rate`` times its learning rate.
+        """
         for name, parameter in self._tower().named_parameters():
             if parameter.grad is None:
                 continue
@@ -240,7 +246,9 @@ class TowerShim(Shim):
 
     @contextlib.contextmanager
     def use_params(self, params: dict[Any, Any]) -> Iterator[None]:
-        """params (Dict[Tuple[int, str], FloatsXd]): values for the time of the context, e.g. averages."""
+        """Args:
+        params: values for the time of the context, e.g. averages.
+        """
         named = dict(self._model.named_parameters()) if self._model is not None else {}
         backup = {name: parameter.data for name, parameter in named.items() if (self.id, name) in params}
         for name in backup:
@@ -254,7 +262,7 @@ class TowerShim(Shim):
             self._encode = None if backup else self._encode
 
     def copy(self) -> "TowerShim":
-        """RETURNS (TowerShim): with weights of its own, and an id of its own for optimizers."""
+        """With weights of its own, and an id of its own for optimizers."""
         twin = copy.deepcopy(self)
         with Shim.global_id_lock:
             Shim.global_id += 1
@@ -262,7 +270,9 @@ class TowerShim(Shim):
         return twin
 
     def to_device(self, device_type: str, device_id: int) -> None:
-        """device_type (str): "cpu" or "gpu". device_id (int): which GPU."""
+        """Args:
+        device_type: "cpu" or "gpu". device_id (int): which GPU.
+        """
         if self._model is not None:
             self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
         self._encode = None
@@ -273,7 +283,7 @@ class TowerShim(Shim):
     # -- bytes -----------------------------------------------------------------------------
 
     def to_bytes(self) -> bytes:
-        """RETURNS (bytes): a Hugging Face folder with hashes, no pickle; none without weights."""
+        """A Hugging Face folder with hashes, no pickle; none without weights."""
         return b"" if self._model is None else save_to_bytes(self._write, kind=_KIND)
 
     def _write(self, path: Path) -> None:
@@ -286,7 +296,9 @@ class TowerShim(Shim):
             save_tower(self._tower().tower.transformer, self._tokenizer, part, dtype)
 
     def from_bytes(self, data: bytes) -> "TowerShim":
-        """RAISES (PelError): if the bytes are damaged, or the windows too long for the transformer."""
+        """Raises:
+        PelError: if the bytes are damaged, or the windows too long for the transformer.
+        """
         if data:
             self._set(*load_from_bytes(data, _read, kind=_KIND))
         return self
@@ -304,11 +316,14 @@ def _pooling(
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.float32]]:
     """Which pieces of some windows make up each of their tokens?
 
-    windows (MentionWindows): with the tokens as mentions.
-    by_window (Ragged): the numbers of the tokens of all windows.
-    rows (NDArray[int64]): which windows.
-    length (int): of them, padding included.
-    RETURNS (tuple): the numbers of the tokens of each window; and (windows, most tokens, length), the weight
+    Args:
+        windows: with the tokens as mentions.
+        by_window: the numbers of the tokens of all windows.
+        rows: which windows.
+        length: of them, padding included.
+
+    Returns:
+        The numbers of the tokens of each window; and (windows, most tokens, length), the weight
         of each piece in a token's mean.
     """
     tokens = [by_window[row] for row in rows.tolist()]

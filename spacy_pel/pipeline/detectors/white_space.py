@@ -16,17 +16,17 @@ _NUMBERED = re.compile(r"\d{1,2}[.)]")
 
 
 def has_blank_line(text: str) -> bool:
-    """RETURNS (bool): whether there is a line without words between two lines of a text."""
+    """Whether there is a line without words between two lines of a text."""
     return any(not line.strip() for line in f"x{text}x".splitlines())
 
 
 def ends_paragraph(token: Token) -> bool:
-    """RETURNS (bool): whether the token is white space with a blank line, which no name goes across."""
+    """Whether the token is white space with a blank line, which no name goes across."""
     return bool(token.is_space) and has_blank_line(token.text)
 
 
 def is_within_word(doc: Doc, place: int) -> bool:
-    """RETURNS (bool): whether a token begins between two letters of a word."""
+    """Whether a token begins between two letters of a word."""
     if not place or doc[place - 1].whitespace_:
         return False
     return bool(doc[place - 1].text[-1:].isalpha() and doc[place].text[:1].isalpha())
@@ -35,10 +35,11 @@ def is_within_word(doc: Doc, place: int) -> bool:
 class Breaks(NamedTuple):
     """Tokens at which the items of a list or the lines of a note end.
 
-    certain (Set[int]): no mention crosses them: blank lines, what marks an item at the start of a line ("-"
-        or "2."), and line breaks before a capitalised word or a heading.
-    likely (Set[int]): other line breaks where text does not seem to be wrapped, as the line is very short or
-        the next word would have fitted on it.
+    Attributes:
+        certain: no mention crosses them: blank lines, what marks an item at the start of a line ("-"
+            or "2."), and line breaks before a capitalised word or a heading.
+        likely: other line breaks where text does not seem to be wrapped, as the line is very short or
+            the next word would have fitted on it.
     """
 
     certain: set[int]
@@ -46,7 +47,7 @@ class Breaks(NamedTuple):
 
 
 def breaks_of(doc: Doc) -> Breaks:
-    """RETURNS (Breaks): of a document."""
+    """Of a document."""
     breaks = Breaks(set(), set())
     lines = doc.text.splitlines(keepends=True)
     ends = list(accumulate(map(len, lines)))
@@ -67,21 +68,21 @@ def breaks_of(doc: Doc) -> Breaks:
 
 
 def _is_wrapped(lines: Sequence[str], number: int) -> bool:
-    """RETURNS (bool): whether text seems to be wrapped after this line."""
+    """Whether text seems to be wrapped after this line."""
     line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
     width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
     return len(line.lstrip()) >= _NARROWEST and bool(following) and len(line) + 1 + len(following[0]) > width
 
 
 def is_within_line(doc: Doc, words: Sequence[int]) -> bool:
-    """RETURNS (bool): whether a stretch of tokens has words before and after it on its lines, as in a
+    """Whether a stretch of tokens has words before and after it on its lines, as in a
     sentence: "with rheumatoid arthritis was"."""
     before, after = doc[max(0, words[0] - 1) : words[0]].text, doc[words[-1] + 1 : words[-1] + 2].text
     return before.isalpha() and (after.isalpha() or after == ".")
 
 
 def _marker(doc: Doc, start: int) -> list[int]:
-    """RETURNS (List[int]): the tokens that mark an item of a list here; [] = none do."""
+    """The tokens that mark an item of a list here; [] = none do."""
     text, following = doc[start].text, doc[start + 1 : start + 2].text
     if _NUMBER.fullmatch(text) and following in (".", ")"):
         marker = [start, start + 1]

@@ -20,12 +20,13 @@ class SynonymPlanner:
     A knowledge base is drawn in proportion to the square root of its number of entities with synonyms, so
     that large ones do not drown small ones. An epoch has as many pairs as there are such entities.
 
-    synonyms (Synonyms): the names.
-    encoder (BiEncoder): its templates and tokenizer.
-    held_out (NDArray[int64]): entities that no pair may be of.
-    marked (float): share of the first names of pairs that the mention tower reads, as mentions without
-        context; the entity tower reads the others.
-    noise (NoiseSettings): how the first name of a pair is varied.
+    Args:
+        synonyms: the names.
+        encoder: its templates and tokenizer.
+        held_out: entities that no pair may be of.
+        marked: share of the first names of pairs that the mention tower reads, as mentions without
+            context; the entity tower reads the others.
+        noise: how the first name of a pair is varied.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class SynonymPlanner:
     def plan(self, epoch: int) -> list[Numbers]:
         """Draw the pairs of one epoch; those of similar length are in a batch.
 
-        RETURNS (List[NDArray[int64]]): (n, 2) numbers of names for each batch.
+        Returns:
+            (n, 2) numbers of names for each batch.
         """
         rng = np.random.default_rng([self.seed, 1, epoch])
         kb = rng.choice(len(self.shares), len(self.entities), p=self.shares)
@@ -73,9 +75,12 @@ class SynonymPlanner:
     def build(self, pairs: Numbers, step: int) -> PairBatch:
         """Make the arrays of one batch.
 
-        pairs (NDArray[int64]): (n, 2), from ``plan``.
-        step (int): counts over the whole training; seeds the noise.
-        RETURNS (PairBatch): the second names are the positives, and negatives of unrelated first names.
+        Args:
+            pairs: (n, 2), from ``plan``.
+            step: counts over the whole training; seeds the noise.
+
+        Returns:
+            The second names are the positives, and negatives of unrelated first names.
         """
         rng = np.random.default_rng([self.seed, 2, step])
         texts = self.synonyms.texts

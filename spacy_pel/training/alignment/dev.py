@@ -52,7 +52,7 @@ class HeldOutNames:
         self.entities: Numbers = np.unique(np.concatenate(held_out))
 
     def __call__(self, encoder: BiEncoder) -> dict[str, float]:
-        """RETURNS (dict): "recall@k" in percent for each k, the mean over the knowledge bases, and "recall@k
+        """ "recall@k" in percent for each k, the mean over the knowledge bases, and "recall@k
         NAME" of each."""
         scores: dict[str, float] = {}
         ranks = {world.name: self._ranks(world, encoder) for world in self.worlds}
@@ -75,9 +75,7 @@ def _some(entities: Numbers, n: int, rng: np.random.Generator) -> Numbers:
     return np.sort(rng.choice(entities, min(n, len(entities)), replace=False))
 
 
-def _world(
-    name: str, synonyms: Synonyms, chosen: Numbers, others: Numbers, rng: np.random.Generator
-) -> _World:
+def _world(name: str, synonyms: Synonyms, chosen: Numbers, others: Numbers, rng: np.random.Generator) -> _World:
     searched = synonyms.draw_pairs(chosen, rng)[:, 0]
     entities = np.concatenate([chosen, others])
     taken = synonyms.names_of.take(entities)

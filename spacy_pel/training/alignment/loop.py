@@ -23,32 +23,34 @@ class AlignTrainer(BaseTrainer):
 
     The other names in a batch are the negatives, unless they may name the same thing (``Synonyms.related``).
 
-    settings (AlignRunSettings): from ``read_align_settings``.
-    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
-    gpu_id (int): -1 = CPU.
+    Args:
+        settings: from ``read_align_settings``.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
+        gpu_id: -1 = CPU.
     """
 
     stream = 31
 
-    def __init__(
-        self, settings: AlignRunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True
-    ):
+    def __init__(self, settings: AlignRunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         dev = settings.pel.training.dev
         known = [f"recall@{k}" for k in dev.recall_at]
         if dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=dev.metric))
-        super().__init__(
-            settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
-        )
+        super().__init__(settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
         self.settings = settings
 
     def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.
 
-        resume (bool): resume from the checkpoint in the output folder, if there is one.
-        RETURNS (dict): the best evaluation: its step and metrics.
-        RAISES (PelError): if inputs are missing, no entity has two names, or the output holds another
-            training.
+        Args:
+            resume: resume from the checkpoint in the output folder, if there is one.
+
+        Returns:
+            The best evaluation: its step and metrics.
+
+        Raises:
+            PelError: if inputs are missing, no entity has two names, or the output holds another
+                training.
         """
         self.check_output(resume=resume)
         pel, paths = self.settings.pel, self.settings.paths
@@ -82,7 +84,7 @@ class AlignTrainer(BaseTrainer):
         return planner.build(plan, number)
 
     def _fingerprint(self, kbs: dict[str, KnowledgeBase]) -> str:
-        """RETURNS (str): of settings, initial weights and data."""
+        """Of settings, initial weights and data."""
         pel = self.settings.pel
         return fingerprint(
             self.seed,

@@ -13,10 +13,13 @@ _WORDS = 3  # that initials stand for, at least
 def noisy(name: str, settings: NoiseSettings, rng: np.random.Generator) -> str:
     """Change a name in one way, or leave it as it is.
 
-    name (str): of an entity.
-    settings (NoiseSettings): shares of the changes; a change that does not apply leaves the name as it is.
-    rng (np.random.Generator): draws the change, and its place.
-    RETURNS (str): the name to read instead; never empty.
+    Args:
+        name: of an entity.
+        settings: shares of the changes; a change that does not apply leaves the name as it is.
+        rng: draws the change, and its place.
+
+    Returns:
+        The name to read instead; never empty.
     """
     draw = rng.random()
     for change, share in (

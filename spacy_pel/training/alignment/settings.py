@@ -76,10 +76,15 @@ class AlignRunSettings(BaseModel):
 def read_align_settings(path: Path, overrides: dict[str, Any] | None = None) -> AlignRunSettings:
     """Read, validate and resolve the config of an alignment.
 
-    path (Path): a .cfg file in spaCy's format with a [pel] section.
-    overrides (Optional[dict]): dotted names to values, e.g. {"pel.training.max_steps": 100}.
-    RETURNS (AlignRunSettings): with the parts built.
-    RAISES (PelError): names every unknown or ill-typed key.
+    Args:
+        path: a .cfg file in spaCy's format with a [pel] section.
+        overrides: dotted names to values, e.g. {"pel.training.max_steps": 100}.
+
+    Returns:
+        With the parts built.
+
+    Raises:
+        PelError: names every unknown or ill-typed key.
     """
     config = load_config(path, overrides or {})
     with explained(Errors.E349, path):

@@ -37,7 +37,9 @@ class Synonyms:
 
     @classmethod
     def of(cls, kbs: Mapping[str, KnowledgeBase]) -> "Synonyms":
-        """kbs (Mapping[str, KnowledgeBase]): the knowledge bases; retired entities are left out."""
+        """Args:
+        kbs: the knowledge bases; retired entities are left out.
+        """
         texts: list[str] = []
         forms: dict[str, int] = {}
         form: list[int] = []
@@ -64,7 +66,7 @@ class Synonyms:
         return len(self.kb)
 
     def namesakes(self, entities: Numbers) -> MembersByLabel:
-        """RETURNS (MembersByLabel): for each entity all that share a name with it, itself included; one that
+        """For each entity all that share a name with it, itself included; one that
         shares several is repeated."""
         names = self.names_of.take(entities)
         found = self.with_form.take(self.form[names.values])
@@ -75,8 +77,11 @@ class Synonyms:
         """Find which entities may be the same thing: their names meet in one entity of some knowledge base,
         as "flu" and "grippe" do.
 
-        entities (NDArray[int64]): (n,).
-        RETURNS (NDArray[bool]): (n, n), symmetric; True on the diagonal.
+        Args:
+            entities: (n,).
+
+        Returns:
+            (n, n), symmetric; True on the diagonal.
         """
         namesakes = self.namesakes(entities)
         _, column = np.unique(namesakes.values, return_inverse=True)
@@ -87,8 +92,11 @@ class Synonyms:
     def draw_pairs(self, entities: Numbers, rng: np.random.Generator) -> Numbers:
         """Draw two names of each entity.
 
-        entities (NDArray[int64]): (n,), with two names or more.
-        RETURNS (NDArray[int64]): (n, 2) numbers of names.
+        Args:
+            entities: (n,), with two names or more.
+
+        Returns:
+            (n, 2) numbers of names.
         """
         first, size = self.names_of.offsets[entities], self.names_of.lengths[entities]
         one = (rng.random(len(entities)) * size).astype(np.int64)

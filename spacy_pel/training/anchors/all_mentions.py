@@ -12,5 +12,5 @@ class AllMentions(AnchorPart):
     """Each mention is an anchor, so entities that a document names often count often."""
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): the vectors unchanged."""
+        """The vectors unchanged."""
         return Anchors(vectors, groups, vectors.new_zeros(()), {})

@@ -9,10 +9,11 @@ from torch import Tensor, nn
 class Anchors(NamedTuple):
     """The vectors that a loss compares with entities.
 
-    vectors (Tensor): (a, width).
-    groups (Tensor): (a,) int64, the group that each represents; every group has at least one.
-    loss (Tensor): () loss of the part's own parameters, added to the loss of the batch.
-    metrics (Dict[str, float]): for the log; the same names in every batch.
+    Attributes:
+        vectors: (a, width).
+        groups: (a,) int64, the group that each represents; every group has at least one.
+        loss: () loss of the part's own parameters, added to the loss of the batch.
+        metrics: for the log; the same names in every batch.
     """
 
     vectors: Tensor
@@ -27,10 +28,11 @@ class AnchorPart(nn.Module):
     ``forward(vectors (n, width), groups (n,), generator) -> Anchors``; groups are numbered from 0 without
     gaps, and all randomness comes from the generator.
 
-    learn_rate (float): peak learning rate of the part's own parameters, if it has any.
-    schedule (bool): whether this rate warms up and decays, or is constant.
-    one_per_group (bool): whether every group has exactly one anchor, whatever its size. Then ``batch_size``
-        counts groups, since it counts the anchors of a step; otherwise it counts mentions.
+    Args:
+        learn_rate: peak learning rate of the part's own parameters, if it has any.
+        schedule: whether this rate warms up and decays, or is constant.
+        one_per_group: whether every group has exactly one anchor, whatever its size. Then ``batch_size``
+            counts groups, since it counts the anchors of a step; otherwise it counts mentions.
     """
 
     learn_rate = 0.0
@@ -43,8 +45,11 @@ class AnchorPart(nn.Module):
     def select(self, groups: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the mentions to encode.
 
-        groups (Tensor): (n,) int64.
-        RETURNS (Tensor): (k,) int64 positions, ascending; every group keeps at least one.
+        Args:
+            groups: (n,) int64.
+
+        Returns:
+            (k,) int64 positions, ascending; every group keeps at least one.
         """
         return torch.arange(len(groups))
 

@@ -7,10 +7,13 @@ from torch import Tensor
 def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
     """Weighted means of the members of each group, summed in float32: bfloat16 cannot count beyond 256.
 
-    vectors (Tensor): (n, width).
-    groups (Tensor): (n,) int64, 0 … g - 1, none empty.
-    weights (Tensor): (n,); their sum over a group is not 0.
-    RETURNS (Tensor): (g, width), of the type of the vectors.
+    Args:
+        vectors: (n, width).
+        groups: (n,) int64, 0 … g - 1, none empty.
+        weights: (n,); their sum over a group is not 0.
+
+    Returns:
+        (g, width), of the type of the vectors.
     """
     n_groups = int(groups.max()) + 1
     dtype = torch.promote_types(vectors.dtype, torch.float32)
@@ -24,9 +27,12 @@ def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
 def draw_members(groups: Tensor, generator: torch.Generator) -> Tensor:
     """Draw one member of each group, uniformly.
 
-    groups (Tensor): (n,) int64, 0 … g - 1, none empty.
-    generator (torch.Generator): of the CPU.
-    RETURNS (Tensor): (g,) int64, position in ``groups`` for each group.
+    Args:
+        groups: (n,) int64, 0 … g - 1, none empty.
+        generator: of the CPU.
+
+    Returns:
+        (g,) int64, position in ``groups`` for each group.
     """
     order = torch.randperm(len(groups), generator=generator).to(groups.device)
     # sorted by group, in random order within a group

@@ -17,6 +17,6 @@ class MeanPrototype(AnchorPart):
     one_per_group = True
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one per group, in the order of the groups."""
+        """One per group, in the order of the groups."""
         means = group_means(vectors, groups, vectors.new_ones(len(vectors)))
         return Anchors(means, torch.arange(len(means), device=groups.device), vectors.new_zeros(()), {})

@@ -16,10 +16,10 @@ class OneMention(AnchorPart):
     one_per_group = True
 
     def select(self, groups: Tensor, generator: torch.Generator) -> Tensor:
-        """RETURNS (Tensor): (g,) int64 positions, ascending."""
+        """(g,) int64 positions, ascending."""
         return draw_members(groups, generator).sort().values
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one per group; draws again where a group has several."""
+        """One per group; draws again where a group has several."""
         chosen = self.select(groups, generator)
         return Anchors(vectors[chosen], groups[chosen], vectors.new_zeros(()), {})

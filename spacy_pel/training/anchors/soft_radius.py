@@ -19,25 +19,21 @@ class SoftRadius(AnchorPart):
 
     Use it with unnormalised vectors and the Euclidean distance as similarity.
 
-    radius (Optional[float]): initial lambda, 11 in the paper, where distances of SapBERT are large. None =
-        the mean distance within the groups of the first batch that has a group of two; until then each
-        cluster is the whole group.
-    epsilon (float): added to lambda, 1 in the paper; use less where distances are smaller.
-    learn_rate (float): of lambda; 0.005 (MedMentions) and 0.01 (BC5CDR) in the paper.
-    schedule (bool): True = this rate warms up and decays as that of the towers; False = it is constant,
-        as in the paper.
+    Args:
+        radius: initial lambda, 11 in the paper, where distances of SapBERT are large. None =
+            the mean distance within the groups of the first batch that has a group of two; until then each
+            cluster is the whole group.
+        epsilon: added to lambda, 1 in the paper; use less where distances are smaller.
+        learn_rate: of lambda; 0.005 (MedMentions) and 0.01 (BC5CDR) in the paper.
+        schedule: True = this rate warms up and decays as that of the towers; False = it is constant,
+            as in the paper.
     """
 
     one_per_group = True
     started: Tensor
 
     def __init__(
-        self,
-        *,
-        radius: float | None = 11.0,
-        epsilon: float = 1.0,
-        learn_rate: float = 0.005,
-        schedule: bool = True,
+        self, *, radius: float | None = 11.0, epsilon: float = 1.0, learn_rate: float = 0.005, schedule: bool = True
     ):
         super().__init__()
         for name, value in (("radius", radius), ("epsilon", epsilon), ("learn_rate", learn_rate)):
@@ -52,7 +48,7 @@ class SoftRadius(AnchorPart):
         self.register_buffer("started", torch.tensor(radius is not None))
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one per group; metrics "radius" (lambda), "radius_loss" and "cluster_size"
+        """One per group; metrics "radius" (lambda), "radius_loss" and "cluster_size"
         (mean)."""
         with torch.no_grad():
             if not self.started:

@@ -1,13 +1,13 @@
 """The zero of a loss: given, solved for on the first batch, or learned."""
 
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from ...errors import Errors, PelError
 
-Offset = Union[float, Literal["learned"], None]
+Offset = float | Literal["learned"] | None
 
 _BISECTIONS = 100  # more than float64 can tell apart
 
@@ -20,8 +20,11 @@ class BalancedLoss(nn.Module):
     the offset is 0, as it always is in the papers: an offset is an addition. A solved or learned offset is
     saved in checkpoints, and logged as "offset".
 
-    offset (Union[float, str, None]): a number, None or "learned".
-    RAISES (PelError): if it is another text.
+    Args:
+        offset: a number, None or "learned".
+
+    Raises:
+        PelError: if it is another text.
     """
 
     offset: Any
@@ -44,7 +47,7 @@ class BalancedLoss(nn.Module):
 
     @property
     def metrics(self) -> dict[str, float]:
-        """RETURNS (Dict[str, float]): "offset" for the log, unless it is given."""
+        """ "offset" for the log, unless it is given."""
         return {"offset": float(self.offset.detach())} if "started" in self._buffers else {}
 
     @property
@@ -72,10 +75,13 @@ def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
     The left side rises with b and the right side falls, so there is one such b. It is found by bisection
     in float64.
 
-    positives (Tensor): (n,).
-    negatives (Tensor): (n, k), -inf where there is none.
-    scale (float): above 0.
-    RETURNS (Optional[float]): None without a negative.
+    Args:
+        positives: (n,).
+        negatives: (n, k), -inf where there is none.
+        scale: above 0.
+
+    Returns:
+        None without a negative.
     """
     positives, negatives = (scale * values.detach().double().cpu() for values in (positives, negatives))
     real = negatives[negatives > -torch.inf]

@@ -21,12 +21,14 @@ class BinaryCrossEntropy(BalancedLoss):
     few but hard ones, as from AdaptiveMixup and HardestInBatch, positive and negatives are balanced.
 
     Similarity: the dot product or SumOfMax (the paper's choices).
-    scale (float): multiplies the similarities; 1 in the paper.
-    offset (Union[float, str, None]): the similarity b at which logits have their zero, 0 in the paper:
-        scale (s - b) replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
-        None = solve for the b at which the first batch pulls as hard as it pushes,
-        mean sigma(-scale (s+ - b)) = mean sum_j sigma(scale (s-_j - b)); "learned" = start there, and
-        train b. See ``BalancedLoss``; an addition to the paper.
+
+    Args:
+        scale: multiplies the similarities; 1 in the paper.
+        offset: the similarity b at which logits have their zero, 0 in the paper:
+            scale (s - b) replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
+            None = solve for the b at which the first batch pulls as hard as it pushes,
+            mean sigma(-scale (s+ - b)) = mean sum_j sigma(scale (s-_j - b)); "learned" = start there, and
+            train b. See ``BalancedLoss``; an addition to the paper.
     """
 
     def __init__(self, *, scale: float = 1.0, offset: Offset = 0.0):
@@ -38,7 +40,8 @@ class BinaryCrossEntropy(BalancedLoss):
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions; arguments as for ProxySoftplus.
 
-        RETURNS (Tensor): (n,), float32 or wider.
+        Returns:
+            (n,), float32 or wider.
         """
         # -log sigma(x) = softplus(-x) and -log(1 - sigma(x)) = softplus(x): nothing overflows
         dtype = torch.promote_types(positives.dtype, torch.float32)

@@ -18,7 +18,9 @@ class CrossEntropy(nn.Module):
     is a negative of neither.
 
     Similarity: the dot product (the paper's choice), or the cosine with a scale of about 20.
-    scale (float): multiplies the similarities; 1 = Eq. 1.
+
+    Args:
+        scale: multiplies the similarities; 1 = Eq. 1.
     """
 
     def __init__(self, *, scale: float = 1.0):
@@ -28,7 +30,8 @@ class CrossEntropy(nn.Module):
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions; arguments as for ProxySoftplus.
 
-        RETURNS (Tensor): (n,), float32 or wider.
+        Returns:
+            (n,), float32 or wider.
         """
         dtype = torch.promote_types(positives.dtype, torch.float32)
         own = self.scale * positives.to(dtype).unsqueeze(1)

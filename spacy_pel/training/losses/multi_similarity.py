@@ -18,16 +18,18 @@ class MultiSimilarity(nn.Module):
     none has no loss.
 
     Similarity: cosine (the papers' choice).
-    alpha (float): scale of the positive; 1 in SapBERT's code.
-    beta (float): scale of the negatives; 60 there.
-    base (float): lambda; 0.5 there.
-    margin (Optional[float]): 0.2 in SapBERT; None = all negatives count.
-    RAISES (PelError): if a scale is not positive, or the margin is negative.
+
+    Args:
+        alpha: scale of the positive; 1 in SapBERT's code.
+        beta: scale of the negatives; 60 there.
+        base: lambda; 0.5 there.
+        margin: 0.2 in SapBERT; None = all negatives count.
+
+    Raises:
+        PelError: if a scale is not positive, or the margin is negative.
     """
 
-    def __init__(
-        self, *, alpha: float = 1.0, beta: float = 60.0, base: float = 0.5, margin: float | None = 0.2
-    ):
+    def __init__(self, *, alpha: float = 1.0, beta: float = 60.0, base: float = 0.5, margin: float | None = 0.2):
         super().__init__()
         for name, value in (("alpha", alpha), ("beta", beta)):
             if value <= 0:
@@ -42,7 +44,8 @@ class MultiSimilarity(nn.Module):
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n anchors; arguments as for ProxySoftplus. Without a negative that counts the loss is 0.
 
-        RETURNS (Tensor): (n,), float32 or wider.
+        Returns:
+            (n,), float32 or wider.
         """
         dtype = torch.promote_types(positives.dtype, torch.float32)
         positives, negatives = positives.to(dtype), negatives.to(dtype)

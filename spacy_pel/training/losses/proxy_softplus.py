@@ -22,15 +22,17 @@ class ProxySoftplus(BalancedLoss):
     comparable between mentions and a NIL threshold possible.
 
     Similarity: cosine (the paper's choice); for others, tune alpha.
-    alpha (float): scale, 32 in the paper.
-    margin (float): delta; 0 in the paper's retrieval tables, 0.01, 0.05, 0.1 in its NIL table.
-    offset (Union[float, str, None]): the similarity b at which both terms have their zero, 0 in the
-        paper: Eq. 3 with s - b instead of s. Sentence encoders give unrelated texts cosines far above 0;
-        then all of the gradient pushes negatives at first, and retrieval gets worse before it gets better.
-        Both terms start balanced where mean sigma(-alpha (s+ - b)) = mean sigma(alpha lse- - alpha b) with
-        lse- = logsumexp_j(alpha s-_j) / alpha (at margin 0): well above the mean cosine, since many negatives
-        push together. None = solve for this b on the first batch; "learned" = start there, and
-        train b. See ``BalancedLoss``; an addition to the paper.
+
+    Args:
+        alpha: scale, 32 in the paper.
+        margin: delta; 0 in the paper's retrieval tables, 0.01, 0.05, 0.1 in its NIL table.
+        offset: the similarity b at which both terms have their zero, 0 in the
+            paper: Eq. 3 with s - b instead of s. Sentence encoders give unrelated texts cosines far above 0;
+            then all of the gradient pushes negatives at first, and retrieval gets worse before it gets better.
+            Both terms start balanced where mean sigma(-alpha (s+ - b)) = mean sigma(alpha lse- - alpha b) with
+            lse- = logsumexp_j(alpha s-_j) / alpha (at margin 0): well above the mean cosine, since many negatives
+            push together. None = solve for this b on the first batch; "learned" = start there, and
+            train b. See ``BalancedLoss``; an addition to the paper.
     """
 
     def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: Offset = 0.0):
@@ -41,10 +43,13 @@ class ProxySoftplus(BalancedLoss):
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions.
 
-        positives (Tensor): (n,) similarity of each mention to its entity.
-        negatives (Tensor): (n, m) similarities to other entities.
-        mask (Tensor): (n, m) bool, True = counts as a negative. A row may be all False.
-        RETURNS (Tensor): (n,), float32 or wider.
+        Args:
+            positives: (n,) similarity of each mention to its entity.
+            negatives: (n, m) similarities to other entities.
+            mask: (n, m) bool, True = counts as a negative. A row may be all False.
+
+        Returns:
+            (n,), float32 or wider.
         """
         # half precision overflows at alpha = 32; float64 is kept
         dtype = torch.promote_types(positives.dtype, torch.float32)

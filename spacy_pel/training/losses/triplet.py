@@ -22,9 +22,11 @@ class Triplet(nn.Module):
 
     Similarity: Euclidean (the paper's choice); with the cosine a margin of about 0.2. Other similarities s
     are used as they are, or squared with their sign, s |s|.
-    margin (float): 1.2 (MedMentions) and 1.6 (BC5CDR) in the paper.
-    squared (bool): compare squared distances: True for the paper's plain and down-sampled triplet losses
-        (AllMentions, OneMention), False for its prototypes.
+
+    Args:
+        margin: 1.2 (MedMentions) and 1.6 (BC5CDR) in the paper.
+        squared: compare squared distances: True for the paper's plain and down-sampled triplet losses
+            (AllMentions, OneMention), False for its prototypes.
     """
 
     hardest_only = True
@@ -39,7 +41,8 @@ class Triplet(nn.Module):
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions; arguments as for ProxySoftplus. Without a negative the loss is 0.
 
-        RETURNS (Tensor): (n,), float32 or wider.
+        Returns:
+            (n,), float32 or wider.
         """
         dtype = torch.promote_types(positives.dtype, torch.float32)
         positives = positives.to(dtype)

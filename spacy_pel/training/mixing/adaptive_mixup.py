@@ -29,8 +29,10 @@ class AdaptiveMixup:
     Negatives: those of the batch in the paper (InBatchNegatives); any sampler works.
     Loss: BinaryCrossEntropy. Similarities: DotProduct on [CLS] or means (K = 1 in the paper), SumOfMax
     (K = 10).
-    alpha (float): weight of the positive; 0.3 in the paper.
-    k (int): maximum number of negatives per mention.
+
+    Args:
+        alpha: weight of the positive; 0.3 in the paper.
+        k: maximum number of negatives per mention.
     """
 
     def __init__(self, *, alpha: float = 0.3, k: int = 1):
@@ -42,7 +44,7 @@ class AdaptiveMixup:
         self.k = k
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """RETURNS (StrongNegatives): at most k per mention; see ``Mixing``."""
+        """At most k per mention; see ``Mixing``."""
         places, real = hardest(scores, mask, self.k)
         weights = mix_weights(scores.detach(), places, real)
         own = torch.arange(len(scores), device=scores.device).unsqueeze(1)
@@ -51,7 +53,7 @@ class AdaptiveMixup:
 
 
 def mix_weights(scores: Tensor, places: Tensor, real: Tensor) -> Tensor:
-    """RETURNS (Tensor): (n,) W of Eq. 9, from 0 to 1; 1 for a mention without negatives."""
+    """(n,) W of Eq. 9, from 0 to 1; 1 for a mention without negatives."""
     competing = scores.gather(1, places).masked_fill(~real, -torch.inf)
     own = scores.diagonal().unsqueeze(1)
     # softmax subtracts the maximum first: no overflow

@@ -7,10 +7,13 @@ from torch import Tensor
 def hardest(scores: Tensor, mask: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k negatives of each mention that score highest.
 
-    scores (Tensor): (n, m).
-    mask (Tensor): (n, m) bool, True = a negative.
-    k (int): negatives per mention.
-    RETURNS (Tuple[Tensor, Tensor]): (n, K) positions among the m, and (n, K) bool, False = no such negative;
+    Args:
+        scores: (n, m).
+        mask: (n, m) bool, True = a negative.
+        k: negatives per mention.
+
+    Returns:
+        (n, K) positions among the m, and (n, K) bool, False = no such negative;
         K = min(k, m).
     """
     best = scores.detach().masked_fill(~mask, -torch.inf).topk(min(k, scores.shape[1]), dim=1)

@@ -14,7 +14,8 @@ class HardestInBatch:
     """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
     without its mixing, as with alpha = 0. Not in the paper.
 
-    k (int): maximum number of negatives per mention.
+    Args:
+        k: maximum number of negatives per mention.
     """
 
     def __init__(self, *, k: int = 1):
@@ -23,6 +24,6 @@ class HardestInBatch:
         self.k = k
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """RETURNS (StrongNegatives): at most k per mention; see ``Mixing``."""
+        """At most k per mention; see ``Mixing``."""
         places, real = hardest(scores, mask, self.k)
         return StrongNegatives(take(entities, places), real)

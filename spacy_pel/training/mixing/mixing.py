@@ -25,10 +25,12 @@ class Mixing(Protocol):
     """Makes the negatives of the loss from those of the batch."""
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """
-        entities (Encoded): m of them, the positive of mention i at position i.
-        scores (Tensor): (n, m), of all mentions and entities, detached.
-        mask (Tensor): (n, m) bool, True = entity j is a negative of mention i.
-        RETURNS (StrongNegatives): attached to the graph of the entities.
+        """Args:
+            entities: m of them, the positive of mention i at position i.
+            scores: (n, m), of all mentions and entities, detached.
+            mask: (n, m) bool, True = entity j is a negative of mention i.
+
+        Returns:
+            Attached to the graph of the entities.
         """
         ...

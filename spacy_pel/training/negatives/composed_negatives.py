@@ -15,8 +15,9 @@ class ComposedNegatives:
     """The union of what its parts draw; an entity that several parts draw counts once. For example,
     hard negatives of each mention together with many random ones that the batch shares.
 
-    parts (Dict[str, NegativeSampler]): one or more samplers by any name, ``[pel.negatives.parts.NAME]`` in
-        a config. They draw in the order of their names.
+    Args:
+        parts: one or more samplers by any name, ``[pel.negatives.parts.NAME]`` in
+            a config. They draw in the order of their names.
     """
 
     # Any: configs cannot check the values of a dict
@@ -33,13 +34,13 @@ class ComposedNegatives:
         return max(part.mined_depth for part in self.parts.values())
 
     def own_hard(self, batch_size: int) -> float | None:
-        """RETURNS (Optional[float]): see ``own_hard``; None if a part cannot tell."""
+        """See ``own_hard``; None if a part cannot tell."""
         counts = [own_hard(part, batch_size) for part in self.parts.values()]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
 
     def sample(self, request: DrawRequest) -> Draw:
-        """RETURNS (Draw): distinct entities of all parts."""
+        """Distinct entities of all parts."""
         draws = [part.sample(request) for part in self.parts.values()]
         rows = np.concatenate([draw.rows for draw in draws])
         mask = np.concatenate([draw.mask for draw in draws], axis=1)

@@ -62,19 +62,20 @@ class NegativeSampler(Protocol):
 
 
 def not_gold(rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """RETURNS (NDArray): (len(gold), len(rows)) bool, False where a row is gold for the mention."""
+    """(len(gold), len(rows)) bool, False where a row is gold for the mention."""
     return np.stack([~np.isin(rows, ids) for ids in gold]) if gold else np.zeros((0, len(rows)), bool)
 
 
 def own_columns(n: int, each: int) -> NDArray[np.bool_]:
-    """RETURNS (NDArray): (n, n * each) bool, True where a column belongs to the mention."""
+    """(n, n * each) bool, True where a column belongs to the mention."""
     return np.repeat(np.arange(n), each)[None, :] == np.arange(n)[:, None]
 
 
 def as_sets(draw: Draw) -> Draw:
     """Remove duplicates: each entity is encoded once and counts once per mention.
 
-    RETURNS (Draw): distinct entities, ascending, each a negative of at least one mention.
+    Returns:
+        Distinct entities, ascending, each a negative of at least one mention.
     """
     rows, place = np.unique(draw.rows, return_inverse=True)
     mask = np.zeros((len(draw.mask), len(rows)), dtype=bool)

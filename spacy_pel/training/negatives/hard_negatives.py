@@ -13,20 +13,16 @@ class HardNegatives:
     ``[pel.training.mining]`` (a choice: the paper has "regular intervals"); where a mention has fewer,
     random ones fill the rest.
 
-    n_negatives (int): per mention; 32 or 64 in the paper.
-    depth (Optional[int]): number of nearest entities that they are drawn from; None = n_negatives. With a
-        larger depth the draw changes from batch to batch and has fewer unlabelled synonyms.
-    shared (bool): one draw for the whole batch; mentions contribute their nearest in turn.
-    in_batch (bool): the positives of other mentions are negatives too.
+    Args:
+        n_negatives: per mention; 32 or 64 in the paper.
+        depth: number of nearest entities that they are drawn from; None = n_negatives. With a
+            larger depth the draw changes from batch to batch and has fewer unlabelled synonyms.
+        shared: one draw for the whole batch; mentions contribute their nearest in turn.
+        in_batch: the positives of other mentions are negatives too.
     """
 
     def __init__(
-        self,
-        *,
-        n_negatives: int = 64,
-        depth: int | None = None,
-        shared: bool = False,
-        in_batch: bool = False,
+        self, *, n_negatives: int = 64, depth: int | None = None, shared: bool = False, in_batch: bool = False
     ):
         if n_negatives < 1:
             raise PelError(Errors.E301.format(name="n_negatives", least=1, value=n_negatives))
@@ -42,11 +38,11 @@ class HardNegatives:
         return self.depth or self.n_negatives
 
     def own_hard(self, batch_size: int) -> float:
-        """RETURNS (float): see ``own_hard``."""
+        """See ``own_hard``."""
         return self.n_negatives / batch_size if self.shared else self.n_negatives
 
     def sample(self, request: DrawRequest) -> Draw:
-        """RETURNS (Draw): distinct entities: at most n_negatives, or n_negatives for each mention."""
+        """Distinct entities: at most n_negatives, or n_negatives for each mention."""
         if self.shared:
             rows = hard_together(request, self.n_negatives, self.mined_depth)
             return as_sets(Draw(rows, not_gold(rows, request.gold), self.in_batch))

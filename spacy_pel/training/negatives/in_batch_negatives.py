@@ -15,5 +15,5 @@ class InBatchNegatives:
     mined_depth = 0
 
     def sample(self, request: DrawRequest) -> Draw:
-        """RETURNS (Draw): no further entities."""
+        """No further entities."""
         return Draw(np.zeros(0, dtype=np.int64), np.zeros((len(request), 0), dtype=bool), in_batch=True)

@@ -13,12 +13,13 @@ class MixedNegatives:
     """Mixed-p: p percent hard, the rest uniform over the knowledge base, except the gold entities
     (Wiatrak et al. 2022, section 5.3.1; p = 50). See HardNegatives for the hard ones.
 
-    n_negatives (int): per mention, hard and random ones together; 32 or 64 in the paper.
-    percent (float): share of hard ones, 0 to 100.
-    depth (Optional[int]): number of nearest entities that the hard ones are drawn from; None = as many as are
-        drawn.
-    shared (bool): one draw for the whole batch.
-    in_batch (bool): the positives of other mentions are negatives too.
+    Args:
+        n_negatives: per mention, hard and random ones together; 32 or 64 in the paper.
+        percent: share of hard ones, 0 to 100.
+        depth: number of nearest entities that the hard ones are drawn from; None = as many as are
+            drawn.
+        shared: one draw for the whole batch.
+        in_batch: the positives of other mentions are negatives too.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class MixedNegatives:
 
     @property
     def n_hard(self) -> int:
-        """RETURNS (int): number of hard negatives."""
+        """Number of hard negatives."""
         return round(self.n_negatives * self.percent / 100)
 
     @property
@@ -52,11 +53,11 @@ class MixedNegatives:
         return self.n_hard and (self.depth or self.n_hard)
 
     def own_hard(self, batch_size: int) -> float:
-        """RETURNS (float): see ``own_hard``."""
+        """See ``own_hard``."""
         return self.n_hard / batch_size if self.shared else self.n_hard
 
     def sample(self, request: DrawRequest) -> Draw:
-        """RETURNS (Draw): distinct entities: at most n_negatives, or n_negatives for each mention."""
+        """Distinct entities: at most n_negatives, or n_negatives for each mention."""
         n_random = self.n_negatives - self.n_hard
         if self.shared:
             hard = hard_together(request, self.n_hard, self.mined_depth)

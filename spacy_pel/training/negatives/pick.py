@@ -7,7 +7,7 @@ from .draw import DrawRequest
 
 
 def random_each(request: DrawRequest, n: int) -> NDArray[np.int64]:
-    """RETURNS (NDArray): (mentions, n), uniform over the knowledge base."""
+    """(mentions, n), uniform over the knowledge base."""
     return request.rng.integers(request.n_rows, size=(len(request), n))
 
 
@@ -16,7 +16,8 @@ def hard_each(request: DrawRequest, n: int, depth: int) -> NDArray[np.int64]:
 
     Where fewer were mined (a small knowledge base, or nothing yet), random ones fill the rest.
 
-    RETURNS (NDArray): (mentions, n).
+    Returns:
+        (mentions, n).
     """
     found = request.mined.take(request.examples, depth)
     if depth > n:
@@ -30,7 +31,8 @@ def hard_each(request: DrawRequest, n: int, depth: int) -> NDArray[np.int64]:
 def hard_together(request: DrawRequest, n: int, depth: int) -> NDArray[np.int64]:
     """Draw n distinct entities for the whole batch; mentions contribute their nearest in turn.
 
-    RETURNS (NDArray): (n,), the rest filled with random ones.
+    Returns:
+        (n,), the rest filled with random ones.
     """
     found = request.mined.take(request.examples, depth)
     order = np.where(found < 0, 2.0, request.rng.random(found.shape)).argsort(axis=1, kind="stable")

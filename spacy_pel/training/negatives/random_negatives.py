@@ -9,10 +9,11 @@ from .draw import Draw, DrawRequest, not_gold, own_columns
 class RandomNegatives:
     """Uniform over the knowledge base, except the gold entities (Wiatrak et al. 2022, section 5.3.1).
 
-    n_negatives (int): per mention; 32 or 64 in the paper.
-    shared (bool): one draw for the whole batch, cheaper by a factor of the batch size; False = one
-        draw per mention, as in the paper.
-    in_batch (bool): the positives of other mentions are negatives too.
+    Args:
+        n_negatives: per mention; 32 or 64 in the paper.
+        shared: one draw for the whole batch, cheaper by a factor of the batch size; False = one
+            draw per mention, as in the paper.
+        in_batch: the positives of other mentions are negatives too.
     """
 
     mined_depth = 0
@@ -27,8 +28,11 @@ class RandomNegatives:
     def sample(self, request: DrawRequest) -> Draw:
         """Draw for a batch. If the knowledge base has fewer entities than are drawn, entities repeat.
 
-        request (DrawRequest): the batch.
-        RETURNS (Draw): n_negatives entities, or n_negatives for each mention.
+        Args:
+            request: the batch.
+
+        Returns:
+            n_negatives entities, or n_negatives for each mention.
         """
         n_draws = 1 if self.shared else len(request)
         rows = request.rng.integers(request.n_rows, size=self.n_negatives * n_draws)

@@ -52,8 +52,9 @@ class RankMentions:
         """Select mentions. NIL and composite mentions and ids that are not in the KB are left out, with a
         message.
 
-        limit (int): maximum number of mentions, drawn with the seed; 0 = all.
-        whole_documents (bool): draw whole documents up to the limit; only the last one is cut.
+        Args:
+            limit: maximum number of mentions, drawn with the seed; 0 = all.
+            whole_documents: draw whole documents up to the limit; only the last one is cut.
         """
         usable: list[tuple[int, int]] = []  # document, mention
         gold: list[NDArray[np.int64]] = []
@@ -65,9 +66,7 @@ class RankMentions:
                     usable.append((number, place))
                     gold.append(rows)
         n_all = sum(len(document.mentions) for document in documents)
-        logger.info(
-            "%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold)
-        )
+        logger.info("%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold))
         numbers: dict[str, int] = {}
         originals = (original_id(document) for document in documents)
         original = np.array([numbers.setdefault(one, len(numbers)) for one in originals], dtype=np.int64)
@@ -87,12 +86,9 @@ class RankMentions:
         return cls(queries, [gold[i] for i in kept], original[owner], list(numbers))
 
     def take(self, rows: NDArray[np.int64]) -> "RankMentions":
-        """RETURNS (RankMentions): those at the given positions."""
+        """Those at the given positions."""
         return RankMentions(
-            [self.queries[i] for i in rows],
-            [self.gold[i] for i in rows],
-            self.document[rows],
-            self.document_ids,
+            [self.queries[i] for i in rows], [self.gold[i] for i in rows], self.document[rows], self.document_ids
         )
 
 
@@ -110,13 +106,15 @@ class Candidates:
     offsets: NDArray[np.int64]
 
     def to_disk(self, path: Path, key: str) -> None:
-        """key (str): fingerprint of what they depend on."""
+        """Args:
+        key: fingerprint of what they depend on.
+        """
         with atomic_path(path) as part, part.open("wb") as file:
             np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores, offsets=self.offsets)
 
     @classmethod
     def from_disk(cls, path: Path, key: str) -> "Candidates | None":
-        """RETURNS (Optional[Candidates]): None if there is no such file, or it is damaged or has
+        """None if there is no such file, or it is damaged or has
         another key."""
         try:
             with np.load(path, allow_pickle=False) as saved:
@@ -139,12 +137,15 @@ def cached_candidates(
 ) -> Candidates:
     """Find candidates, or read those of an earlier run.
 
-    path (Path): an .npz file.
-    linker (Linker): finds and scores them; its reranker is not used.
-    n (int): candidates per mention.
-    folds (int): parts of the documents; the mentions of each are left out of the index in turn.
-    leave_out (Optional[LeaveOut]): None = nothing is left out.
-    RETURNS (Candidates): of all mentions.
+    Args:
+        path: an .npz file.
+        linker: finds and scores them; its reranker is not used.
+        n: candidates per mention.
+        folds: parts of the documents; the mentions of each are left out of the index in turn.
+        leave_out: None = nothing is left out.
+
+    Returns:
+        Of all mentions.
     """
     folds = folds if leave_out else 1
     key = _key(linker, mentions, n, folds if leave_out else 0)
@@ -193,7 +194,7 @@ def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) ->
 
 
 def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
-    """RETURNS (str): a hash of all that determines the candidates."""
+    """A hash of all that determines the candidates."""
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     vectors = [query.vector.tobytes() for query in mentions.queries if isinstance(query, EncodedQuery)]

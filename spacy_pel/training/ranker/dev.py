@@ -11,7 +11,7 @@ from .pair_batches import are_gold
 
 
 def ranking_task(kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates) -> RankingTask:
-    """RETURNS (RankingTask): the ranker's input for these mentions and their candidates."""
+    """The ranker's input for these mentions and their candidates."""
     distinct, rows = np.unique(candidates.kb_rows, return_inverse=True)
     return RankingTask(
         mentions=[query.in_text for query in mentions.queries],
@@ -25,9 +25,10 @@ class DevRanking:
     """Ranks the retriever's candidates of dev mentions; the gold entity is not added. All mentions
     whose entity is in the KB count (unnormalised): those whose entity the retriever missed are errors.
 
-    kb (KnowledgeBase): holds the entities.
-    mentions (RankMentions): of the dev corpus.
-    candidates (Candidates): of the retriever.
+    Args:
+        kb: holds the entities.
+        mentions: of the dev corpus.
+        candidates: of the retriever.
     """
 
     def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates):
@@ -37,15 +38,12 @@ class DevRanking:
         self.table = CandidateTable(candidates.kb_rows, candidates.offsets, {})
 
     def retriever(self) -> dict[str, float]:
-        """RETURNS (dict): "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
+        """ "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
         found = segment_sum(self.right, self.table.offsets) > 0
-        return {
-            "retriever_accuracy": self._accuracy(self.scores),
-            "retriever_recall": float(found.mean()),
-        }
+        return {"retriever_accuracy": self._accuracy(self.scores), "retriever_recall": float(found.mean())}
 
     def __call__(self, ranker: Ranker) -> dict[str, float]:
-        """RETURNS (dict): "accuracy" of the ranker's order, and "accuracy_mixed" of its scores combined
+        """ "accuracy" of the ranker's order, and "accuracy_mixed" of its scores combined
         with the combiner's, both with weight 1.
         """
         read = ranker.score(self.task)

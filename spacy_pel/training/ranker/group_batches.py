@@ -22,12 +22,13 @@ class GroupStore:
     group are the candidates of all of its mentions, without their gold entities. The gold entity is the
     positive even where it is not among the candidates: a choice, the paper does not say.
 
-    kb (KnowledgeBase): holds the entities.
-    mentions (RankMentions): (n,); one with several gold entities belongs to the first.
-    candidates (Candidates): theirs.
-    encoder (BiEncoder): its templates and tokenizer.
-    hidden_share (float): share of the groups whose surface forms are left out of their entities' names.
-    rng (np.random.Generator): draws the hidden groups.
+    Args:
+        kb: holds the entities.
+        mentions: (n,); one with several gold entities belongs to the first.
+        candidates: theirs.
+        encoder: its templates and tokenizer.
+        hidden_share: share of the groups whose surface forms are left out of their entities' names.
+        rng: draws the hidden groups.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class _Texts:
         self._places: dict[tuple[int, tuple[str, ...]], int] = {}
 
     def place(self, row: int, hidden: Sequence[str]) -> int:
-        """RETURNS (int): position in ``entities`` of the entity without the hidden names."""
+        """Position in ``entities`` of the entity without the hidden names."""
         key = (row, tuple(hidden))
         if key not in self._places:
             whole = self._places.get((row, ()))
@@ -131,16 +132,15 @@ class GroupPlanner:
     batches" (section 4.5.2). Where a group has one anchor, a batch of 32 is 32 groups with all of their
     mentions, about 64 on MedMentions; where every mention is an anchor, it is 32 mentions.
 
-    store (GroupStore): mentions and entities.
-    batch_size (int): maximum number of groups, or of mentions, in a batch.
-    count_groups (bool): True = ``batch_size`` counts groups, so that all batches but the last have this
-        many; False = it counts mentions, and a group that is larger than a batch gets its own batch.
-    pad_id (int): the tokenizer's padding id.
+    Args:
+        store: mentions and entities.
+        batch_size: maximum number of groups, or of mentions, in a batch.
+        count_groups: True = ``batch_size`` counts groups, so that all batches but the last have this
+            many; False = it counts mentions, and a group that is larger than a batch gets its own batch.
+        pad_id: the tokenizer's padding id.
     """
 
-    def __init__(
-        self, store: GroupStore, *, batch_size: int, count_groups: bool = False, pad_id: int, seed: int
-    ):
+    def __init__(self, store: GroupStore, *, batch_size: int, count_groups: bool = False, pad_id: int, seed: int):
         self.store = store
         self.batch_size = batch_size
         self.count_groups = count_groups
@@ -149,11 +149,11 @@ class GroupPlanner:
 
     @property
     def batches_per_epoch(self) -> int:
-        """RETURNS (int): of the first epoch; others may have one more or less where mentions are counted."""
+        """Of the first epoch; others may have one more or less where mentions are counted."""
         return len(self.plan(0))
 
     def plan(self, epoch: int) -> list[GroupPlan]:
-        """RETURNS (List[GroupPlan]): all groups, each once, in a random order."""
+        """All groups, each once, in a random order."""
         rng = np.random.default_rng([self.seed, 24, epoch])
         sizes = np.diff(self.store.groups.offsets)
         if self.count_groups:
@@ -169,7 +169,7 @@ class GroupPlanner:
         return [GroupPlan(np.array(batch), int(rng.integers(2**62))) for batch in batches]
 
     def build(self, plan: GroupPlan) -> GroupBatch:
-        """RETURNS (GroupBatch): of a plan's groups."""
+        """Of a plan's groups."""
         store = self.store
         members = [store.groups[group] for group in plan.groups]
         wrong = [store.negatives[group] for group in plan.groups]

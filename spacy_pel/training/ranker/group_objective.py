@@ -20,23 +20,18 @@ class GroupObjective(nn.Module):
     If the loss needs only the hardest negative, it is found under the current model without dropout and
     gradients; then only it and the positive are encoded with gradients.
 
-    towers (ModuleDict): "mention" and, unless tied, "entity".
-    loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
-    similarity (Similarity): of anchors and entities.
-    anchors (AnchorPart): makes anchors of the mentions of each group.
-    at_once (Optional[int]): texts of one side whose activations are kept for the backward pass. More are
-        encoded in pieces of this size and each is encoded again in the backward pass: the same gradients, in
-        memory that does not grow with the groups. None = no limit.
+    Args:
+        towers: "mention" and, unless tied, "entity".
+        loss: positives (n,), negatives (n, m), mask (n, m) -> (n,).
+        similarity: of anchors and entities.
+        anchors: makes anchors of the mentions of each group.
+        at_once: texts of one side whose activations are kept for the backward pass. More are
+            encoded in pieces of this size and each is encoded again in the backward pass: the same gradients, in
+            memory that does not grow with the groups. None = no limit.
     """
 
     def __init__(
-        self,
-        towers: Any,
-        loss: nn.Module,
-        *,
-        similarity: Similarity,
-        anchors: AnchorPart,
-        at_once: int | None = None,
+        self, towers: Any, loss: nn.Module, *, similarity: Similarity, anchors: AnchorPart, at_once: int | None = None
     ):
         super().__init__()
         self.towers = towers
@@ -46,7 +41,7 @@ class GroupObjective(nn.Module):
         self.at_once = at_once
 
     def forward(self, batch: GroupBatch) -> tuple[Tensor, dict[str, float]]:
-        """RETURNS (tuple): the mean loss of the anchors plus the anchor part's own loss, and metrics for the
+        """The mean loss of the anchors plus the anchor part's own loss, and metrics for the
         log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates,
         "active" (share of the anchors with a loss), those of the anchor part, and the loss's, if it has any.
         """
@@ -92,7 +87,7 @@ class GroupObjective(nn.Module):
         return self.towers[side if side in self.towers else "mention"]
 
     def _hardest(self, anchors: Tensor, ids: Tensor, mask: Tensor, wrong: Tensor) -> Tensor:
-        """RETURNS (Tensor): (a, e) bool, the nearest wrong entity of each anchor."""
+        """(a, e) bool, the nearest wrong entity of each anchor."""
         tower = self._tower("entity")
         was_training = tower.training
         tower.eval()

@@ -28,10 +28,13 @@ class GroupRecipe:
     """Trains a dual encoder on groups: the mentions of one entity in one document. ``batch_size`` counts
     anchors, as in the paper: groups where each has one anchor, mentions where every mention is one.
 
-    ranker (DualEncoder): to be trained.
-    settings (RankerSettings): by default the loss is a Triplet and every mention is an anchor.
-    RAISES (PelError): if there is a regularizer, or the encoder compares tokens or reads mentions
-        without markers.
+    Args:
+        ranker: to be trained.
+        settings: by default the loss is a Triplet and every mention is an anchor.
+
+    Raises:
+        PelError: if there is a regularizer, or the encoder compares tokens or reads mentions
+            without markers.
     """
 
     whole_documents = True
@@ -67,9 +70,7 @@ class GroupRecipe:
     def own_rates(self) -> OwnRates:
         return [(self.anchors, self.anchors.learn_rate)]
 
-    def planner(
-        self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int
-    ) -> GroupPlanner:
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> GroupPlanner:
         encoder = self.ranker.encoder
         store = GroupStore(
             kb,

@@ -21,10 +21,13 @@ class LeaveOut:
     """Maps each mention row and each count of an index to its document, so that documents can be held
     out without re-embedding. The mapping follows from the documents, and is checked.
 
-    kb (KnowledgeBase): of the index.
-    index (EntityIndex): with rows of kind "mention" or counts of surface forms.
-    documents (Sequence[Document]): those that the index was built with, in the same order.
-    RAISES (PelError): if it was built with other documents.
+    Args:
+        kb: of the index.
+        index: with rows of kind "mention" or counts of surface forms.
+        documents: those that the index was built with, in the same order.
+
+    Raises:
+        PelError: if it was built with other documents.
     """
 
     def __init__(self, kb: KnowledgeBase, index: EntityIndex, documents: Sequence[Document]):
@@ -49,7 +52,7 @@ class LeaveOut:
         self._check_topics()
 
     def _owners_of_rows(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): for each row of the index its document; -1 = not a mention's row."""
+        """For each row of the index its document; -1 = not a mention's row."""
         rows = self.index.rows
         places = np.flatnonzero(rows.kinds == KINDS.index("mention"))
         owner_of_row = np.full(len(rows), -1, dtype=np.int64)
@@ -59,9 +62,7 @@ class LeaveOut:
             by_object = {id(m): owner for m, owner in zip(self._mentions, self._owner, strict=True)}
             kept = LinkedMentions(self._mentions, self._kb_rows, 0).capped(most)
             if not np.array_equal(kept.kb_rows, rows.kb_rows[places]):
-                raise PelError(
-                    Errors.E391.format(what=f"{len(places):,} mention rows", got=f"{len(kept.kb_rows):,}")
-                )
+                raise PelError(Errors.E391.format(what=f"{len(places):,} mention rows", got=f"{len(kept.kb_rows):,}"))
             owner_of_row[places] = [by_object[id(mention)] for mention in kept.mentions]
         return owner_of_row
 
@@ -71,9 +72,7 @@ class LeaveOut:
             np.array_equal(column, counted.columns()[name]) for name, column in priors.columns().items()
         )
         if len(priors) and not same:
-            raise PelError(
-                Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}")
-            )
+            raise PelError(Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}"))
 
     def _check_topics(self) -> None:
         """The texts are numbered in the order of the documents."""
@@ -93,7 +92,7 @@ class LeaveOut:
         return AliasPriors.build(surfaces, self._kb_rows[kept])
 
     def without(self, ids: Collection[str]) -> "PartOfIndex":
-        """RETURNS (PartOfIndex): the index without the documents of these original ids; unknown ids are
+        """The index without the documents of these original ids; unknown ids are
         ignored."""
         left_out = np.array(sorted(self._numbers[i] for i in ids if i in self._numbers), dtype=np.int64)
         priors = self.index.priors
@@ -108,19 +107,14 @@ class LeaveOut:
 class PartOfIndex:
     """A view of an index for a linker, with some of its rows hidden and other counts.
 
-    index (EntityIndex): the whole index.
-    priors (AliasPriors): the counts to use.
-    shown (NDArray[bool]): (rows,), True = visible.
-    topics (Optional[Topics]): the topics to use.
+    Args:
+        index: the whole index.
+        priors: the counts to use.
+        shown: (rows,), True = visible.
+        topics: the topics to use.
     """
 
-    def __init__(
-        self,
-        index: EntityIndex,
-        priors: AliasPriors,
-        shown: NDArray[np.bool_],
-        topics: Topics | None = None,
-    ):
+    def __init__(self, index: EntityIndex, priors: AliasPriors, shown: NDArray[np.bool_], topics: Topics | None = None):
         self.index = index
         self.priors = priors
         self.shown = shown
@@ -129,6 +123,6 @@ class PartOfIndex:
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
     ) -> list[tuple[Scores, Rows]]:
-        """RETURNS (List[Tuple[Scores, Rows]]): as ``EntityIndex.search_groups``."""
+        """As ``EntityIndex.search_groups``."""
         shown = None if self.shown.all() else self.shown
         return self.index.search_groups(vectors, k, allowed, groups, shown)

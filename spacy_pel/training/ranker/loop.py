@@ -23,11 +23,12 @@ from .settings import RankRunSettings
 class RankTrainer(BaseTrainer):
     """Trains a ranker on the candidates of a linker; see ``BaseTrainer`` on reproducibility.
 
-    settings (RankRunSettings): from ``read_rank_settings``.
-    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
-    linker (Linker): finds the candidates.
-    queries (MakeQueries): makes the linker's queries from a document, as at inference.
-    gpu_id (int): -1 = CPU.
+    Args:
+        settings: from ``read_rank_settings``.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
+        linker: finds the candidates.
+        queries: makes the linker's queries from a document, as at inference.
+        gpu_id: -1 = CPU.
     """
 
     stream = 22
@@ -56,9 +57,14 @@ class RankTrainer(BaseTrainer):
     def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.
 
-        resume (bool): resume from the checkpoint in the output folder, if there is one.
-        RETURNS (dict): the best evaluation: its step and metrics.
-        RAISES (PelError): if inputs are missing, or the output holds another training.
+        Args:
+            resume: resume from the checkpoint in the output folder, if there is one.
+
+        Returns:
+            The best evaluation: its step and metrics.
+
+        Raises:
+            PelError: if inputs are missing, or the output holds another training.
         """
         self.check_output(resume=resume)
         self.initialize(self.ranker)
@@ -82,8 +88,11 @@ class RankTrainer(BaseTrainer):
     def prepare(self) -> tuple[tuple[RankMentions, Candidates], DevRanking]:
         """Find the candidates, or read those of an earlier run.
 
-        RETURNS (tuple): the training mentions and their candidates, and the evaluation on dev.
-        RAISES (PelError): if inputs are missing, or no mention's entity is in the KB.
+        Returns:
+            The training mentions and their candidates, and the evaluation on dev.
+
+        Raises:
+            PelError: if inputs are missing, or no mention's entity is in the KB.
         """
         paths, wanted = self.settings.paths, self.settings.ranker.candidates
         train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
@@ -139,7 +148,7 @@ class RankTrainer(BaseTrainer):
         return planner
 
     def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
-        """RETURNS (str): a hash of all that determines the training."""
+        """A hash of all that determines the training."""
         parts = "".join(describe(part) for part in self.recipe.parts)
         texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
         arrays = [

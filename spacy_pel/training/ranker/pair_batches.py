@@ -25,9 +25,12 @@ def with_gold(
     In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and Appendix B
     does not say what happens to a mention whose entity was not retrieved.
 
-    gold (Sequence[NDArray[int64]]): KB rows for each mention, at least one.
-    n (int): maximum number of candidates.
-    RETURNS (tuple): KB rows of the candidates, ragged, and their offsets.
+    Args:
+        gold: KB rows for each mention, at least one.
+        n: maximum number of candidates.
+
+    Returns:
+        KB rows of the candidates, ragged, and their offsets.
     """
     pieces = []
     for i, rows in enumerate(gold):
@@ -42,14 +45,14 @@ def with_gold(
 def are_gold(
     kb_rows: NDArray[np.int64], offsets: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]
 ) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (m,) whether the candidate is a gold entity of its mention."""
+    """(m,) whether the candidate is a gold entity of its mention."""
     spans = zip(offsets[:-1], offsets[1:], gold, strict=True)
     pieces = [np.isin(kb_rows[start:end], rows) for start, end, rows in spans]
     return np.concatenate([np.empty(0, np.bool_), *pieces])
 
 
 def without_name(entity: Entity, surface: str) -> Entity:
-    """RETURNS (Entity): without the names whose normal form is the surface form; the same entity if
+    """Without the names whose normal form is the surface form; the same entity if
     it has no such name, or no other name."""
     names = [entity.canonical_name, *entity.aliases]
     kept = [name for name in names if normalize_alias(name) != surface]
@@ -59,7 +62,7 @@ def without_name(entity: Entity, surface: str) -> Entity:
 
 
 def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: list[Entity]) -> RaggedTokens:
-    """RETURNS (RaggedTokens): one sequence per entity; tokenised in chunks to bound memory."""
+    """One sequence per entity; tokenised in chunks to bound memory."""
     starts = range(0, max(1, len(entities)), _ENTITIES)
     parts = [template.tokenize(tokenizer, entities[start : start + _ENTITIES]) for start in starts]
     return RaggedTokens.concatenate(parts)
@@ -68,12 +71,13 @@ def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: list[E
 class PairStore:
     """Mentions and their candidates, each text tokenised once.
 
-    kb (KnowledgeBase): holds the entities.
-    mentions (RankMentions): (n,).
-    kb_rows, offsets (NDArray[int64]): their candidates, ragged.
-    template (MentionEntityPair): joins them.
-    tokenizer (PreTrainedTokenizerBase): the ranker's.
-    hidden (Optional[NDArray[bool]]): (n,), mentions whose surface form is left out of the candidates' names.
+    Args:
+        kb: holds the entities.
+        mentions: (n,).
+        kb_rows, offsets: their candidates, ragged.
+        template: joins them.
+        tokenizer: the ranker's.
+        hidden: (n,), mentions whose surface form is left out of the candidates' names.
     """
 
     def __init__(
@@ -116,7 +120,7 @@ class PairStore:
         return len(self.mentions)
 
     def pairs(self, mention_rows: NDArray[np.int64]) -> tuple[RaggedTokens, NDArray[np.int64]]:
-        """RETURNS (tuple): the pairs of some mentions, one mention after the other, and their positions
+        """The pairs of some mentions, one mention after the other, and their positions
         among all m candidates."""
         starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
         chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(lengths.sum())
@@ -149,9 +153,10 @@ class PairTable:
 class PairPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch).
 
-    store (PairStore): mentions and candidates.
-    batch_size (int): mentions in a batch.
-    pad_id (int): the tokenizer's padding id.
+    Args:
+        store: mentions and candidates.
+        batch_size: mentions in a batch.
+        pad_id: the tokenizer's padding id.
     """
 
     def __init__(self, store: PairStore, *, batch_size: int, pad_id: int, seed: int):
@@ -165,7 +170,7 @@ class PairPlanner:
         return -(-len(self.store) // self.batch_size)
 
     def plan(self, epoch: int) -> list[NDArray[np.int64]]:
-        """RETURNS (List[NDArray]): mentions of each batch: each once, similar lengths together."""
+        """Mentions of each batch: each once, similar lengths together."""
         rng = np.random.default_rng([self.seed, 21, epoch])
         order = rng.permutation(len(self.store))
         lengths = self.store.mentions.lengths
@@ -173,7 +178,7 @@ class PairPlanner:
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def build(self, mention_rows: NDArray[np.int64]) -> PairTable:
-        """RETURNS (PairTable): of the given mentions."""
+        """Of the given mentions."""
         tokens, chosen = self.store.pairs(mention_rows)
         lengths = np.diff(self.store.offsets)[mention_rows]
         offsets, width = offsets_of(lengths), int(lengths.max(initial=1))

@@ -14,8 +14,11 @@ class CandidateCrossEntropy(nn.Module):
     Appendix B). Where several candidates are right, their probabilities are summed."""
 
     def forward(self, scores: Tensor, right: Tensor, present: Tensor) -> Tensor:
-        """scores (Tensor): (n, k). right, present (Tensor): (n, k) bool; each row has a right one.
-        RETURNS (Tensor): (n,).
+        """Args:
+            scores: (n, k). right, present (Tensor): (n, k) bool; each row has a right one.
+
+        Returns:
+            (n,).
         """
         among_all = scores.masked_fill(~present, -torch.inf).logsumexp(dim=1)
         return among_all - scores.masked_fill(~right, -torch.inf).logsumexp(dim=1)
@@ -24,9 +27,10 @@ class CandidateCrossEntropy(nn.Module):
 class PairObjective(nn.Module):
     """A cross-encoder's tower and its loss in one module.
 
-    tower (CrossTower): ids, mask -> scores of pairs.
-    regularizer (Optional[Regularizer]): adds the loss of perturbed pairs, in training mode only. It
-        perturbs the entity's tokens; the mention is shared by all candidates.
+    Args:
+        tower: ids, mask -> scores of pairs.
+        regularizer: adds the loss of perturbed pairs, in training mode only. It
+            perturbs the entity's tokens; the mention is shared by all candidates.
     """
 
     def __init__(self, tower: Any, *, regularizer: Regularizer | None = None):
@@ -36,7 +40,7 @@ class PairObjective(nn.Module):
         self.regularizer = regularizer
 
     def forward(self, batch: PairTable) -> tuple[Tensor, dict[str, float]]:
-        """RETURNS (tuple): the mean loss, and metrics for the log: "accuracy" among the candidates,
+        """The mean loss, and metrics for the log: "accuracy" among the candidates,
         and "loss_adversarial" with a regularizer.
         """
         device = next(self.parameters()).device

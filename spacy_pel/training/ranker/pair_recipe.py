@@ -16,9 +16,12 @@ from .settings import RankerSettings
 class PairRecipe:
     """Trains a cross-encoder on pairs, by cross-entropy over the candidates of a mention.
 
-    ranker (CrossEncoder): to be trained.
-    settings (RankerSettings): without loss and anchors.
-    RAISES (PelError): if there is a loss or an anchor part.
+    Args:
+        ranker: to be trained.
+        settings: without loss and anchors.
+
+    Raises:
+        PelError: if there is a loss or an anchor part.
     """
 
     whole_documents = False
@@ -36,15 +39,11 @@ class PairRecipe:
     def own_rates(self) -> OwnRates:
         return []
 
-    def planner(
-        self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int
-    ) -> PairPlanner:
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> PairPlanner:
         kb_rows, offsets = with_gold(candidates, mentions.gold, self.settings.candidates.n)
         template, tokenizer = self.ranker.template, self.ranker.tokenizer
         draw = np.random.default_rng([seed, 23]).random(len(mentions))
         hidden = draw < self.settings.candidates.hide_names
-        store = PairStore(
-            kb, mentions, kb_rows, offsets, template=template, tokenizer=tokenizer, hidden=hidden
-        )
+        store = PairStore(kb, mentions, kb_rows, offsets, template=template, tokenizer=tokenizer, hidden=hidden)
         size, pad_id = self.settings.training.batch_size, tokenizer.pad_token_id
         return PairPlanner(store, batch_size=size, pad_id=pad_id, seed=seed)

@@ -29,18 +29,21 @@ class RankRecipe(Protocol):
 
     def own_rates(self) -> OwnRates: ...  # modules in it with their own learning rate
 
-    def planner(
-        self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int
-    ) -> Planner: ...
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> Planner: ...
 
 
 def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
     """Find the recipe of a ranker: the part of "pel_rank_recipes" with the ranker's registered name.
 
-    ranker (Ranker): ``settings.model``.
-    settings (RankerSettings): the other parts.
-    RETURNS (RankRecipe): for this kind of ranker.
-    RAISES (PelError): if it cannot be trained, or not with these parts.
+    Args:
+        ranker: ``settings.model``.
+        settings: the other parts.
+
+    Returns:
+        For this kind of ranker.
+
+    Raises:
+        PelError: if it cannot be trained, or not with these parts.
     """
     name = getattr(ranker, "registered_name", type(ranker).__name__)
     if name not in registry.pel_rank_recipes:
@@ -50,6 +53,8 @@ def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
 
 
 def refuse(name: str, section: str, part: Any | None, why: str) -> None:
-    """RAISES (PelError): if a part is given that this kind of ranker cannot be trained with."""
+    """Raises:
+    PelError: if a part is given that this kind of ranker cannot be trained with.
+    """
     if part is not None:
         raise PelError(Errors.E348.format(name=name, section=section, why=why))

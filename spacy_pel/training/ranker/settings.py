@@ -48,14 +48,9 @@ class CandidateSettings(Strict):
     """
 
     n: int = Field(default=16, ge=2, title="Candidates of a mention")
-    folds: int = Field(
-        default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them"
-    )
+    folds: int = Field(default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them")
     hide_names: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        title="Share of training mentions whose surface form is hidden in the candidates",
+        default=0.0, ge=0, le=1, title="Share of training mentions whose surface form is hidden in the candidates"
     )
 
 
@@ -77,8 +72,7 @@ class RankTrainingSettings(BaseTrainingSettings):
     limit: int = Field(
         default=0,
         ge=0,
-        title="Maximum number of training mentions, drawn once; 0 = all. Whole documents where mentions "
-        "are grouped",
+        title="Maximum number of training mentions, drawn once; 0 = all. Whole documents where mentions are grouped",
     )
     optimizer: OptimizerSettings = OptimizerSettings(learn_rate=2e-5, warmup=0.2)
     dev: RankDevSettings = RankDevSettings()
@@ -89,9 +83,7 @@ class RankerSettings(Strict):
 
     model: Any = Field(title="The ranker: a part of the registry pel_rankers")
     loss: nn.Module | None = Field(default=None, title="Loss, for rankers that have a choice")
-    anchors: AnchorPart | None = Field(
-        default=None, title="Anchors of the mentions of one entity in one document"
-    )
+    anchors: AnchorPart | None = Field(default=None, title="Anchors of the mentions of one entity in one document")
     regularizer: Regularizer | None = None
     candidates: CandidateSettings = CandidateSettings()
     training: RankTrainingSettings = RankTrainingSettings()
@@ -108,10 +100,15 @@ class RankRunSettings(BaseModel):
 def read_rank_settings(path: Path, overrides: dict[str, Any] | None = None) -> RankRunSettings:
     """Read, validate and resolve a config with a [ranker] section.
 
-    path (Path): a .cfg file in spaCy's format.
-    overrides (Optional[dict]): dotted names to values, e.g. {"ranker.training.max_epochs": 1}.
-    RETURNS (RankRunSettings): with the parts built.
-    RAISES (PelError): names every unknown or ill-typed key.
+    Args:
+        path: a .cfg file in spaCy's format.
+        overrides: dotted names to values, e.g. {"ranker.training.max_epochs": 1}.
+
+    Returns:
+        With the parts built.
+
+    Raises:
+        PelError: names every unknown or ill-typed key.
     """
     return resolve_rank_settings(load_config(path, overrides or {}), path)
 

@@ -37,8 +37,9 @@ class FGSM:
     gradients weighted by the loss, which is the sign of the loss's own gradient (Eq. 5); Eq. 6 to the
     letter, a step for each pair, is what negatives of a mention's own get.
 
-    epsilon (float): step size for each component of an embedding; 0.01 in the paper.
-    weight (float): lambda; 1 in the paper.
+    Args:
+        epsilon: step size for each component of an embedding; 0.01 in the paper.
+        weight: lambda; 1 in the paper.
     """
 
     def __init__(self, *, epsilon: float = 0.01, weight: float = 1.0):
@@ -51,33 +52,31 @@ class FGSM:
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
     ) -> list[Tensor]:
-        """RETURNS (List[Tensor]): see ``fgsm_deltas``."""
+        """See ``fgsm_deltas``."""
         return fgsm_deltas(embeddings, masks, scores, signs, epsilon=self.epsilon)
 
     def steps(self, gradients: Sequence[Tensor], masks: Sequence[Tensor]) -> list[Tensor]:
-        """RETURNS (List[Tensor]): ``epsilon sign(gradient)`` of each side, 0 for padding."""
+        """``epsilon sign(gradient)`` of each side, 0 for padding."""
         return _steps(gradients, masks, self.epsilon)
 
 
 def fgsm_deltas(
-    embeddings: Sequence[Tensor],
-    masks: Sequence[Tensor],
-    scores: Tensor,
-    signs: Tensor,
-    *,
-    epsilon: float,
+    embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor, *, epsilon: float
 ) -> list[Tensor]:
     """``epsilon sign(grad of sum(signs scores))``: one step that raises scores of positive sign
     and lowers those of negative sign.
 
-    embeddings (Sequence[Tensor]): each (batch, length, width), inputs that the scores were
-        computed from.
-    masks (Sequence[Tensor]): each (batch, length), 1 = a real token. Others get a delta of zero.
-    scores (Tensor): similarities or logits, attached to their graph, which is retained.
-    signs (Tensor): of the scores' shape: -1 = a positive, 1 = a negative, 0 = ignored.
-        Where a sequence has several scores, the absolute values are their weights.
-    epsilon (float): step size.
-    RETURNS (List[Tensor]): same shapes as the embeddings, detached.
+    Args:
+        embeddings: each (batch, length, width), inputs that the scores were
+            computed from.
+        masks: each (batch, length), 1 = a real token. Others get a delta of zero.
+        scores: similarities or logits, attached to their graph, which is retained.
+        signs: of the scores' shape: -1 = a positive, 1 = a negative, 0 = ignored.
+            Where a sequence has several scores, the absolute values are their weights.
+        epsilon: step size.
+
+    Returns:
+        Same shapes as the embeddings, detached.
     """
     # autocast is for forward passes: a backward pass uses the dtypes of its forward pass
     with torch.autocast(scores.device.type, enabled=False):

@@ -10,7 +10,8 @@ from torch import Tensor
 class Regularizer(Protocol):
     """Perturbs input embeddings in training; the loss of the perturbed batch is added, times ``weight``.
 
-    weight (float): lambda, the share of the perturbed loss in the total.
+    Attributes:
+        weight: lambda, the share of the perturbed loss in the total.
     """
 
     weight: float

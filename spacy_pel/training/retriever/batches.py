@@ -96,7 +96,8 @@ class BatchPlanner:
         """Batches of one epoch: each mention once and a draw of bare names, similar lengths together, and
         mentions that share a window.
 
-        RETURNS (List[NDArray]): example numbers of each batch; numbers from len(mentions) on
+        Returns:
+            Example numbers of each batch; numbers from len(mentions) on
             are bare names.
         """
         rng = np.random.default_rng([self.seed, 1, epoch])
@@ -113,8 +114,11 @@ class BatchPlanner:
         """Shuffle windows and names: the mentions of a window stay together, so that batches of whole windows
         of many documents are cut from the order; a window between two batches is read in both.
 
-        mentions, names (NDArray): example numbers, ascending mentions.
-        RETURNS (NDArray[int64]): all of them, in a random order.
+        Args:
+            mentions, names: example numbers, ascending mentions.
+
+        Returns:
+            All of them, in a random order.
         """
         _, window = np.unique(window_numbers(self.store.mentions)[mentions], return_inverse=True)
         n_windows = int(window.max(initial=-1)) + 1
@@ -126,9 +130,12 @@ class BatchPlanner:
     def build(self, examples: NDArray[np.int64], step: int) -> PairBatch:
         """Make the arrays of one batch.
 
-        examples (NDArray): example numbers from ``plan``.
-        step (int): counts over the whole training; seeds the draws.
-        RETURNS (PairBatch): the batch.
+        Args:
+            examples: example numbers from ``plan``.
+            step: counts over the whole training; seeds the draws.
+
+        Returns:
+            The batch.
         """
         store, rng = self.store, np.random.default_rng([self.seed, 2, step])
         entity = store.entity_of(examples)
@@ -145,7 +152,7 @@ class BatchPlanner:
         )
 
     def anchors(self, examples: NDArray[np.int64]) -> list[Side]:
-        """RETURNS (List[Side]): what the mention tower reads of each example."""
+        """What the mention tower reads of each example."""
         store, places, n_mentions = self.store, np.arange(len(examples)), len(self.store.mentions)
         is_mention = examples < n_mentions
         sides = [
@@ -190,7 +197,7 @@ class BatchPlanner:
 
 
 def side_of(tower: str, tokens: MentionTokens, places: NDArray[np.int64], pad_id: int) -> Side:
-    """RETURNS (Side): of these tokens; a mention's are its window."""
+    """Of these tokens; a mention's are its window."""
     if isinstance(tokens, MentionWindows):
         ids, mask = tokens.windows.padded(np.arange(len(tokens.windows)), pad_id)
         return Side(tower, ids, mask, places, tokens.spans)

@@ -21,11 +21,14 @@ class DevRetrieval:
     at random. Metrics on a part of the KB are higher than on the whole KB; use them to compare steps of
     one training.
 
-    kb (KnowledgeBase): the whole knowledge base.
-    documents (Iterable[Document]): the dev corpus.
-    settings (DevSettings): sizes and the k of recall@k.
-    seed (int): random seed of both draws.
-    RAISES (PelError): if no dev mention can be used.
+    Args:
+        kb: the whole knowledge base.
+        documents: the dev corpus.
+        settings: sizes and the k of recall@k.
+        seed: random seed of both draws.
+
+    Raises:
+        PelError: if no dev mention can be used.
     """
 
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
@@ -59,23 +62,18 @@ class DevRetrieval:
         return KnowledgeBase(kb.entity_at(int(row)) for row in rows)
 
     def __call__(self, encoder: BiEncoder) -> dict[str, float]:
-        """RETURNS (dict): "recall@k" in percent for each k, and "mrr"."""
+        """ "recall@k" in percent for each k, and "mrr"."""
         deepest = max(self.settings.recall_at)
         ranks = np.array(
-            [
-                self._rank(entities, ids)
-                for entities, ids in zip(self._found(encoder, deepest), self.gold, strict=True)
-            ]
+            [self._rank(entities, ids) for entities, ids in zip(self._found(encoder, deepest), self.gold, strict=True)]
         )
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
     def _found(self, encoder: BiEncoder, deepest: int) -> list[list[int]]:
-        """RETURNS (List[List[int]]): for each mention KB rows of distinct entities, best first."""
+        """For each mention KB rows of distinct entities, best first."""
         index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
-        found = nearest_entities(
-            self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest
-        )
+        found = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
         return [part.tolist() for part in np.split(found.kb_rows, found.offsets[1:-1])]
 
     def _rank(self, entities: list[int], ids: list[str]) -> float:

@@ -13,8 +13,9 @@ class Distillation(nn.Module):
     every other one is wrong; the teacher says which of them are nearly right. The divergence is that of
     Hinton et al. (2015, section 2) with temperature 1 / scale, without their factor T^2.
 
-    weight (float): multiplies it, beside the loss.
-    scale (float): multiplies the similarities of both.
+    Args:
+        weight: multiplies it, beside the loss.
+        scale: multiplies the similarities of both.
     """
 
     def __init__(self, *, weight: float = 1.0, scale: float = 20.0):
@@ -25,9 +26,12 @@ class Distillation(nn.Module):
     def forward(self, scores: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
         """Divergences of n mentions.
 
-        scores, targets (Tensor): (n, m) similarities; column i < n is the positive of mention i.
-        mask (Tensor): (n, m) bool, True = a negative of the mention.
-        RETURNS (Tensor): (n,), float32 or wider, not weighted.
+        Args:
+            scores, targets: (n, m) similarities; column i < n is the positive of mention i.
+            mask: (n, m) bool, True = a negative of the mention.
+
+        Returns:
+            (n,), float32 or wider, not weighted.
         """
         dtype = torch.promote_types(scores.dtype, torch.float32)
         kept = mask.clone()

@@ -22,9 +22,10 @@ class EntityChunks:
     saved under the number of the mining that made them, so a resumed training finds those of its
     checkpoint.
 
-    cards (RaggedTokens): one sequence per entity.
-    folder (Path): for the saved vectors.
-    share (float): of the knowledge base that each mining re-embeds; the first one embeds all.
+    Args:
+        cards: one sequence per entity.
+        folder: for the saved vectors.
+        share: of the knowledge base that each mining re-embeds; the first one embeds all.
     """
 
     def __init__(self, cards: RaggedTokens, folder: Path, *, share: float = 1.0, chunk: int = _CHUNK):
@@ -37,10 +38,15 @@ class EntityChunks:
     def embed(self, encoder: BiEncoder, number: int) -> Iterator[tuple[Rows, Vectors]]:
         """Embed the chunks that are due and load the others.
 
-        encoder (BiEncoder): with the current weights.
-        number (int): of the mining, from 1.
-        YIELDS (Tuple[Rows, Vectors]): numbers and vectors of each chunk of the knowledge base.
-        RAISES (PelError): if saved vectors are missing or damaged.
+        Args:
+            encoder: with the current weights.
+            number: of the mining, from 1.
+
+        Yields:
+            Numbers and vectors of each chunk of the knowledge base.
+
+        Raises:
+            PelError: if saved vectors are missing or damaged.
         """
         for chunk in range(self.n_chunks):
             rows = np.arange(chunk, len(self.cards), self.n_chunks)
@@ -54,7 +60,7 @@ class EntityChunks:
             yield rows, vectors
 
     def made_by(self, chunk: int, number: int) -> int:
-        """RETURNS (int): the mining whose vectors of a chunk are used by mining ``number``."""
+        """The mining whose vectors of a chunk are used by mining ``number``."""
         latest = number - (number - 1 - chunk) % self.turns
         return max(latest, 1)
 

@@ -16,22 +16,22 @@ _VERSION = 2  # of the files; other versions are ignored
 
 
 def cached_examples(
-    settings: RunSettings,
-    kb: KnowledgeBase,
-    encoder: BiEncoder,
-    folder: Path,
-    *,
-    show_progress: bool = False,
+    settings: RunSettings, kb: KnowledgeBase, encoder: BiEncoder, folder: Path, *, show_progress: bool = False
 ) -> ExampleStore:
     """Map the examples of a training from a cache; make them if they are missing.
 
     Entries are named by a fingerprint of all that they depend on: knowledge base, corpus, limit,
     tokenizer and templates. Several trainings may share a cache.
 
-    settings (RunSettings): names the corpus.
-    folder (Path): the cache.
-    RETURNS (ExampleStore): memory-mapped.
-    RAISES (PelError): if no mention can be used, or the disk is full.
+    Args:
+        settings: names the corpus.
+        folder: the cache.
+
+    Returns:
+        Memory-mapped.
+
+    Raises:
+        PelError: if no mention can be used, or the disk is full.
     """
     positives, limit = settings.pel.positives, settings.pel.training.limit
     with_names = positives.name > 0 or positives.alias_share > 0 or settings.pel.rows is not None
@@ -47,9 +47,7 @@ def cached_examples(
         else:
             logger.info("Using the tokenised examples in %s", entry)
             return store
-    mentions = linked_mentions(
-        kb, read_corpus(corpus)
-    )  # raises if there are none, before anything is written
+    mentions = linked_mentions(kb, read_corpus(corpus))  # raises if there are none, before anything is written
     mentions = mentions[:limit] if limit else mentions
     with atomic_path(entry) as part:
         write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
@@ -57,7 +55,7 @@ def cached_examples(
 
 
 def _reading(encoder: BiEncoder) -> str:
-    """RETURNS (str): a hash of all that determines an encoder's tokens."""
+    """A hash of all that determines an encoder's tokens."""
     tokenizer = encoder.tokenizer
     templates = [
         [template.registered_name, template.settings]

@@ -50,7 +50,7 @@ class ExampleStore:
         return len(self.cards)
 
     def entity_of(self, examples: NDArray[np.int64]) -> NDArray[np.int64]:
-        """RETURNS (NDArray): (n,) number of the entity of each example, of several the first."""
+        """(n,) number of the entity of each example, of several the first."""
         n_mentions = len(self.mentions)
         is_mention = examples < n_mentions
         entity = np.empty(len(examples), dtype=np.int64)
@@ -59,7 +59,7 @@ class ExampleStore:
         return entity
 
     def gold(self, examples: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """RETURNS (List[NDArray]): numbers of the gold entities of each example."""
+        """Numbers of the gold entities of each example."""
         n_mentions = len(self.mentions)
         return [
             self.mention_gold[example] if example < n_mentions else self.name_gold[example - n_mentions]
@@ -67,29 +67,28 @@ class ExampleStore:
         ]
 
     def anchors(self, examples: NDArray[np.int64]) -> MentionTokens:
-        """RETURNS (MentionTokens): what the mention tower reads of each example; ascending numbers."""
+        """What the mention tower reads of each example; ascending numbers."""
         n_mentions = len(self.mentions)
         is_mention = examples < n_mentions
         kind: Any = type(self.mentions)
         return kind.concatenate(  # type: ignore[no-any-return]
-            [
-                self.mentions.take(examples[is_mention]),
-                self.bare_names.take(examples[~is_mention] - n_mentions),
-            ]
+            [self.mentions.take(examples[is_mention]), self.bare_names.take(examples[~is_mention] - n_mentions)]
         )
 
     @classmethod
     def open(cls, folder: Path, *, mapped: bool = True) -> "ExampleStore":
         """Open what ``build_examples`` wrote.
 
-        mapped (bool): leave the tokens on disk; False = read them, the folder may be deleted.
-        RAISES (PelError): if a file is missing or damaged.
+        Args:
+            mapped: leave the tokens on disk; False = read them, the folder may be deleted.
+
+        Raises:
+            PelError: if a file is missing or damaged.
         """
         mode: Literal["r"] | None = "r" if mapped else None
         try:
             tokens: Any = {
-                name: _read_tokens(folder / name, mode)
-                for name in ("mentions", "cards", "names", "bare_names")
+                name: _read_tokens(folder / name, mode) for name in ("mentions", "cards", "names", "bare_names")
             }
             arrays = {
                 name: np.load(folder / f"{name}.npy", mmap_mode=mode)
@@ -129,5 +128,5 @@ def _gold(kind: str) -> list[str]:
 
 
 def _firsts(groups: MembersByLabel) -> NDArray[np.int64]:
-    """RETURNS (NDArray): the first member of each group; none may be empty."""
+    """The first member of each group; none may be empty."""
     return groups.values[groups.offsets[:-1]].astype(np.int64)

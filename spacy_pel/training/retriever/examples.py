@@ -45,13 +45,18 @@ def build_examples(
 ) -> ExampleStore:
     """Tokenise a corpus and a knowledge base for training, in memory; ``cached_examples`` keeps them.
 
-    kb (KnowledgeBase): gives the entities; all of its live ones can be negatives.
-    documents (Iterable[Document]): gold mentions, see ``linked_mentions``.
-    encoder (BiEncoder): its templates and tokenizer.
-    limit (int): use only the first mentions, at most this many; 0 = all.
-    with_names (bool): tokenise names too; False if the settings use none.
-    RETURNS (ExampleStore): the examples.
-    RAISES (PelError): if no mention can be used.
+    Args:
+        kb: gives the entities; all of its live ones can be negatives.
+        documents: gold mentions, see ``linked_mentions``.
+        encoder: its templates and tokenizer.
+        limit: use only the first mentions, at most this many; 0 = all.
+        with_names: tokenise names too; False if the settings use none.
+
+    Returns:
+        The examples.
+
+    Raises:
+        PelError: if no mention can be used.
     """
     mentions = linked_mentions(kb, documents)
     mentions = mentions[:limit] if limit else mentions
@@ -65,8 +70,11 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[Li
     """Select the mentions to train on. NIL mentions, composite ones (they have no single entity) and those
     whose ids are not in the KB are left out, with a message.
 
-    RETURNS (List[LinkedMention]): in the order of the documents.
-    RAISES (PelError): if there is none.
+    Returns:
+        In the order of the documents.
+
+    Raises:
+        PelError: if there is none.
     """
     place = places_of_rows(kb)
     found: list[LinkedMention] = []
@@ -95,14 +103,14 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[Li
 
 
 def places_of_rows(kb: KnowledgeBase) -> NDArray[np.int64]:
-    """RETURNS (NDArray): (n_rows,) the number of each KB row among the live ones; -1 = retired."""
+    """(n_rows,) the number of each KB row among the live ones; -1 = retired."""
     place = np.full(kb.n_rows, -1, dtype=np.int64)
     place[kb.live_rows] = np.arange(len(kb.live_rows))
     return place
 
 
 def mention_keys(mentions: Iterable[tuple[str, int, int]]) -> NDArray[np.uint64]:
-    """RETURNS (NDArray): hashes of (document id, start, end)."""
+    """Hashes of (document id, start, end)."""
     return hash_strings([f"{document}\x1f{start}\x1f{end}" for document, start, end in mentions])
 
 
@@ -117,9 +125,10 @@ def write_examples(
 ) -> None:
     """Write the files that ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
 
-    folder (Path): must not exist.
-    mentions (Sequence[LinkedMention]): from ``linked_mentions``.
-    with_names (bool): see ``build_examples``.
+    Args:
+        folder: must not exist.
+        mentions: from ``linked_mentions``.
+        with_names: see ``build_examples``.
     """
     folder.mkdir(parents=True)
     with MentionWriter(folder / "mentions") as writer:
@@ -133,9 +142,7 @@ def write_examples(
     _write_entities(folder, kb, encoder, with_names, show_progress)
 
 
-def _write_entities(
-    folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool, show: bool
-) -> None:
+def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool, show: bool) -> None:
     place, tokenizer, template = places_of_rows(kb), encoder.tokenizer, encoder.entity_template
     owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     forms: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)]
@@ -168,7 +175,7 @@ def _write_entities(
 
 
 def _forms(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """RETURNS (NDArray): hashes of texts in normal form: equal ones are the same surface form."""
+    """Hashes of texts in normal form: equal ones are the same surface form."""
     return hash_strings([normalize_alias(text) for text in texts])
 
 

@@ -11,8 +11,11 @@ from .settings import RunSettings
 def run_fingerprint(settings: RunSettings, kb: KnowledgeBase) -> str:
     """Mining settings count only where negatives are mined.
 
-    RETURNS (str): of settings, initial weights and data.
-    RAISES (PelError): if a file is missing.
+    Returns:
+        Of settings, initial weights and data.
+
+    Raises:
+        PelError: if a file is missing.
     """
     pel, paths = settings.pel, settings.paths
     mines = pel.negatives.mined_depth > 0

@@ -31,9 +31,10 @@ from .teacher import Teacher, check_teacher, load_teacher
 class Trainer(BaseTrainer):
     """Trains a bi-encoder; see ``BaseTrainer`` on reproducibility.
 
-    settings (RunSettings): from ``read_settings``.
-    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
-    gpu_id (int): -1 = CPU.
+    Args:
+        settings: from ``read_settings``.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
+        gpu_id: -1 = CPU.
     """
 
     stream = 4
@@ -48,9 +49,7 @@ class Trainer(BaseTrainer):
             raise PelError(Errors.E315.format(known=known, value=dev.metric))
         check_mixing(settings.pel.mixing, settings.pel.regularizer)
         check_teacher(settings.pel)
-        super().__init__(
-            settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
-        )
+        super().__init__(settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
         self.settings = settings
         if settings.pel.rows is not None:
             check_rows(settings.pel, processes=self.accelerator.num_processes)
@@ -58,9 +57,14 @@ class Trainer(BaseTrainer):
     def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.
 
-        resume (bool): resume from the checkpoint in the output folder, if there is one.
-        RETURNS (dict): the best evaluation: its step and metrics.
-        RAISES (PelError): if inputs are missing, or the output holds another training.
+        Args:
+            resume: resume from the checkpoint in the output folder, if there is one.
+
+        Returns:
+            The best evaluation: its step and metrics.
+
+        Raises:
+            PelError: if inputs are missing, or the output holds another training.
         """
         self.check_output(resume=resume)
         pel, paths = self.settings.pel, self.settings.paths
@@ -93,7 +97,7 @@ class Trainer(BaseTrainer):
         self.miner.after_checkpoint(state)
 
     def make_planner(self, kb: KnowledgeBase, store: ExampleStore, *, pad_id: int) -> BatchPlanner:
-        """RETURNS (BatchPlanner): plans epochs over the examples; a subclass may return another kind."""
+        """Plans epochs over the examples; a subclass may return another kind."""
         pel = self.settings.pel
         settings: dict[str, Any] = {
             "views": pel.positives,
@@ -107,7 +111,9 @@ class Trainer(BaseTrainer):
         return BatchPlanner(store, **settings)
 
     def _objective(self, planner: BatchPlanner, *, resumes: bool) -> Objective:
-        """resumes (bool): the vectors of rows will be read from the checkpoint."""
+        """Args:
+        resumes: the vectors of rows will be read from the checkpoint.
+        """
         pel, encoder = self.settings.pel, self.encoder
         if pel.rows is None:
             distillation = None
@@ -130,12 +136,7 @@ class Trainer(BaseTrainer):
             memory.fill(encoder, planner.store, show_progress=self.show_progress)
         self.dev.search_in(planner.rows, memory)
         return RowObjective(
-            encoder.towers,
-            pel.loss,
-            similarity=encoder.similarity,
-            memory=memory,
-            rows=planner.rows,
-            settings=pel.rows,
+            encoder.towers, pel.loss, similarity=encoder.similarity, memory=memory, rows=planner.rows, settings=pel.rows
         )
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
@@ -151,7 +152,7 @@ class Trainer(BaseTrainer):
         return planner
 
     def _teacher(self, kb: KnowledgeBase, encoder: BiEncoder) -> Teacher:
-        """RETURNS (Teacher): with the same examples as the planner of the training, tokenised for it."""
+        """With the same examples as the planner of the training, tokenised for it."""
         store = self._examples(kb, encoder)
         planner = self.make_planner(kb, store, pad_id=encoder.tokenizer.pad_token_id)
         return Teacher(encoder, planner, self.accelerator)
@@ -181,6 +182,7 @@ class Trainer(BaseTrainer):
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> dict[str, Any]:
     """Train a bi-encoder; see ``Trainer``.
 
-    RETURNS (dict): the best evaluation.
+    Returns:
+        The best evaluation.
     """
     return Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)

@@ -38,11 +38,14 @@ def mine_corpus(
 ) -> tuple[MiningResult, dict[str, Any]]:
     """Find the nearest wrong entities of the mentions of a corpus.
 
-    kb (KnowledgeBase): all of its live entities are searched, by their cards.
-    encoder (Encoder): if it is on a GPU, the search runs there.
-    mentions (Sequence[LinkedMention]): from ``linked_mentions``.
-    depth (int): entities per mention.
-    RETURNS (tuple): the negatives (numbers of the KB's live entities), and metrics: counts, seconds,
+    Args:
+        kb: all of its live entities are searched, by their cards.
+        encoder: if it is on a GPU, the search runs there.
+        mentions: from ``linked_mentions``.
+        depth: entities per mention.
+
+    Returns:
+        The negatives (numbers of the KB's live entities), and metrics: counts, seconds,
         rates, and the share of mentions whose gold entity is first, or among the first ``depth``.
     """
     started = time.perf_counter()
@@ -78,7 +81,7 @@ def mine_corpus(
 
 
 def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[tuple[Rows, Vectors]]:
-    """YIELDS (Tuple[Rows, Vectors]): numbers and vectors; each chunk is spread evenly over the KB."""
+    """Numbers and vectors; each chunk is spread evenly over the KB."""
     live = kb.live_rows
     n_chunks = max(1, -(-len(live) // _CHUNK))
     for chunk in range(n_chunks):
@@ -89,7 +92,7 @@ def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[tuple[Rows, Vectors]
 def mined_records(
     kb: KnowledgeBase, mentions: Sequence[LinkedMention], result: MiningResult
 ) -> Iterator[dict[str, Any]]:
-    """YIELDS (dict): one record per mention, for ``write_jsonl``."""
+    """One record per mention, for ``write_jsonl``."""
     live = kb.live_rows
     for mention, rows, scores, rank in zip(mentions, result.rows, result.scores, result.ranks, strict=True):
         there = rows >= 0
@@ -110,9 +113,14 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
     negatives, and so do names without context. Gold ids and ids that are not in the knowledge base are
     left out.
 
-    path (Path): written by ``spacy-pel mine``.
-    RETURNS (MinedNegatives): of the mentions in the file.
-    RAISES (PelError): if the file has none of the mentions, or a line is malformed.
+    Args:
+        path: written by ``spacy-pel mine``.
+
+    Returns:
+        Of the mentions in the file.
+
+    Raises:
+        PelError: if the file has none of the mentions, or a line is malformed.
     """
     place = places_of_rows(kb)
     order = np.argsort(store.mention_key, kind="stable")

@@ -30,16 +30,19 @@ class Miner:
     A table is on disk before the first update that uses it, and tables and vectors are deleted only
     after a checkpoint that no longer needs them: a resumed training uses the same ones.
 
-    planner (BatchPlanner): its ``mined`` is set here.
-    settings (MiningSettings): when and how to mine. Names without context are mined like mentions.
-    folder (Path): for the tables.
-    accumulate (int): batches per update and process.
-    world (int): number of processes.
-    table (Optional[MinedNegatives]): negatives mined beforehand; nothing is mined then.
-    is_main (bool): whether this process mines; the others wait and read its table.
-    wait (Callable): waits for all processes.
-    show_progress (bool): show a bar with rate and time left.
-    RAISES (PelError): if the sampler needs more entities than are kept.
+    Args:
+        planner: its ``mined`` is set here.
+        settings: when and how to mine. Names without context are mined like mentions.
+        folder: for the tables.
+        accumulate: batches per update and process.
+        world: number of processes.
+        table: negatives mined beforehand; nothing is mined then.
+        is_main: whether this process mines; the others wait and read its table.
+        wait: waits for all processes.
+        show_progress: show a bar with rate and time left.
+
+    Raises:
+        PelError: if the sampler needs more entities than are kept.
     """
 
     def __init__(
@@ -78,9 +81,10 @@ class Miner:
     def before_update(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         """Mine if it is due, or load the table of the checkpoint.
 
-        encoder (BiEncoder): with the current weights of the towers.
-        state (Progress): ``mined``, the number of minings, is counted here.
-        total (int): total number of updates.
+        Args:
+            encoder: with the current weights of the towers.
+            state: ``mined``, the number of minings, is counted here.
+            total: total number of updates.
         """
         if not self.is_active:
             return

@@ -23,13 +23,16 @@ class Objective(nn.Module):
     """Towers and loss in one module, so that data-parallel training wraps both, and the loss's
     own parameters (proxies) reach the optimizer.
 
-    towers (ModuleDict): "mention" and, unless tied, "entity".
-    loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
-    similarity (Optional[Similarity]): of the towers' vectors; the cosine by default.
-    regularizer (Optional[Regularizer]): adds the loss of perturbed entities, in training mode only.
-    mixing (Optional[Mixing]): makes the loss's negatives from those of the batch.
-    distillation (Optional[Distillation]): adds the divergence from the batch's targets, where it has any.
-    RAISES (PelError): if there are both a regularizer and mixing, or one of them and distillation.
+    Args:
+        towers: "mention" and, unless tied, "entity".
+        loss: positives (n,), negatives (n, m), mask (n, m) -> (n,).
+        similarity: of the towers' vectors; the cosine by default.
+        regularizer: adds the loss of perturbed entities, in training mode only.
+        mixing: makes the loss's negatives from those of the batch.
+        distillation: adds the divergence from the batch's targets, where it has any.
+
+    Raises:
+        PelError: if there are both a regularizer and mixing, or one of them and distillation.
     """
 
     def __init__(
@@ -45,9 +48,7 @@ class Objective(nn.Module):
         super().__init__()
         check_mixing(mixing, regularizer)
         if distillation is not None and (mixing is not None or regularizer is not None):
-            raise PelError(
-                Errors.E356.format(why="the batch is perturbed or mixed, and it reads texts as they are")
-            )
+            raise PelError(Errors.E356.format(why="the batch is perturbed or mixed, and it reads texts as they are"))
         self.towers = towers
         self.loss = loss
         self.similarity: Similarity = similarity or Cosine()
@@ -56,7 +57,7 @@ class Objective(nn.Module):
         self.distillation = distillation
 
     def forward(self, batch: PairBatch) -> tuple[Tensor, dict[str, float]]:
-        """RETURNS (tuple): the mean loss, and metrics for the log: "similarity+", "similarity-"
+        """The mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
         a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
         weights "mix_weight", the mean W; with targets "loss_distillation"; and the loss's own ``metrics``,
@@ -93,13 +94,11 @@ class Objective(nn.Module):
         return loss, metrics
 
     def similarities(self, batch: PairBatch) -> Tensor:
-        """RETURNS (Tensor): (n, m) similarities of the anchors and the entities."""
-        return self._scores(
-            self._encode(self._inputs(batch.anchors)), self._encode(self._inputs(batch.entities))
-        )
+        """(n, m) similarities of the anchors and the entities."""
+        return self._scores(self._encode(self._inputs(batch.anchors)), self._encode(self._inputs(batch.entities)))
 
     def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
-        """RETURNS (Tensor): (n, m) similarities."""
+        """(n, m) similarities."""
         # in bf16, cosines have only 8 bits, and the loss multiplies them by alpha
         with torch.autocast(self._device.type, enabled=False):
             return self.similarity(anchors, entities)
@@ -113,7 +112,7 @@ class Objective(nn.Module):
         mask: Tensor,
         metrics: dict[str, float],
     ) -> Tensor:
-        """RETURNS (Tensor): the mean loss with mixed negatives; "mix_weight" is added to the metrics."""
+        """The mean loss with mixed negatives; "mix_weight" is added to the metrics."""
         with torch.autocast(scores.device.type, enabled=False):
             strong = mixing.strong_negatives(entities, scores.detach(), mask)
             negatives = self.similarity.paired(anchors, strong.entities)
@@ -123,14 +122,14 @@ class Objective(nn.Module):
         return self._loss(scores.diagonal(), negatives, strong.mask)
 
     def _loss(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
-        """RETURNS (Tensor): the mean over the mentions."""
+        """The mean over the mentions."""
         with torch.autocast(negatives.device.type, enabled=False):
             return self.loss(positives, negatives, mask).mean()  # type: ignore[no-any-return]
 
     def _regularized(
         self, regularizer: Regularizer, inputs: "list[SideInputs]", anchors: Encoded, clean: "_Clean"
     ) -> tuple[Tensor, Tensor]:
-        """RETURNS (tuple): the clean loss, to be differentiated, and the loss with perturbed entities; the
+        """The clean loss, to be differentiated, and the loss with perturbed entities; the
         mentions are not encoded again."""
         scores, loss, mask, reused = clean
         slopes = _slopes(scores, loss)
@@ -166,15 +165,13 @@ class Objective(nn.Module):
         device, inputs = self._device, []
         for side in sides:
             tower = self.towers[side.tower if side.tower in self.towers else "mention"]
-            ids, mask, places = (
-                torch.from_numpy(array).to(device) for array in (side.ids, side.mask, side.places)
-            )
+            ids, mask, places = (torch.from_numpy(array).to(device) for array in (side.ids, side.mask, side.places))
             spans = None if side.spans is None else torch.from_numpy(side.spans).to(device)
             inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None, spans))
         return inputs
 
     def _encode(self, inputs: "list[SideInputs]") -> Encoded:
-        """RETURNS (Encoded): input of the similarity, in the order of the sides' positions."""
+        """Input of the similarity, in the order of the sides' positions."""
         encoded = [side.encoded(self.similarity.token_level) for side in inputs]
         order = torch.argsort(torch.cat([side.places for side in inputs]))
         return take(join(encoded), order)
@@ -185,7 +182,9 @@ class Objective(nn.Module):
 
 
 def check_mixing(mixing: Mixing | None, regularizer: Regularizer | None) -> None:
-    """RAISES (PelError): if there are both."""
+    """Raises:
+    PelError: if there are both.
+    """
     if mixing is not None and regularizer is not None:
         raise PelError(Errors.E330)
 
@@ -205,7 +204,7 @@ class SideInputs(NamedTuple):
     spans: Tensor | None = None
 
     def encoded(self, token_level: bool) -> Encoded:
-        """RETURNS (Encoded): (n, width), or of all tokens (n, length, width)."""
+        """(n, width), or of all tokens (n, length, width)."""
         given = (self.ids, self.mask) + (() if self.embeddings is None else (self.embeddings,))
         if self.spans is not None:
             return span_means(self.tower.states(*given), self.spans)
@@ -214,7 +213,7 @@ class SideInputs(NamedTuple):
         return self.tower(*given)  # type: ignore[no-any-return]
 
     def first(self, n: int) -> "SideInputs":
-        """RETURNS (SideInputs): the sequences, or mentions of windows, of the first n positions."""
+        """The sequences, or mentions of windows, of the first n positions."""
         kept = self.places < n
         if self.spans is not None:
             return self._replace(places=self.places[kept], spans=self.spans[kept])
@@ -248,17 +247,17 @@ def _moved(inputs: list[SideInputs], deltas: list[Tensor]) -> list[SideInputs]:
 
 
 def _in_batch(mask: Tensor) -> bool:
-    """RETURNS (bool): whether positives are negatives of other mentions."""
+    """Whether positives are negatives of other mentions."""
     return bool(mask[:, : len(mask)].any())
 
 
 def _slopes(scores: Tensor, loss: Tensor) -> Tensor:
-    """RETURNS (Tensor): (n, m), the gradient of the loss at the scores."""
+    """(n, m), the gradient of the loss at the scores."""
     return torch.autograd.grad(loss, scores, retain_graph=True)[0]
 
 
 def _have_directions(slopes: Tensor, mask: Tensor) -> bool:
-    """RETURNS (bool): whether the loss's own gradient moves every entity as ``_signs`` does: slopes that
+    """Whether the loss's own gradient moves every entity as ``_signs`` does: slopes that
     underflow to zero have no direction."""
     n = len(mask)
     steepest = slopes.abs().masked_fill(~mask, 0.0).amax(dim=0)
@@ -274,7 +273,8 @@ def _signs(slopes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     A negative of one mention counts 1, which is Eq. 6 of Wiatrak et al. (2022). A negative that several
     mentions share has one embedding: the mentions are weighted by their scores' gradients, which is Eq. 5.
 
-    RETURNS (tuple): (n, m) of the positives: -1; and (n, m) of the negatives: from 0 to 1.
+    Returns:
+        (n, m) of the positives: -1; and (n, m) of the negatives: from 0 to 1.
     """
     slopes = slopes.masked_fill(~mask, 0.0)
     steepest = slopes.amax(dim=0, keepdim=True)

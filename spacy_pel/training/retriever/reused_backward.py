@@ -34,8 +34,11 @@ class ReusedBackward:
     def backward(self, loss: Tensor) -> tuple[list[Tensor], Tensor]:
         """Run the pass.
 
-        loss (Tensor): computed from ``entities``; its graph is retained.
-        RETURNS (tuple): the loss's gradients at the embeddings of each side; and 0, to be added to the loss:
+        Args:
+            loss: computed from ``entities``; its graph is retained.
+
+        Returns:
+            The loss's gradients at the embeddings of each side; and 0, to be added to the loss:
             where the sum is differentiated, the weights receive the gradients of this pass.
         """
         embeddings = [side.embeddings for side in self._inputs]
@@ -63,6 +66,6 @@ class _Carried(torch.autograd.Function):
 
 
 def keeps_small_gradients(device: torch.device) -> bool:
-    """RETURNS (bool): False under float16 autocast, where they underflow before the trainer scales them."""
+    """False under float16 autocast, where they underflow before the trainer scales them."""
     half = torch.is_autocast_enabled(device.type) and torch.get_autocast_dtype(device.type) == torch.float16
     return not half

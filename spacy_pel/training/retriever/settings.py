@@ -14,15 +14,7 @@ from ..mixing import Mixing
 from ..negatives import NegativeSampler
 from ..negatives.mining.streaming_top_k import IndexKind
 from ..regularizers import Regularizer
-from ..settings import (
-    BaseDevSettings,
-    BasePaths,
-    BaseTrainingSettings,
-    Strict,
-    explained,
-    resolve_section,
-    seed_of,
-)
+from ..settings import BaseDevSettings, BasePaths, BaseTrainingSettings, Strict, explained, resolve_section, seed_of
 
 
 class PathSettings(BasePaths):
@@ -39,9 +31,7 @@ class ViewSettings(Strict):
     card: float = Field(default=1.0, ge=0, title="Share of entity cards")
     name: float = Field(default=0.0, ge=0, title="Share of single names, drawn from the entity's names")
     mention: float = Field(default=0.0, ge=0, title="Share of other training mentions of the entity")
-    alias_share: float = Field(
-        default=0.0, ge=0, lt=1, title="Share of examples that are names without context"
-    )
+    alias_share: float = Field(default=0.0, ge=0, lt=1, title="Share of examples that are names without context")
 
 
 class RowSettings(Strict):
@@ -77,18 +67,14 @@ class TeacherSettings(Strict):
     """
 
     path: Path = Field(title="Model folder of the teacher, from 'spacy-pel train'")
-    weight: float = Field(
-        default=1.0, gt=0, title="Weight of the divergence from the teacher, beside the loss"
-    )
+    weight: float = Field(default=1.0, gt=0, title="Weight of the divergence from the teacher, beside the loss")
     scale: float = Field(default=20.0, gt=0, title="Multiplies the similarities of both before the softmax")
 
 
 class DevSettings(BaseDevSettings):
     """``[pel.training.dev]``: what is measured to choose model-best."""
 
-    n_entities: int = Field(
-        default=10000, ge=0, title="Other entities in addition to the gold ones; 0 = the whole KB"
-    )
+    n_entities: int = Field(default=10000, ge=0, title="Other entities in addition to the gold ones; 0 = the whole KB")
     recall_at: list[int] = Field(default=[1, 5, 64], title="The k of recall@k")
     kinds: list[Literal["card", "alias"]] = Field(
         default=["card", "alias"], min_length=1, title="Rows of an entity in the index: its card, its names"
@@ -113,12 +99,8 @@ class MiningSettings(Strict):
 
     every_epochs: int = Field(default=1, ge=0, title="Epochs between two minings")
     every_steps: int = Field(default=0, ge=0, title="Steps between two minings; 0 = by epochs")
-    depth: int = Field(
-        default=0, ge=0, title="Entities kept for each mention; 0 = as many as the sampler needs"
-    )
-    index: IndexKind = Field(
-        default="flat", title="flat = exact; ivf = approximate, for millions of entities"
-    )
+    depth: int = Field(default=0, ge=0, title="Entities kept for each mention; 0 = as many as the sampler needs")
+    index: IndexKind = Field(default="flat", title="flat = exact; ivf = approximate, for millions of entities")
     share: float = Field(
         default=1.0, gt=0, le=1, title="Share of the knowledge base that each mining re-embeds, in turn"
     )
@@ -158,10 +140,15 @@ class RunSettings(BaseModel):
 def read_settings(path: Path, overrides: dict[str, Any] | None = None) -> RunSettings:
     """Read, validate and resolve a training config.
 
-    path (Path): a .cfg file in spaCy's format with a [pel] section.
-    overrides (Optional[dict]): dotted names to values, e.g. {"pel.training.max_epochs": 1}.
-    RETURNS (RunSettings): with the parts built.
-    RAISES (PelError): names every unknown or ill-typed key.
+    Args:
+        path: a .cfg file in spaCy's format with a [pel] section.
+        overrides: dotted names to values, e.g. {"pel.training.max_epochs": 1}.
+
+    Returns:
+        With the parts built.
+
+    Raises:
+        PelError: names every unknown or ill-typed key.
     """
     return resolve_settings(load_config(path, overrides or {}), path)
 
@@ -170,6 +157,4 @@ def resolve_settings(config: Config, path: Path) -> RunSettings:
     """Build the parts of a config and check its keys."""
     with explained(Errors.E310, path):
         pel = resolve_section(config, "pel", Errors.E310, path)
-        return RunSettings(
-            paths=PathSettings(**config.get("paths", {})), seed=seed_of(config), pel=PelSettings(**pel)
-        )
+        return RunSettings(paths=PathSettings(**config.get("paths", {})), seed=seed_of(config), pel=PelSettings(**pel))

@@ -18,9 +18,10 @@ from .settings import PelSettings
 class Teacher:
     """Reads the texts of each batch with an encoder of any size, tokenizer and templates.
 
-    encoder (BiEncoder): with weights, which stay as they are.
-    planner (BatchPlanner): of the same examples as the training's, tokenised for this encoder.
-    accelerator (Accelerator): its device and precision.
+    Args:
+        encoder: with weights, which stay as they are.
+        planner: of the same examples as the training's, tokenised for this encoder.
+        accelerator: its device and precision.
     """
 
     def __init__(self, encoder: BiEncoder, planner: BatchPlanner, accelerator: Any):
@@ -30,9 +31,12 @@ class Teacher:
         self._objective.to(accelerator.device).eval().requires_grad_(False)
 
     def targets(self, student: BatchPlanner, plan: NDArray[np.int64], number: int) -> NDArray[np.float32]:
-        """student (BatchPlanner): of the training; its mined negatives are in the batch.
-        plan, number: of the batch, as for ``BatchPlanner.build``.
-        RETURNS (NDArray[float32]): (n, m) similarities of the batch's anchors and entities.
+        """Args:
+            student: of the training; its mined negatives are in the batch.
+                plan, number: of the batch, as for ``BatchPlanner.build``.
+
+        Returns:
+            (n, m) similarities of the batch's anchors and entities.
         """
         self.planner.mined = student.mined
         batch = self.planner.build(plan, number)
@@ -42,9 +46,10 @@ class Teacher:
 
 
 def load_teacher(pel: PelSettings) -> BiEncoder | None:
-    """RETURNS (Optional[BiEncoder]): the model that [pel.teacher] names; None without that section.
+    """The model that [pel.teacher] names; None without that section.
 
-    RAISES (PelError): if it is missing or of another kind, or does not go together with another setting.
+    Raises:
+        PelError: if it is missing or of another kind, or does not go together with another setting.
     """
     if pel.teacher is None:
         return None
@@ -59,7 +64,9 @@ def load_teacher(pel: PelSettings) -> BiEncoder | None:
 
 
 def check_teacher(pel: PelSettings) -> None:
-    """RAISES (PelError): if another section does not go together with [pel.teacher]."""
+    """Raises:
+    PelError: if another section does not go together with [pel.teacher].
+    """
     reasons = {
         "it reads the texts as they are, and [pel.regularizer] perturbs them": pel.regularizer,
         "it reads texts, and [pel.mixing] makes negatives that have none": pel.mixing,

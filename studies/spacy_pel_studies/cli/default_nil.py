@@ -15,8 +15,7 @@ from ._app import research_cli
 @research_cli.command("default-nil")
 def default_nil(
     output: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="Folder for default_nil.json, default_nil.md and candidates."),
+        Path, typer.Argument(metavar="OUT", help="Folder for default_nil.json, default_nil.md and candidates.")
     ],
     world: Annotated[
         list[str],
@@ -34,9 +33,7 @@ def default_nil(
             "of the default pipeline (repeatable). Default: the encoder of the default pipeline.",
         ),
     ] = None,
-    mentions: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Surface forms drawn from each world.")
-    ] = 400,
+    mentions: Annotated[int, typer.Option(metavar="N", min=1, help="Surface forms drawn from each world.")] = 400,
     entities: Annotated[int, typer.Option(metavar="N", min=1, help="Entities drawn from each world.")] = 1500,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of what is drawn.")] = 0,
     as_json: bool = JSON,

@@ -14,14 +14,10 @@ from ._app import research_cli
 
 @research_cli.command("gradients")
 def gradients(
-    output: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")
-    ],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")],
     run: Annotated[
         list[str],
-        typer.Option(
-            metavar="NAME=FOLDER", help="A training as NAME=FOLDER, drawn as one line (repeatable)."
-        ),
+        typer.Option(metavar="NAME=FOLDER", help="A training as NAME=FOLDER, drawn as one line (repeatable)."),
     ],
     window: Annotated[int, typer.Option(metavar="N", min=1, help="Steps to average.")] = 100,
     as_json: bool = JSON,
@@ -53,12 +49,7 @@ def _named(runs: list[str]) -> dict[str, Path]:
 
 def _text(result: dict[str, Any]) -> str:
     rows = [
-        [
-            name,
-            f"{one['n']:,}",
-            f"{one['n_not_finite']:,}",
-            *(_cell(one[key]) for key in ("mean", "std", "max")),
-        ]
+        [name, f"{one['n']:,}", f"{one['n_not_finite']:,}", *(_cell(one[key]) for key in ("mean", "std", "max"))]
         for name, one in result["runs"].items()
     ]
     return text_table(["gradient norm", "steps", "not finite", "mean", "std", "max"], rows)

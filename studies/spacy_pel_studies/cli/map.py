@@ -14,30 +14,21 @@ from ._app import research_cli
 def entity_map(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="Folder of a KB or of a pipeline.")],
     model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL", help="Folder of a bi-encoder, of a ranker made of one, or of a pipeline."
-        ),
+        str, typer.Argument(metavar="MODEL", help="Folder of a bi-encoder, of a ranker made of one, or of a pipeline.")
     ],
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
-    ],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for map.png, map.svg and map.json.")],
     entities: Annotated[
-        str | None,
-        typer.Option(metavar="IDS", help="Ids, separated by commas; default: those with the most mentions."),
+        str | None, typer.Option(metavar="IDS", help="Ids, separated by commas; default: those with the most mentions.")
     ] = None,
-    n_entities: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of entities, without --entities.")
-    ] = 8,
+    n_entities: Annotated[int, typer.Option(metavar="N", min=1, help="Number of entities, without --entities.")] = 8,
     max_mentions: Annotated[
         int, typer.Option(metavar="N", min=1, help="Maximum number per entity, drawn at random.")
     ] = 40,
     before: Annotated[
         str | None,
         typer.Option(
-            metavar="MODEL",
-            help="Another model, plotted on the left, e.g. the weights before training: package:NAME.",
+            metavar="MODEL", help="Another model, plotted on the left, e.g. the weights before training: package:NAME."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed for drawing mentions.")] = 0,
@@ -66,8 +57,7 @@ def entity_map(
     if before is not None:
         encoders = {"before": open_bi_encoder(before, like=after, seed=seed), "after": after}
     maps = {
-        title: make_map(encoder, points.mentions, points.entities, points.owners)
-        for title, encoder in encoders.items()
+        title: make_map(encoder, points.mentions, points.entities, points.owners) for title, encoder in encoders.items()
     }
     paths = [output / "map.png", output / "map.svg"]
     draw_maps(maps, [entity.canonical_name for entity in points.entities], points.owners, *paths)

@@ -17,8 +17,7 @@ _HEAD = ("auPR", "P", "R", "r@1", "r@64")
 @research_cli.command("margins")
 def margins(
     out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="Folder for nil_margins.png, .svg, table4.md and margins.json."),
+        Path, typer.Argument(metavar="OUT", help="Folder for nil_margins.png, .svg, table4.md and margins.json.")
     ],
     run: Annotated[
         list[str],
@@ -49,8 +48,7 @@ def margins(
     for row in rows:
         if row["threshold"] is None:
             message(
-                f"{row['run']} has no NIL threshold, so P, R, r@1 and r@64 are not meaningful. "
-                "Calibrate its pipeline."
+                f"{row['run']} has no NIL threshold, so P, R, r@1 and r@64 are not meaningful. Calibrate its pipeline."
             )
     result = {"n": rows[0]["n"], "n_nil": rows[0]["n_nil"], "runs": rows}
     write_json(out / "margins.json", result)

@@ -23,16 +23,12 @@ _PAPER = {
 def okb(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder.")],
     out: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT", help="The folder to write: kb, NAME.jsonl, removed.jsonl, report.json."
-        ),
+        Path, typer.Argument(metavar="OUT", help="The folder to write: kb, NAME.jsonl, removed.jsonl, report.json.")
     ],
     corpus: Annotated[
         list[str],
         typer.Option(
-            metavar="NAME=FILE",
-            help="A split as NAME=FILE (JSON lines), e.g. train=corpus/train.jsonl (repeatable).",
+            metavar="NAME=FILE", help="A split as NAME=FILE (JSON lines), e.g. train=corpus/train.jsonl (repeatable)."
         ),
     ],
     types: Annotated[
@@ -45,17 +41,12 @@ def okb(
     ] = None,
     groups: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Remove entities whose ids start with this, e.g. MONDO: (repeatable)."
-        ),
+        typer.Option(metavar="NAME", help="Remove entities whose ids start with this, e.g. MONDO: (repeatable)."),
     ] = None,
     share: Annotated[
         float | None,
         typer.Option(
-            metavar="NUMBER",
-            min=0.0,
-            max=1.0,
-            help="Remove this share of the entities mentioned in the corpora.",
+            metavar="NUMBER", min=0.0, max=1.0, help="Remove this share of the entities mentioned in the corpora."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of --share.")] = 0,

@@ -28,9 +28,7 @@ def study(
     ],
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            "--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."
-        ),
+        typer.Option("--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."),
     ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
     as_json: bool = JSON,

@@ -14,22 +14,17 @@ from ._app import research_cli
 
 @research_cli.command("sweep")
 def sweep(
-    output: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Folder for sweep.png, sweep.svg and sweep.json.")
-    ],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for sweep.png, sweep.svg and sweep.json.")],
     setting: Annotated[str, typer.Option(metavar="NAME", help="The setting's name, e.g. pel.mixing.alpha.")],
     study: Annotated[
         tuple[Path, Path] | None,
         typer.Option(
-            metavar="CONFIG FOLDER",
-            help="A study and its --output; its runs that differ only in the setting are used.",
+            metavar="CONFIG FOLDER", help="A study and its --output; its runs that differ only in the setting are used."
         ),
     ] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=FOLDER", help="Instead of a study: VALUE=FOLDER of an evaluation (repeatable)."
-        ),
+        typer.Option(metavar="NAME=FOLDER", help="Instead of a study: VALUE=FOLDER of an evaluation (repeatable)."),
     ] = None,
     as_json: bool = JSON,
 ) -> None:

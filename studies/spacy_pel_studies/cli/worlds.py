@@ -13,44 +13,32 @@ from ._app import research_cli
 @research_cli.command("worlds")
 def worlds(
     output: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="Folder for models, predictions, worlds.json and worlds.md."),
+        Path, typer.Argument(metavar="OUT", help="Folder for models, predictions, worlds.json and worlds.md.")
     ],
     config: Annotated[Path, typer.Option(metavar="FILE", help="A training config; its paths are set here.")],
     folder: Annotated[
         Path,
         typer.Option(
-            "--worlds",
-            metavar="FOLDER",
-            help="Folder with one folder per world: kb, and train, dev, test.jsonl.",
+            "--worlds", metavar="FOLDER", help="Folder with one folder per world: kb, and train, dev, test.jsonl."
         ),
     ],
     train: Annotated[str, typer.Option(metavar="NAMES", help="Worlds to train on, separated by commas.")],
     test: Annotated[str, typer.Option(metavar="NAMES", help="Worlds to test on, separated by commas.")],
     val: Annotated[
         str,
-        typer.Option(
-            metavar="NAMES", help="Further unseen worlds, for validation: reported beside the test worlds."
-        ),
+        typer.Option(metavar="NAMES", help="Further unseen worlds, for validation: reported beside the test worlds."),
     ] = "",
     model: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A trained encoder; without it, one is trained.")
     ] = None,
     ranker: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="A ranker config: train it on the encoder's candidates, rerank with it."
-        ),
+        typer.Option(metavar="FILE", help="A ranker config: train it on the encoder's candidates, rerank with it."),
     ] = None,
     mixed: Annotated[
-        bool,
-        typer.Option(
-            "--mixed-batches", help="Mix several worlds in a batch, instead of one world per batch."
-        ),
+        bool, typer.Option("--mixed-batches", help="Mix several worlds in a batch, instead of one world per batch.")
     ] = False,
-    split: Annotated[
-        str, typer.Option(metavar="NAME", help="The split of the worlds in --test and --val.")
-    ] = "test",
+    split: Annotated[str, typer.Option(metavar="NAME", help="The split of the worlds in --test and --val.")] = "test",
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,9 +49,7 @@ def worlds(
         ),
     ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the checkpoints of the trainings.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoints of the trainings.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Train on some ontologies or wikis, link to unseen ones.

@@ -21,12 +21,7 @@ Choose = Callable[[KnowledgeBase, list[int]], Choice]
 
 
 def build_okb(
-    kb_path: Path,
-    out: Path,
-    corpora: Mapping[str, Path],
-    choose: Choose,
-    *,
-    show_progress: bool = False,
+    kb_path: Path, out: Path, corpora: Mapping[str, Path], choose: Choose, *, show_progress: bool = False
 ) -> dict[str, Any]:
     """Remove entities from a KB, and make their mentions NIL.
 
@@ -34,14 +29,19 @@ def build_okb(
     each document's meta, under "okb"), ``out/removed.jsonl`` (the entities, which
     ``kb add`` can add again) and ``out/report.json``.
 
-    kb_path (Path): the KB folder; it is not changed.
-    out (Path): the folder to write; an earlier data set there is replaced.
-    corpora (Mapping[str, Path]): split -> its JSON lines. The split "train", or else the first
-        one, decides which entities were seen.
-    choose (Choose): takes the KB and the rows of the entities that occur, returns those to remove.
-    show_progress (bool): show a progress bar.
-    RETURNS (Dict[str, Any]): the report.
-    RAISES (PelError): if no entity is removed or no mention becomes NIL, or ``out`` holds something else.
+    Args:
+        kb_path: the KB folder; it is not changed.
+        out: the folder to write; an earlier data set there is replaced.
+        corpora: split -> its JSON lines. The split "train", or else the first
+            one, decides which entities were seen.
+        choose: takes the KB and the rows of the entities that occur, returns those to remove.
+        show_progress: show a progress bar.
+
+    Returns:
+        The report.
+
+    Raises:
+        PelError: if no entity is removed or no mention becomes NIL, or ``out`` holds something else.
     """
     _check_target(out, [kb_path, *corpora.values()])
     kb = KnowledgeBase.from_disk(kb_path)
@@ -82,9 +82,7 @@ def build_okb(
             kept(), part / "kb", source=source, redirects=redirects, show_progress=show_progress
         )
         for name, split in documents.items():
-            write_corpus(
-                part / f"{name}.jsonl", (without_removed(one, rows, choice.removed) for one in split)
-            )
+            write_corpus(part / f"{name}.jsonl", (without_removed(one, rows, choice.removed) for one in split))
         write_jsonl(part / "removed.jsonl", (entity.to_json() for entity in removed))
         report["entities"] = {"before": len(kb), "removed": len(removed), "left": len(smaller)}
         report["kb_fingerprint"] = smaller.fingerprint
@@ -94,10 +92,7 @@ def build_okb(
 
 
 def _report(
-    kb: KnowledgeBase,
-    choice: Choice,
-    documents: Mapping[str, list[Document]],
-    splits: Mapping[str, list[Naming]],
+    kb: KnowledgeBase, choice: Choice, documents: Mapping[str, list[Document]], splits: Mapping[str, list[Naming]]
 ) -> dict[str, Any]:
     train = "train" if "train" in splits else next(iter(splits))
     counts = split_counts(splits, choice)
@@ -117,7 +112,7 @@ def _report(
 
 
 def _redirects(kb: KnowledgeBase, choice: Choice) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): redirects to an entity that is kept."""
+    """Redirects to an entity that is kept."""
     redirects = kb.redirects()
     rows = kb.rows(list(redirects))
     kept = (row >= 0 and not choice.removed[row] for row in rows.tolist())

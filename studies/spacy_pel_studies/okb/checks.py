@@ -17,9 +17,12 @@ Splits = Mapping[str, Sequence[Naming]]
 def split_counts(splits: Splits, choice: Choice) -> dict[str, dict[str, Any]]:
     """Count mentions and entities (the paper's Table 7).
 
-    splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
-    choice (Choice): the removed entities.
-    RETURNS (Dict[str, Dict[str, Any]]): split -> "mentions", "nil_before" (mentions that had no entity
+    Args:
+        splits: split -> its mentions.
+        choice: the removed entities.
+
+    Returns:
+        Split -> "mentions", "nil_before" (mentions that had no entity
         in the KB), "okb_mentions" (that became NIL), "okb_entities" (that they name), "partly" (mentions
         that lost some of their ids), "nil_share" after all, and "parts": mentions of each type.
     """
@@ -42,9 +45,12 @@ def split_counts(splits: Splits, choice: Choice) -> dict[str, dict[str, Any]]:
 def zero_shot(splits: Splits, train: str) -> dict[str, dict[str, float]]:
     """Check 1: are entities that the training split lacks as frequent as in the whole corpus?
 
-    splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
-    train (str): the split that decides what was seen, before entities are removed.
-    RETURNS (Dict[str, Dict[str, float]]): split -> shares of "mentions" and of "entities" that are
+    Args:
+        splits: split -> its mentions.
+        train: the split that decides what was seen, before entities are removed.
+
+    Returns:
+        Split -> shares of "mentions" and of "entities" that are
         unseen, each for the out-of-KB mentions ("okb_...") and for all mentions of the KB ("all_...").
     """
     seen = distinct_rows(splits[train])
@@ -63,8 +69,11 @@ def zero_shot(splits: Splits, train: str) -> dict[str, dict[str, float]]:
 def surface_overlap(splits: Splits) -> list[dict[str, Any]]:
     """Check 2: how many surface forms of a split occur in another one?
 
-    splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
-    RETURNS (List[Dict[str, Any]]): for each pair of splits: share of the distinct surface forms "of" the
+    Args:
+        splits: split -> its mentions.
+
+    Returns:
+        For each pair of splits: share of the distinct surface forms "of" the
         later one that are "in" the earlier one, for the out-of-KB mentions ("okb") and all ("all").
     """
     rows = []
@@ -94,7 +103,7 @@ class Lengths:
             self.words.append(len(entity.definition.split()))
 
     def summary(self) -> dict[str, float | None]:
-        """RETURNS (Dict[str, Optional[float]]): "entities", share "with_definition", the mean, median
+        """ "entities", share "with_definition", the mean, median
         and 10th and 90th percentile of its words (None without any), and the mean number of names."""
         words = np.asarray(self.words, dtype=np.float64)
         low, median, high = np.percentile(words, [10, 50, 90]).tolist() if len(words) else [None] * 3

@@ -34,10 +34,11 @@ PAPER_TYPES = (
 class Choice(NamedTuple):
     """Entities to remove.
 
-    by (str): "types", "groups" or "share".
-    settings (Dict[str, Any]): how they were chosen, as JSON data.
-    removed (NDArray[bool]): by KB row.
-    parts (Dict[str, NDArray[bool]]): the same, for each type or group; an entity may belong to several.
+    Attributes:
+        by: "types", "groups" or "share".
+        settings: how they were chosen, as JSON data.
+        removed: by KB row.
+        parts: the same, for each type or group; an entity may belong to several.
     """
 
     by: str
@@ -50,11 +51,16 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
     """Choose the entities that have any of some types. Their descendants in the semantic network are
     not included: the paper lists them separately.
 
-    kb (KnowledgeBase): with types.
-    names (Sequence[str]): types as the KB writes them, ids or names of UMLS semantic types; one
-        string may hold several, with commas.
-    RETURNS (Choice): with one part for each type.
-    RAISES (PelError): if a name is not a type, or no entity has any of the types.
+    Args:
+        kb: with types.
+        names: types as the KB writes them, ids or names of UMLS semantic types; one
+            string may hold several, with commas.
+
+    Returns:
+        With one part for each type.
+
+    Raises:
+        PelError: if a name is not a type, or no entity has any of the types.
     """
     known = kb.types()
     found: dict[str, str] = {}
@@ -68,10 +74,7 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
     if not set(found) & set(known):
         raise PelError(Errors.E231.format(got=", ".join(found.values()), known=_some(known)))
     return Choice(
-        "types",
-        {"types": found},
-        kb.rows_with_types(found),
-        {kind: kb.rows_with_types([kind]) for kind in found},
+        "types", {"types": found}, kb.rows_with_types(found), {kind: kb.rows_with_types([kind]) for kind in found}
     )
 
 
@@ -88,10 +91,15 @@ def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
     """Choose the entities whose ids start with given prefixes: one source of a merged KB, such as
     "MONDO", or a branch.
 
-    kb (KnowledgeBase): with ids that start with their group.
-    prefixes (Sequence[str]): how ids start; one string may hold several, with commas.
-    RETURNS (Choice): with one part for each prefix.
-    RAISES (PelError): if no id starts with a prefix.
+    Args:
+        kb: with ids that start with their group.
+        prefixes: how ids start; one string may hold several, with commas.
+
+    Returns:
+        With one part for each prefix.
+
+    Raises:
+        PelError: if no id starts with a prefix.
     """
     wanted = [each.strip() for prefix in prefixes for each in prefix.split(",") if each.strip()]
     rows = kb.live_rows
@@ -112,12 +120,17 @@ def by_share(kb: KnowledgeBase, rows: Iterable[int], share: float, *, seed: int 
     """Choose a share of the entities that a corpus names, at random. With the same seed, a larger
     share includes a smaller one.
 
-    kb (KnowledgeBase): with the entities.
-    rows (Iterable[int]): rows of the entities that occur.
-    share (float): between 0 and 1.
-    seed (int): random seed.
-    RETURNS (Choice): without parts.
-    RAISES (PelError): if the share is no entity, or all of them.
+    Args:
+        kb: with the entities.
+        rows: rows of the entities that occur.
+        share: between 0 and 1.
+        seed: random seed.
+
+    Returns:
+        Without parts.
+
+    Raises:
+        PelError: if the share is no entity, or all of them.
     """
     occurring = sorted(set(rows), key=kb.id_at)  # by id: the order of the KB's rows does not matter
     n = round(share * len(occurring))

@@ -17,9 +17,10 @@ META = "okb"  # the key of a document's meta that keeps the original ids
 class Naming(NamedTuple):
     """The entities that a mention names.
 
-    surface (str): its surface form, normalised.
-    rows (Tuple[int, ...]): the KB rows of its gold entities; empty = NIL from the start.
-    left (Tuple[int, ...]): those that are not removed.
+    Attributes:
+        surface: its surface form, normalised.
+        rows: the KB rows of its gold entities; empty = NIL from the start.
+        left: those that are not removed.
     """
 
     surface: str
@@ -28,22 +29,18 @@ class Naming(NamedTuple):
 
     @property
     def is_okb(self) -> bool:
-        """RETURNS (bool): whether it became NIL."""
+        """Whether it became NIL."""
         return bool(self.rows) and not self.left
 
 
 def rows_of_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> dict[str, int]:
-    """RETURNS (Dict[str, int]): gold id -> KB row, redirects followed; without ids that the KB lacks."""
-    ids = list(
-        dict.fromkeys(
-            found for document in documents for mention in document.mentions for found in mention.ids
-        )
-    )
+    """Gold id -> KB row, redirects followed; without ids that the KB lacks."""
+    ids = list(dict.fromkeys(found for document in documents for mention in document.mentions for found in mention.ids))
     return {found: row for found, row in zip(ids, kb.rows(ids).tolist(), strict=True) if row >= 0}
 
 
 def namings(documents: Iterable[Document], rows: Mapping[str, int], removed: Mask) -> list[Naming]:
-    """RETURNS (List[Naming]): one for each mention, in order."""
+    """One for each mention, in order."""
     found = []
     for document in documents:
         for mention in document.mentions:
@@ -57,10 +54,13 @@ def without_removed(document: Document, rows: Mapping[str, int], removed: Mask) 
     """Take the ids of removed entities out of a document. A mention without remaining ids is NIL; a
     mention with several ids keeps the others.
 
-    document (Document): it is not changed.
-    rows (Mapping[str, int]): gold id -> KB row.
-    removed (NDArray[bool]): by KB row.
-    RETURNS (Document): its meta keeps, under "okb", offsets and original ids of changed mentions.
+    Args:
+        document: it is not changed.
+        rows: gold id -> KB row.
+        removed: by KB row.
+
+    Returns:
+        Its meta keeps, under "okb", offsets and original ids of changed mentions.
     """
     mentions: list[Mention] = []
     changed: list[dict[str, Any]] = []
@@ -75,15 +75,15 @@ def without_removed(document: Document, rows: Mapping[str, int], removed: Mask) 
 
 
 def distinct_rows(found: Sequence[Naming]) -> set[int]:
-    """RETURNS (Set[int]): the KB rows that mentions name."""
+    """The KB rows that mentions name."""
     return {row for naming in found for row in naming.rows}
 
 
 def share(part: int, whole: int) -> float:
-    """RETURNS (float): 0.0 if there are none."""
+    """0.0 if there are none."""
     return part / whole if whole else 0.0
 
 
 def any_row(naming: Naming, mask: Mask) -> bool:
-    """RETURNS (bool): whether the mention names an entity of the mask."""
+    """Whether the mention names an entity of the mask."""
     return bool(np.any(mask[list(naming.rows)]))

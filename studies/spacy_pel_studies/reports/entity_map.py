@@ -20,11 +20,12 @@ _SHAPES = "osD^v"  # of mentions: the next one when the colours are used up
 class EntityMap(NamedTuple):
     """Coordinates of mentions and entities under one model.
 
-    mentions (Floats): (n, 2).
-    entities (Floats): (m, 2).
-    stress (float): Kruskal's, how much the plane distorts the distances: 0 = not at all.
-    nearest_own (float): share of mentions that are nearest to their own entity among these, by the
-        original distances.
+    Attributes:
+        mentions: (n, 2).
+        entities: (m, 2).
+        stress: Kruskal's, how much the plane distorts the distances: 0 = not at all.
+        nearest_own: share of mentions that are nearest to their own entity among these, by the
+            original distances.
     """
 
     mentions: Floats
@@ -38,12 +39,17 @@ def make_map(
 ) -> EntityMap:
     """Encode mentions and entities and project them to a plane.
 
-    encoder (BiEncoder): with weights.
-    mentions (Sequence[MentionInText]): (n,).
-    entities (Sequence[Entity]): (m,).
-    owners (Sequence[int]): (n,), which of the entities each mention means.
-    RETURNS (EntityMap): the same for the same weights.
-    RAISES (PelError): if the encoder's similarity compares tokens.
+    Args:
+        encoder: with weights.
+        mentions: (n,).
+        entities: (m,).
+        owners: (n,), which of the entities each mention means.
+
+    Returns:
+        The same for the same weights.
+
+    Raises:
+        PelError: if the encoder's similarity compares tokens.
     """
     if encoder.similarity.token_level:
         raise PelError(Errors.E654.format(got=encoder.similarity.registered_name))
@@ -56,7 +62,7 @@ def make_map(
 
 
 def distances(similarity: Similarity, vectors: Vectors) -> Floats:
-    """RETURNS (Floats): (n, n), the distances that the similarity ranks by: its negative, or for an inner
+    """(n, n), the distances that the similarity ranks by: its negative, or for an inner
     product s the length of the difference, the root of s(x, x) + s(y, y) - 2 s(x, y)."""
     import torch
 
@@ -75,8 +81,11 @@ def distances(similarity: Similarity, vectors: Vectors) -> Floats:
 def in_a_plane(apart: Floats) -> "tuple[Floats, float]":
     """Multi-dimensional scaling by SMACOF, started from the classical solution, so that nothing is random.
 
-    apart (Floats): (n, n) distances.
-    RETURNS (tuple[Floats, float]): (n, 2), and the stress.
+    Args:
+        apart: (n, n) distances.
+
+    Returns:
+        (n, 2), and the stress.
     """
     from sklearn.manifold import smacof
 
@@ -96,7 +105,7 @@ def in_a_plane(apart: Floats) -> "tuple[Floats, float]":
 
 
 def kruskal_stress(apart: Floats, places: Floats) -> float:
-    """RETURNS (float): Kruskal's stress-1: the root of the sum over all pairs of (distance - distance in the
+    """Kruskal's stress-1: the root of the sum over all pairs of (distance - distance in the
     plane)^2 by the sum of (distance in the plane)^2; 0 if all points coincide."""
     shown = np.linalg.norm(places[:, None] - places[None], axis=-1)
     total = float((shown**2).sum())
@@ -106,10 +115,11 @@ def kruskal_stress(apart: Floats, places: Floats) -> float:
 def draw_maps(maps: dict[str, EntityMap], names: list[str], owners: Sequence[int], *paths: Path) -> None:
     """Draw maps side by side: dots are mentions, numbered stars their entities, in the same colour.
 
-    maps (Dict[str, EntityMap]): title -> map of the same mentions and entities.
-    names (List[str]): of the entities.
-    owners (Sequence[int]): which of the entities each mention means.
-    paths (Path): files to write, .png or .svg.
+    Args:
+        maps: title -> map of the same mentions and entities.
+        names: of the entities.
+        owners: which of the entities each mention means.
+        paths: files to write, .png or .svg.
     """
     figure, panels = new_panels(len(maps), width=4.6 * len(maps) + 2.6, height=4.6)
     owner = np.asarray(owners)

@@ -17,8 +17,9 @@ Floats = NDArray[np.float64]
 class GradientNorms(NamedTuple):
     """A training.
 
-    steps (NDArray[int64]): (n,), rising.
-    norms (Floats): (n,), the l2 norm of the gradient before clipping; NaN where it was not finite.
+    Attributes:
+        steps: (n,), rising.
+        norms: (n,), the l2 norm of the gradient before clipping; NaN where it was not finite.
     """
 
     steps: NDArray[np.int64]
@@ -28,9 +29,10 @@ class GradientNorms(NamedTuple):
 class NormSummary(NamedTuple):
     """A line of the table.
 
-    n (int): steps.
-    n_not_finite (int): steps that mixed precision skipped; they are not part of the other values.
-    mean, std, max (Optional[float]): of the norms, not smoothed; None if none is finite.
+    Attributes:
+        n: steps.
+        n_not_finite: steps that mixed precision skipped; they are not part of the other values.
+        mean, std, max: of the norms, not smoothed; None if none is finite.
     """
 
     n: int
@@ -43,8 +45,11 @@ class NormSummary(NamedTuple):
 def read_norms(path: Path) -> GradientNorms:
     """Read the norms of a training.
 
-    path (Path): its folder, or the steps.jsonl in it.
-    RAISES (PelError): if there are none.
+    Args:
+        path: its folder, or the steps.jsonl in it.
+
+    Raises:
+        PelError: if there are none.
     """
     file = path / "steps.jsonl" if path.is_dir() else path
     if not file.is_file():
@@ -66,9 +71,12 @@ def read_norms(path: Path) -> GradientNorms:
 def smoothed(values: Floats, window: int) -> Floats:
     """Centred moving average. At both ends, and next to NaN values, it is over the available values.
 
-    values (Floats): (n,).
-    window (int): number of values averaged; an even number takes one more before than after.
-    RETURNS (Floats): (n,), NaN where the window holds nothing.
+    Args:
+        values: (n,).
+        window: number of values averaged; an even number takes one more before than after.
+
+    Returns:
+        (n,), NaN where the window holds nothing.
     """
     there = np.isfinite(values)
     sums = np.append(0.0, np.cumsum(np.where(there, values, 0.0)))
@@ -81,7 +89,7 @@ def smoothed(values: Floats, window: int) -> Floats:
 
 
 def summary(norms: Floats) -> NormSummary:
-    """RETURNS (NormSummary): mean, standard deviation (of these steps, not of a sample) and maximum."""
+    """Mean, standard deviation (of these steps, not of a sample) and maximum."""
     finite = norms[np.isfinite(norms)]
     if not len(finite):
         return NormSummary(len(norms), len(norms), None, None, None)
@@ -92,9 +100,10 @@ def summary(norms: Floats) -> NormSummary:
 def plot_norms(runs: Mapping[str, GradientNorms], paths: list[Path], *, window: int) -> None:
     """Draw the smoothed norms, one line per run.
 
-    runs (Mapping[str, GradientNorms]): name -> its norms.
-    paths (List[Path]): files to write, .png or .svg.
-    window (int): of the moving average.
+    Args:
+        runs: name -> its norms.
+        paths: files to write, .png or .svg.
+        window: of the moving average.
     """
     figure, axes = new_figure()
     for name, run in runs.items():

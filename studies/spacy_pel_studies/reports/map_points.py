@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 class MapPoints(NamedTuple):
     """The mentions and entities of a map.
 
-    entities (List[Entity]): (m,).
-    mentions (List[MentionInText]): (n,).
-    owners (List[int]): (n,), which of the entities each mention means.
-    documents (List[str]): (n,), their ids.
+    Attributes:
+        entities: (m,).
+        mentions: (n,).
+        owners: (n,), which of the entities each mention means.
+        documents: (n,), their ids.
     """
 
     entities: list[Entity]
@@ -30,11 +31,10 @@ class MapPoints(NamedTuple):
     documents: list[str]
 
     def record(self, found: "EntityMap") -> dict[str, Any]:
-        """RETURNS (dict): a map as JSON data, with coordinates."""
+        """A map as JSON data, with coordinates."""
         places = zip(self.entities, found.entities.tolist(), strict=True)
         entities = [
-            {"id": entity.concept_id, "name": entity.canonical_name, "x": x, "y": y}
-            for entity, (x, y) in places
+            {"id": entity.concept_id, "name": entity.canonical_name, "x": x, "y": y} for entity, (x, y) in places
         ]
         rows = zip(self.mentions, self.owners, self.documents, found.mentions.tolist(), strict=True)
         mentions = [
@@ -64,13 +64,18 @@ def choose_points(
 ) -> MapPoints:
     """Choose entities and draw their mentions.
 
-    kb (KnowledgeBase): has the entities.
-    documents (Iterable[Document]): where they are mentioned; mentions with one gold entity count.
-    wanted (Sequence[str]): ids; empty = the ``n_entities`` with the most mentions.
-    max_mentions (int): of an entity.
-    seed (int): random seed.
-    RETURNS (MapPoints): entities in the order wanted, or the most mentioned first.
-    RAISES (PelError): if a wanted entity is not in the KB or has no mention.
+    Args:
+        kb: has the entities.
+        documents: where they are mentioned; mentions with one gold entity count.
+        wanted: ids; empty = the ``n_entities`` with the most mentions.
+        max_mentions: of an entity.
+        seed: random seed.
+
+    Returns:
+        Entities in the order wanted, or the most mentioned first.
+
+    Raises:
+        PelError: if a wanted entity is not in the KB or has no mention.
     """
     found: dict[str, list[tuple[str, MentionInText]]] = {}
     for document in documents:

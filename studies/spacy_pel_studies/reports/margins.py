@@ -27,8 +27,11 @@ PAPER: dict[str, tuple[float, ...]] = {
 def paper_results(label: str) -> dict[str, float] | None:
     """The paper's results for a run, by its label.
 
-    label (str): e.g. "Pb 0.05", "Pb δ=.05" or "CE mixed".
-    RETURNS (Optional[Dict[str, float]]): by the names of ``COLUMNS``, shares between 0 and 1; None
+    Args:
+        label: e.g. "Pb 0.05", "Pb δ=.05" or "CE mixed".
+
+    Returns:
+        By the names of ``COLUMNS``, shares between 0 and 1; None
         if the paper has no such run.
     """
     words = re.findall(r"[^\W\d_]+", label.casefold())
@@ -43,10 +46,15 @@ def paper_results(label: str) -> dict[str, float] | None:
 def margin_rows(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
     """Metrics of NIL and of recall over all classes, for each run.
 
-    runs (Mapping[str, Run]): label -> evaluation, all of the same mentions.
-    RETURNS (List[Dict[str, Any]]): "run", the metrics of ``nil_metrics``, the interval of
+    Args:
+        runs: label -> evaluation, all of the same mentions.
+
+    Returns:
+        "run", the metrics of ``nil_metrics``, the interval of
         "nil_aupr", "threshold", "n", "n_nil", and "paper": its results or None.
-    RAISES (PelError): if the runs have different mentions, no NIL mentions or too few candidates.
+
+    Raises:
+        PelError: if the runs have different mentions, no NIL mentions or too few candidates.
     """
     _check_same(runs)
     rows = []
@@ -82,19 +90,17 @@ def _check_same(runs: Mapping[str, Run]) -> None:
 def plot_margins(runs: Mapping[str, Run], rows: list[dict[str, Any]], *paths: Path) -> None:
     """Draw the precision-recall curves of NIL, one line per run; a dot is the calibrated decision.
 
-    runs (Mapping[str, Run]): label -> evaluation.
-    rows (List[Dict[str, Any]]): from ``margin_rows``.
-    paths (Path): files to write, .png or .svg.
+    Args:
+        runs: label -> evaluation.
+        rows: from ``margin_rows``.
+        paths: files to write, .png or .svg.
     """
     figure, axes = new_figure(width=8.2, height=4.6)
     lines, names = [], []
     for place, (label, run) in enumerate(runs.items()):
         names.append(f"{label}  (auPR {100 * rows[place]['nil_aupr']:.1f})")
         # beyond the number of colours, the line style distinguishes runs
-        style = {
-            "color": COLORS[place % len(COLORS)],
-            "linestyle": ("-", "--", ":")[place // len(COLORS) % 3],
-        }
+        style = {"color": COLORS[place % len(COLORS)], "linestyle": ("-", "--", ":")[place // len(COLORS) % 3]}
         lines.append(draw_nil_curve(axes, run.outcomes, label="_run", linewidth=1.8, **style))
     share = rows[0]["n_nil"] / rows[0]["n"]
     lines.append(axes.axhline(share, color="#999999", linewidth=1, linestyle=(0, (2, 2))))

@@ -23,9 +23,10 @@ class Measured(NamedTuple):
 class SweepPoint(NamedTuple):
     """The runs with one value of the setting.
 
-    value (float): of the setting.
-    n_runs (int): seeds.
-    metrics (Dict[str, Measured]): by name; means over the seeds, also of the bounds of their intervals.
+    Attributes:
+        value: of the setting.
+        n_runs: seeds.
+        metrics: by name; means over the seeds, also of the bounds of their intervals.
     """
 
     value: float
@@ -36,9 +37,14 @@ class SweepPoint(NamedTuple):
 def sweep_points(runs: Sequence[tuple[float, Path, dict[str, Any]]]) -> list[SweepPoint]:
     """Group the runs by the value of the setting.
 
-    runs (Sequence[Tuple]): value of the setting, folder of the evaluation, its metrics.json.
-    RETURNS (List[SweepPoint]): by ascending value.
-    RAISES (PelError): if an evaluation lacks a metric.
+    Args:
+        runs: value of the setting, folder of the evaluation, its metrics.json.
+
+    Returns:
+        By ascending value.
+
+    Raises:
+        PelError: if an evaluation lacks a metric.
     """
     points = []
     for value in sorted({value for value, _, _ in runs}):
@@ -60,9 +66,10 @@ def sweep_points(runs: Sequence[tuple[float, Path, dict[str, Any]]]) -> list[Swe
 def plot_sweep(lines: Mapping[str, list[SweepPoint]], setting: str, *paths: Path) -> None:
     """Draw recall@1 and recall@64 over the setting's values, a line for each kind of run.
 
-    lines (Mapping[str, List[SweepPoint]]): name -> points.
-    setting (str): e.g. "pel.mixing.alpha".
-    paths (Path): files to write, .png or .svg.
+    Args:
+        lines: name -> points.
+        setting: e.g. "pel.mixing.alpha".
+        paths: files to write, .png or .svg.
     """
     figure, panels = new_panels(len(METRICS), width=10.0, height=4.0)
     values = sorted({point.value for points in lines.values() for point in points})

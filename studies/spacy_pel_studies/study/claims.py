@@ -24,8 +24,9 @@ _PAIR_SAMPLES = 1000
 class Claim(NamedTuple):
     """A claim and its test on the runs.
 
-    text (str): the claim.
-    difference (Difference): b - a; the claim holds if its interval is above 0.
+    Attributes:
+        text: the claim.
+        difference: b - a; the claim holds if its interval is above 0.
     """
 
     text: str
@@ -33,7 +34,7 @@ class Claim(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """RETURNS (str): "holds", "does not hold" or "open"."""
+        """ "holds", "does not hold" or "open"."""
         if self.difference.low > 0:
             return "holds"
         return "does not hold" if self.difference.high < 0 else "open"
@@ -42,9 +43,10 @@ class Claim(NamedTuple):
 class Comparison(NamedTuple):
     """Two settings on the same mentions.
 
-    a, b (str): their labels.
-    difference (Difference): of recall@1, b - a; means over the seeds.
-    test (McNemar): of the runs with the first seed.
+    Attributes:
+        a, b: their labels.
+        difference: of recall@1, b - a; means over the seeds.
+        test: of the runs with the first seed.
     """
 
     a: str
@@ -54,24 +56,24 @@ class Comparison(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """RETURNS (str): which one is better, or "open" if the interval contains 0."""
+        """Which one is better, or "open" if the interval contains 0."""
         if self.difference.significant:
             return f"{self.b if self.difference.difference > 0 else self.a} is better"
         return "open"
 
 
 def recall_at_1(outcomes: Outcomes, weights: Floats) -> float:
-    """RETURNS (float): weighted recall@1 of the mentions whose entity the knowledge base has."""
+    """Weighted recall@1 of the mentions whose entity the knowledge base has."""
     return _recall(outcomes, weights, 1)
 
 
 def recall_at_64(outcomes: Outcomes, weights: Floats) -> float:
-    """RETURNS (float): weighted recall@64 of the mentions whose entity the knowledge base has."""
+    """Weighted recall@64 of the mentions whose entity the knowledge base has."""
     return _recall(outcomes, weights, 64)
 
 
 def nil_aupr(outcomes: Outcomes, weights: Floats) -> float:
-    """RETURNS (float): weighted average precision of the NIL class."""
+    """Weighted average precision of the NIL class."""
     return average_precision(outcomes.nil_score, outcomes.is_nil, weights)
 
 
@@ -81,16 +83,16 @@ METRICS: dict[str, Metric] = {"recall@1": recall_at_1, "recall@64": recall_at_64
 def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0) -> list[Claim]:
     """Test the claims whose runs are all finished.
 
-    cells (Cells): outcomes on the same mentions, by label.
-    claims (Iterable[ClaimSettings]): the claims of a study.
-    seed (int): random seed of the bootstrap.
-    RETURNS (List[Claim]): in the order given; means over the seeds.
+    Args:
+        cells: outcomes on the same mentions, by label.
+        claims: the claims of a study.
+        seed: random seed of the bootstrap.
+
+    Returns:
+        In the order given; means over the seeds.
     """
     return [
-        Claim(
-            claim.text,
-            _difference(cells, METRICS[claim.metric], claim.than, claim.better, _CLAIM_SAMPLES, seed),
-        )
+        Claim(claim.text, _difference(cells, METRICS[claim.metric], claim.than, claim.better, _CLAIM_SAMPLES, seed))
         for claim in claims
         if all(label in cells for label in (*claim.than, *claim.better))
     ]
@@ -99,9 +101,12 @@ def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0
 def compare_all(cells: Cells, *, seed: int = 0) -> list[Comparison]:
     """Compare every two settings.
 
-    cells (Cells): outcomes on the same mentions, in the order of the study.
-    seed (int): random seed of the bootstrap.
-    RETURNS (List[Comparison]): every pair, in that order.
+    Args:
+        cells: outcomes on the same mentions, in the order of the study.
+        seed: random seed of the bootstrap.
+
+    Returns:
+        Every pair, in that order.
     """
     found = []
     for a, b in combinations(cells, 2):
@@ -120,12 +125,7 @@ def _recall(outcomes: Outcomes, weights: Floats, k: int) -> float:
 
 
 def _difference(
-    cells: Cells,
-    metric: Metric,
-    than: Mapping[str, float],
-    better: Mapping[str, float],
-    n_samples: int,
-    seed: int,
+    cells: Cells, metric: Metric, than: Mapping[str, float], better: Mapping[str, float], n_samples: int, seed: int
 ) -> Difference:
     def side(shares: Mapping[str, float], weights: Floats) -> float:
         means = {label: np.mean([metric(one, weights) for one in cells[label]]) for label in shares}

@@ -29,16 +29,17 @@ UNTRAINED = "untrained"  # label and folder
 class EncoderTask:
     """Trains bi-encoders.
 
-    study (StudySettings): what is measured.
-    config (Path): named in errors.
-    gpu_id (int): -1 = CPU.
+    Args:
+        study: what is measured.
+        config: named in errors.
+        gpu_id: -1 = CPU.
     """
 
     def __init__(self, study: StudySettings, config: Path, *, gpu_id: int = -1):
         self.study, self.config, self.gpu_id = study, config, gpu_id
 
     def measured(self, run: StudyRun, output: Path) -> str:
-        """RETURNS (str): fingerprint of all that determines the metrics of a trained encoder."""
+        """Fingerprint of all that determines the metrics of a trained encoder."""
         study, paths = self.study, self._settings(run, output).paths
         corpora = paths.required("train"), paths.required("dev"), study.corpus  # train: what was seen
         for path in corpora:
@@ -48,17 +49,17 @@ class EncoderTask:
         return fingerprint(*corpora, kb.fingerprint, study.kinds, sizes)
 
     def trainer(self, run: StudyRun, output: Path) -> Trainer:
-        """RETURNS (Trainer): of the run's encoder."""
+        """Of the run's encoder."""
         return Trainer(self._settings(run, output), output / run.name, gpu_id=self.gpu_id)
 
     def evaluate(self, run: StudyRun, output: Path, trainer: Trainer, facts: Facts) -> Facts:
-        """RETURNS (dict): metrics of retrieval on the test corpus, NIL by the best threshold on dev."""
+        """Metrics of retrieval on the test corpus, NIL by the best threshold on dev."""
         settings, folder = self._settings(run, output), output / run.name
         encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
         return self.measure(self._on_device(encoder), settings, folder, facts)
 
     def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> list[Facts]:
-        """RETURNS (List[dict]): metrics of each encoder as the trainings find it, before any update."""
+        """Metrics of each encoder as the trainings find it, before any update."""
         like: dict[str, StudyRun] = {}
         for run in runs:
             like.setdefault(repr(run.config["pel"]["encoder"]), run)
@@ -77,7 +78,7 @@ class EncoderTask:
         return found
 
     def measure(self, encoder: BiEncoder, settings: RunSettings, folder: Path, facts: Facts) -> Facts:
-        """RETURNS (dict): facts, and the metrics of an encoder; writes both under the folder."""
+        """Facts, and the metrics of an encoder; writes both under the folder."""
         study = self.study
         kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
         index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=study.kinds, show_progress=True)
@@ -96,15 +97,11 @@ class EncoderTask:
             "model_fingerprint": encoder.fingerprint,
         }
         return evaluate_retrieval(
-            test,
-            threshold=nil_threshold_of(dev),
-            top_k=study.top_k,
-            output=folder / EVALUATION,
-            facts=facts,
+            test, threshold=nil_threshold_of(dev), top_k=study.top_k, output=folder / EVALUATION, facts=facts
         )
 
     def paths(self, run: StudyRun, output: Path) -> dict[str, str]:
-        """RETURNS (Dict[str, str]): ``[paths]`` of a run; all runs read the same texts."""
+        """``[paths]`` of a run; all runs read the same texts."""
         return {**run.config.get("paths", {}), "cache": str(output / "cache")}
 
     def _settings(self, run: StudyRun, output: Path) -> RunSettings:

@@ -60,8 +60,8 @@ class PaperRun(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     label: str = Field(title="Of our run")
-    metrics: dict[Literal["recall@1", "recall@64", "nil_aupr", "val_recall@1", "val_recall@64"], float] = (
-        Field(title="In percent")
+    metrics: dict[Literal["recall@1", "recall@64", "nil_aupr", "val_recall@1", "val_recall@64"], float] = Field(
+        title="In percent"
     )
 
 
@@ -101,7 +101,7 @@ class StudySettings(BaseModel):
 
     @property
     def corpus(self) -> Path:
-        """RETURNS (Path): the test corpus of a study without worlds."""
+        """The test corpus of a study without worlds."""
         assert self.test is not None  # see plan_study
         return self.test
 
@@ -125,32 +125,35 @@ class StudyRun:
 
     @property
     def of_ranker(self) -> bool:
-        """RETURNS (bool): whether a ranker is trained, and not an encoder."""
+        """Whether a ranker is trained, and not an encoder."""
         return "ranker" in self.config
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with every setting."""
+        """Changes with every setting."""
         return fingerprint(repr(sorted(_flat(self.config).items())))
 
 
 def plan_study(path: Path, overrides: Tree | None = None) -> "tuple[StudySettings, list[StudyRun]]":
     """Read a study config.
 
-    path (Path): a training config with a [study] section.
-    overrides (Optional[dict]): dotted names to values.
-    RETURNS (tuple): the settings, and the trainings: the matrix of all levels for each seed, then
+    Args:
+        path: a training config with a [study] section.
+        overrides: dotted names to values.
+
+    Returns:
+        The settings, and the trainings: the matrix of all levels for each seed, then
         the extra ones.
-    RAISES (PelError): if the section is missing or wrong.
+
+    Raises:
+        PelError: if the section is missing or wrong.
     """
     config = load_config(path, overrides or {})
     if "study" not in config:
         raise PelError(Errors.E690.format(path=path, got="it has no [study] section"))
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
-        raise PelError(
-            Errors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section")
-        )
+        raise PelError(Errors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))
     useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
     if useless:
         problem = f"{', '.join(useless)} do not apply to a study of rankers"
@@ -180,11 +183,14 @@ def plan_study(path: Path, overrides: Tree | None = None) -> "tuple[StudySetting
 
 
 def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> list[StudyRun]:
-    """RETURNS (List[StudyRun]): those whose label matches one of the patterns, in the order of the study.
+    """Those whose label matches one of the patterns, in the order of the study.
 
-    only (Sequence[str]): labels; "*", "?" and "[...]" as in file names.
-    path (Path): of the study, for errors.
-    RAISES (PelError): if a pattern matches no label.
+    Args:
+        only: labels; "*", "?" and "[...]" as in file names.
+        path: of the study, for errors.
+
+    Raises:
+        PelError: if a pattern matches no label.
     """
     labels = list(dict.fromkeys(run.label for run in runs))
     for pattern in only:
@@ -218,7 +224,9 @@ def _run(
 
 
 def _check_test(study: StudySettings, path: Path) -> None:
-    """RAISES (PelError): if there is neither a test corpus nor worlds, or both, or a world is named twice."""
+    """Raises:
+    PelError: if there is neither a test corpus nor worlds, or both, or a world is named twice.
+    """
     if study.worlds is None:
         if study.test is None:
             problem = "expected study.test or [study.worlds], got neither"
@@ -267,15 +275,13 @@ def _check_names(overrides: Tree, path: Path) -> None:
 def _check_overrides(overrides: Tree, section: str, runs: list[StudyRun], path: Path) -> None:
     """An override of a part that every level replaces would silently change nothing."""
     for name, value in overrides.items():
-        if name.startswith(f"{section}.") and not any(
-            at(run.config, name.split(".")) == value for run in runs
-        ):
+        if name.startswith(f"{section}.") and not any(at(run.config, name.split(".")) == value for run in runs):
             problem = f"--{name} reaches no run, since [study.factors] sets this part. Override it there"
             raise PelError(Errors.E690.format(path=path, got=problem))
 
 
 def at(tree: Any, keys: Sequence[str]) -> Any:
-    """RETURNS (Any): the value at these keys of a config; None = there is none."""
+    """The value at these keys of a config; None = there is none."""
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
     return tree
@@ -285,7 +291,8 @@ def merged(tree: Tree, change: Tree) -> Tree:
     """Merge a tree into another. A registered part ("@...") replaces the old one completely, since the
     settings of one part do not apply to another.
 
-    RETURNS (dict): a new tree.
+    Returns:
+        A new tree.
     """
     result = copy.deepcopy(tree)
     for key, value in change.items():

@@ -30,22 +30,21 @@ RETRIEVER = "candidates"  # label and folder of the candidates before any ranker
 class RankerTask:
     """Trains rankers on the candidates of one pipeline.
 
-    study (StudySettings): what is measured.
-    config (Path): named in errors.
-    linker (Linker): finds the candidates.
-    queries (MakeQueries): makes queries of a document's mentions, as at inference.
-    gpu_id (int): -1 = CPU.
+    Args:
+        study: what is measured.
+        config: named in errors.
+        linker: finds the candidates.
+        queries: makes queries of a document's mentions, as at inference.
+        gpu_id: -1 = CPU.
     """
 
-    def __init__(
-        self, study: StudySettings, config: Path, *, linker: Linker, queries: MakeQueries, gpu_id: int = -1
-    ):
+    def __init__(self, study: StudySettings, config: Path, *, linker: Linker, queries: MakeQueries, gpu_id: int = -1):
         self.study, self.config, self.gpu_id = study, config, gpu_id
         self.linker, self.queries = linker, queries
         self._tests: dict[int, RankingTest] = {}  # by number of candidates
 
     def measured(self, run: StudyRun, output: Path) -> str:
-        """RETURNS (str): fingerprint of all that determines the metrics of a trained ranker."""
+        """Fingerprint of all that determines the metrics of a trained ranker."""
         settings, linker = self._settings(run, output), self.linker
         corpora = settings.paths.required("train"), self.study.corpus  # train: what was seen
         for path in corpora:
@@ -55,17 +54,13 @@ class RankerTask:
         return fingerprint(*corpora, linker.fingerprints, combiner, sizes)
 
     def trainer(self, run: StudyRun, output: Path) -> RankTrainer:
-        """RETURNS (RankTrainer): of the run's ranker."""
+        """Of the run's ranker."""
         return RankTrainer(
-            self._settings(run, output),
-            output / run.name,
-            linker=self.linker,
-            queries=self.queries,
-            gpu_id=self.gpu_id,
+            self._settings(run, output), output / run.name, linker=self.linker, queries=self.queries, gpu_id=self.gpu_id
         )
 
     def evaluate(self, run: StudyRun, output: Path, trainer: RankTrainer, facts: Facts) -> Facts:
-        """RETURNS (dict): metrics of the reranked candidates of the test corpus. Nothing is called NIL: a
+        """Metrics of the reranked candidates of the test corpus. Nothing is called NIL: a
         ranker only orders candidates."""
         test = self._test(run, output)
         ranker = trainer.ranker.from_disk(output / run.name / "model-best")
@@ -89,7 +84,7 @@ class RankerTask:
         return evaluate_retrieval(predictions, threshold=None, output=folder, facts=facts)
 
     def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> list[Facts]:
-        """RETURNS (List[dict]): metrics of the candidates in the order in which they were found."""
+        """Metrics of the candidates in the order in which they were found."""
         folder, key = output / RETRIEVER, measured[runs[0].name]
         if done := finished(folder, None, key):
             return [done]
@@ -118,23 +113,17 @@ class RankerTask:
 class RankingTest:
     """All gold mentions of a test corpus, NIL ones too, and their candidates.
 
-    linker (Linker): finds the candidates.
-    queries (MakeQueries): makes queries of a document's mentions, as at inference.
-    documents (List[Document]): the test corpus.
-    train (Path): the training corpus, which defines the seen entities.
-    n (int): candidates per mention.
-    cache (Path): file of candidates that were found before.
+    Args:
+        linker: finds the candidates.
+        queries: makes queries of a document's mentions, as at inference.
+        documents: the test corpus.
+        train: the training corpus, which defines the seen entities.
+        n: candidates per mention.
+        cache: file of candidates that were found before.
     """
 
     def __init__(
-        self,
-        linker: Linker,
-        queries: MakeQueries,
-        documents: list[Document],
-        *,
-        train: Path,
-        n: int,
-        cache: Path,
+        self, linker: Linker, queries: MakeQueries, documents: list[Document], *, train: Path, n: int, cache: Path
     ):
         self.linker, self.documents = linker, documents
         self.is_seen = seen_in_corpus(linker.kb, read_corpus(train))
@@ -149,8 +138,11 @@ class RankingTest:
         self.task = ranking_task(linker.kb, mentions, self.candidates)
 
     def predictions(self, scores: Scores) -> list[Prediction]:
-        """scores (Scores): one per candidate.
-        RETURNS (List[Prediction]): candidates by descending score; the best one is linked, and nil_score is
+        """Args:
+            scores: one per candidate.
+
+        Returns:
+            Candidates by descending score; the best one is linked, and nil_score is
             minus its score.
         """
         kb, offsets = self.linker.kb, self.candidates.offsets
@@ -168,5 +160,5 @@ class RankingTest:
         return predictions
 
     def facts(self) -> Facts:
-        """RETURNS (dict): what metrics.json says of the candidates."""
+        """What metrics.json says of the candidates."""
         return {"kb_fingerprint": self.linker.kb.fingerprint, "n_candidates": len(self.candidates.kb_rows)}

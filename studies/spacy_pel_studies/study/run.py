@@ -26,23 +26,26 @@ class StudyTask(Protocol):
     def evaluate(self, run: StudyRun, output: Path, trainer: Any, facts: Facts) -> Facts: ...
 
     # of what needs no training; measured: fingerprint of each run, by name
-    def untrained(
-        self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]
-    ) -> list[Facts]: ...
+    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> list[Facts]: ...
 
 
 def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> list[Facts]:
     """Train and evaluate all runs of a study; an interrupted study resumes exactly. If the
     test mentions or the knowledge base have changed, trained models are only evaluated again.
 
-    task (StudyTask): trains and measures.
-    runs (Sequence[StudyRun]): from ``plan_study``.
-    output (Path): gets a folder for each run: the files of the training, and "evaluation" with metrics.json
-        and predictions.jsonl of the test corpus.
-    RETURNS (List[dict]): metrics.json of what is measured without training, and of each run, with "label",
+    Args:
+        task: trains and measures.
+        runs: from ``plan_study``.
+        output: gets a folder for each run: the files of the training, and "evaluation" with metrics.json
+            and predictions.jsonl of the test corpus.
+
+    Returns:
+        metrics.json of what is measured without training, and of each run, with "label",
         "levels", "seed" and, for runs, "train_seconds" (of the updates and their evaluations).
-    RAISES (PelError): before any training, if a run cannot be set up, or the output holds one with other
-        settings.
+
+    Raises:
+        PelError: before any training, if a run cannot be set up, or the output holds one with other
+            settings.
     """
     measured: dict[str, str] = {}
     done: dict[str, Facts] = {}
@@ -77,14 +80,16 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> list[F
 
 
 def read_metrics(folder: Path) -> Facts:
-    """RETURNS (dict): metrics.json of a run's folder; empty = the run was not measured yet."""
+    """metrics.json of a run's folder; empty = the run was not measured yet."""
     path = folder / EVALUATION / "metrics.json"
     return dict(read_json(path)) if path.is_file() else {}
 
 
 @contextmanager
 def _named(run: StudyRun) -> Iterator[None]:
-    """RAISES (PelError): the same, with the name of the run."""
+    """Raises:
+    PelError: the same, with the name of the run.
+    """
     try:
         yield
     except PelError as err:
@@ -94,11 +99,16 @@ def _named(run: StudyRun) -> Iterator[None]:
 def finished(folder: Path, settings: str | None, measured: str) -> Facts:
     """The metrics of an earlier execution of the study.
 
-    folder (Path): of the run.
-    settings (Optional[str]): fingerprint of the run's settings now; None = nothing is trained there.
-    measured (str): fingerprint of what is measured now.
-    RETURNS (dict): its metrics.json; empty = there is none, or it is of other mentions.
-    RAISES (PelError): if the folder holds a run with other settings.
+    Args:
+        folder: of the run.
+        settings: fingerprint of the run's settings now; None = nothing is trained there.
+        measured: fingerprint of what is measured now.
+
+    Returns:
+        Its metrics.json; empty = there is none, or it is of other mentions.
+
+    Raises:
+        PelError: if the folder holds a run with other settings.
     """
     metrics = read_metrics(folder)
     if metrics and settings is not None and metrics.get("study_fingerprint") != settings:

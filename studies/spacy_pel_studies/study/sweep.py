@@ -17,12 +17,17 @@ from .run import EVALUATION, read_metrics
 def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[SweepPoint]]:
     """Find the finished runs that differ in a setting.
 
-    config (Path): of the study.
-    folder (Path): where it was run.
-    setting (str): e.g. "pel.mixing.alpha"; where a registered part does not name it, its default counts.
-    RETURNS (Dict[str, List[SweepPoint]]): a line for each set of runs that differ only in the setting and the
+    Args:
+        config: of the study.
+        folder: where it was run.
+        setting: e.g. "pel.mixing.alpha"; where a registered part does not name it, its default counts.
+
+    Returns:
+        A line for each set of runs that differ only in the setting and the
         seed, named by the run of the study's matrix in it.
-    RAISES (PelError): if no two runs differ in it, or they are not finished.
+
+    Raises:
+        PelError: if no two runs differ in it, or they are not finished.
     """
     _, runs = plan_study(config)
     alike: dict[str, list[tuple[float, StudyRun]]] = {}
@@ -39,11 +44,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[Swee
         raise PelError(Errors.E692.format(setting=setting, path=config, known=", ".join(known)))
     lines: dict[str, list[SweepPoint]] = {}
     for group in swept:
-        done = [
-            (value, folder / run.name / EVALUATION, metrics[run.name])
-            for value, run in group
-            if metrics[run.name]
-        ]
+        done = [(value, folder / run.name / EVALUATION, metrics[run.name]) for value, run in group if metrics[run.name]]
         if len({value for value, _, _ in done}) > 1:
             names = [run.label for _, run in group if run.levels] or [group[0][1].label]
             lines[names[0]] = sweep_points(done)
@@ -53,7 +54,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[Swee
 
 
 def _apart(config: Tree, keys: list[str]) -> tuple[float | None, Tree]:
-    """RETURNS (tuple): the number at the setting, None if there is none; and the config without it
+    """The number at the setting, None if there is none; and the config without it
     and without the seed."""
     rest = copy.deepcopy(config)
     rest.get("system", {}).pop("seed", None)

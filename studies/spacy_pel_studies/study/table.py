@@ -15,16 +15,7 @@ Runs = Sequence[dict[str, Any]]  # metrics.json of runs; those of one setting di
 Column = tuple[str, Callable[[Runs], str]]  # head, and the cell of one setting
 _FIRST_AND_LAST = (1, 64)  # the cuts of the papers' tables of retrieval
 CLAIM_HEAD = ["claim", "without", "with", "difference", "on these data"]
-PAIR_HEAD = [
-    "runs",
-    "without",
-    "with",
-    "difference",
-    "McNemar p",
-    "on these data",
-    "paper MedMentions",
-    "paper BC5CDR",
-]
+PAIR_HEAD = ["runs", "without", "with", "difference", "McNemar p", "on these data", "paper MedMentions", "paper BC5CDR"]
 # Le & Nguyen (2023), Table 3, accuracy on dev: sparse and dense candidates, of MedMentions and of BC5CDR
 TRIPLET_PAPER: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "triplet": ((70.7, 70.3), (85.8, 87.8)),
@@ -51,9 +42,10 @@ WORLDS_NOTE = (
 
 
 def encoder_columns(paper: Iterable[PaperRun]) -> list[Column]:
-    """RETURNS (List[Column]): of a study of bi-encoders.
+    """Of a study of bi-encoders.
 
-    paper (Iterable[PaperRun]): the paper's results, in percent.
+    Args:
+        paper: the paper's results, in percent.
     """
     results = list(paper)
     return [
@@ -72,11 +64,12 @@ def encoder_columns(paper: Iterable[PaperRun]) -> list[Column]:
 
 
 def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> list[Column]:
-    """RETURNS (List[Column]): of a study over worlds: recall over all mentions of the worlds of each kind,
+    """Of a study over worlds: recall over all mentions of the worlds of each kind,
     and the mean over the worlds of the test.
 
-    paper (Iterable[PaperRun]): the paper's results, in percent.
-    kinds (Sequence[str]): "val" and "test", or "test" alone.
+    Args:
+        paper: the paper's results, in percent.
+        kinds: "val" and "test", or "test" alone.
     """
     results = list(paper)
     columns: list[Column] = [("run", _label)]
@@ -92,18 +85,20 @@ def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> list[Colum
 
 
 def depth_columns(kind: str, ks: Sequence[int]) -> list[Column]:
-    """RETURNS (List[Column]): recall@k over all mentions of the worlds, for each k.
+    """Recall@k over all mentions of the worlds, for each k.
 
-    kind (str): "val" or "test".
-    ks (Sequence[int]): a column for each.
+    Args:
+        kind: "val" or "test".
+        ks: a column for each.
     """
     return [("run", _label), *((f"recall@{k}", _of_worlds(kind, ("micro",), k)) for k in ks)]
 
 
 def by_world_columns(worlds: Mapping[str, Sequence[str]]) -> list[Column]:
-    """RETURNS (List[Column]): recall@1 / recall@64 of each world.
+    """Recall@1 / recall@64 of each world.
 
-    worlds (Mapping[str, Sequence[str]]): names of the worlds of validation and of the test.
+    Args:
+        worlds: names of the worlds of validation and of the test.
     """
     columns: list[Column] = [("run", _label)]
     for kind, names in worlds.items():
@@ -112,7 +107,7 @@ def by_world_columns(worlds: Mapping[str, Sequence[str]]) -> list[Column]:
 
 
 def ranker_columns() -> list[Column]:
-    """RETURNS (List[Column]): of a study of rankers."""
+    """Of a study of rankers."""
     return [
         ("run", _label),
         ("accuracy@1", _with_interval("recall@1")),
@@ -129,7 +124,7 @@ def ranker_columns() -> list[Column]:
 
 
 def run_rows(results: Runs, columns: Sequence[Column]) -> list[list[str]]:
-    """RETURNS (List[List[str]]): a row for each label, in percent: means over the seeds, intervals if
+    """A row for each label, in percent: means over the seeds, intervals if
     there is one seed."""
     labels = dict.fromkeys(result["label"] for result in results)
     settings = [[result for result in results if result["label"] == label] for label in labels]
@@ -137,12 +132,12 @@ def run_rows(results: Runs, columns: Sequence[Column]) -> list[list[str]]:
 
 
 def claim_rows(claims: Sequence[Claim]) -> list[list[str]]:
-    """RETURNS (List[List[str]]): a row for each claim under CLAIM_HEAD, in points."""
+    """A row for each claim under CLAIM_HEAD, in points."""
     return [[claim.text, *_difference(claim), claim.verdict] for claim in claims]
 
 
 def pair_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
-    """RETURNS (List[List[str]]): a row for each pair under PAIR_HEAD, in points."""
+    """A row for each pair under PAIR_HEAD, in points."""
     rows = []
     for one in comparisons:
         p = one.test.p_value
@@ -205,7 +200,7 @@ def _deepest_recall(same: Runs) -> str:
 
 
 def _own_hard(same: Runs) -> str:
-    """RETURNS (str): hard negatives of a mention's own, as the sampler of the run counts them."""
+    """Hard negatives of a mention's own, as the sampler of the run counts them."""
     pel = same[0].get("config", {}).get("pel")
     if not pel:
         return "–"

@@ -29,11 +29,12 @@ class WorldsTask(EncoderTask):
     """Trains bi-encoders on joined worlds, each batch of one world, and links the mentions of unseen
     worlds, each in its own knowledge base. The worlds are joined once for all runs.
 
-    study (StudySettings): what is measured; there is no NIL, since gold entities of an unseen world are
-        in its knowledge base.
-    worlds (StudyWorlds): of the study.
-    config (Path): named in errors.
-    gpu_id (int): -1 = CPU.
+    Args:
+        study: what is measured; there is no NIL, since gold entities of an unseen world are
+            in its knowledge base.
+        worlds: of the study.
+        config: named in errors.
+        gpu_id: -1 = CPU.
     """
 
     def __init__(self, study: StudySettings, worlds: StudyWorlds, config: Path, *, gpu_id: int = -1):
@@ -43,7 +44,7 @@ class WorldsTask(EncoderTask):
         self._unseen: dict[str, UnseenWorld] = {}
 
     def measured(self, run: StudyRun, output: Path) -> str:
-        """RETURNS (str): fingerprint of all that determines the metrics of a trained encoder."""
+        """Fingerprint of all that determines the metrics of a trained encoder."""
         study, joined = self.study, self._settings(run, output).paths
         files = [joined.required("train"), joined.required("dev")]
         files += [world.path for world in self.unseen.values()]
@@ -53,14 +54,15 @@ class WorldsTask(EncoderTask):
         return fingerprint(*files, bases, self.worlds.val, self.worlds.test, study.kinds, sizes)
 
     def trainer(self, run: StudyRun, output: Path) -> Trainer:
-        """RETURNS (Trainer): of the run's encoder, whose batches are of one world each."""
+        """Of the run's encoder, whose batches are of one world each."""
         return WorldTrainer(self._settings(run, output), output / run.name, gpu_id=self.gpu_id)
 
     def measure(self, encoder: BiEncoder, settings: RunSettings, folder: Path, facts: Facts) -> Facts:
         """Link the mentions of every unseen world, and write evaluations under the folder: of each world in
         worlds/NAME, and of all mentions of the test worlds in "evaluation".
 
-        RETURNS (dict): facts; metrics of all mentions of the test worlds; and "worlds": "test" and "val",
+        Returns:
+            Facts; metrics of all mentions of the test worlds; and "worlds": "test" and "val",
             from ``group_metrics``.
         """
         study = self.study
@@ -97,7 +99,7 @@ class WorldsTask(EncoderTask):
         return self._evaluate(tested, folder / EVALUATION, facts)
 
     def paths(self, run: StudyRun, output: Path) -> dict[str, str]:
-        """RETURNS (Dict[str, str]): ``[paths]`` of a run: the joined worlds."""
+        """``[paths]`` of a run: the joined worlds."""
         if not self._joined:
             worlds = self.worlds
             joined = join_worlds(worlds.folder, worlds.train, output / JOINED, splits=("train", "dev"))
@@ -106,8 +108,11 @@ class WorldsTask(EncoderTask):
 
     @property
     def unseen(self) -> dict[str, UnseenWorld]:
-        """RETURNS (Dict[str, UnseenWorld]): of validation and test, by name.
-        RAISES (PelError): if a file of one is missing or damaged."""
+        """Of validation and test, by name.
+
+        Raises:
+            PelError: if a file of one is missing or damaged.
+        """
         if not self._unseen:
             worlds = self.worlds
             self._unseen = {
@@ -117,6 +122,4 @@ class WorldsTask(EncoderTask):
         return self._unseen
 
     def _evaluate(self, predictions: Sequence[Prediction], folder: Path, facts: dict[str, Any]) -> Facts:
-        return evaluate_retrieval(
-            list(predictions), threshold=None, top_k=self.study.top_k, output=folder, facts=facts
-        )
+        return evaluate_retrieval(list(predictions), threshold=None, top_k=self.study.top_k, output=folder, facts=facts)

@@ -22,12 +22,7 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.nil.best_scores import best_scores
-from spacy_pel.linking.nil.pretrained import (
-    WITH_VECTORS,
-    WITHOUT_VECTORS,
-    default_inputs,
-    default_probability,
-)
+from spacy_pel.linking.nil.pretrained import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
 from spacy_pel.linking.thresholds import even_threshold
 from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger
@@ -43,13 +38,14 @@ Weights = dict[str, float]
 class Sample(NamedTuple):
     """What a system finds for the mentions of a task.
 
-    system (str): encoder or generator.
-    world (str): of the task.
-    size (int): entities of the task.
-    table (CandidateTable): without the mentions' vectors.
-    has_vectors (bool): whether there were some.
-    is_nil (NDArray[bool]): (n,)
-    is_right (NDArray[bool]): (n,) is the first candidate a gold entity?
+    Attributes:
+        system: encoder or generator.
+        world: of the task.
+        size: entities of the task.
+        table: without the mentions' vectors.
+        has_vectors: whether there were some.
+        is_nil: (n,)
+        is_right: (n,) is the first candidate a gold entity?
     """
 
     system: str
@@ -62,11 +58,11 @@ class Sample(NamedTuple):
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): (n,) has it candidates? The others are NIL by rule."""
+        """(n,) has it candidates? The others are NIL by rule."""
         return np.diff(self.table.offsets) > 0
 
     def inputs(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """RETURNS (NDArray): (n, d), the inputs with these names."""
+        """(n, d), the inputs with these names."""
         columns = default_inputs(self.table, LinearCombiner()(self.table))
         return np.stack([columns[name] for name in names], axis=1)
 
@@ -82,11 +78,14 @@ def fit_default_nil(
 ) -> dict[str, Any]:
     """Fit the weights on all worlds, and measure them on each world with weights fitted on the others.
 
-    sources (Mapping): name of a world -> its KB folder and its corpus (JSON lines); at least two.
-    encoders (Mapping[str, Encoder]): with weights, by name.
-    output (Path): gets the candidates of each system, which are used again the next time.
-    n_mentions, n_entities, seed (int): see ``draw_world``.
-    RETURNS (Dict[str, Any]): weights, measurements and settings, as JSON data.
+    Args:
+        sources: name of a world -> its KB folder and its corpus (JSON lines); at least two.
+        encoders: with weights, by name.
+        output: gets the candidates of each system, which are used again the next time.
+        n_mentions, n_entities, seed: see ``draw_world``.
+
+    Returns:
+        Weights, measurements and settings, as JSON data.
     """
     worlds = {
         name: draw_world(name, kb, corpus, n_mentions=n_mentions, n_entities=n_entities, seed=seed)
@@ -123,12 +122,9 @@ def fit_default_nil(
 
 
 def candidates_key(
-    system: str,
-    encoder: Encoder | None,
-    worlds: Mapping[str, NilWorld],
-    tasks: Mapping[str, list[NilTask]],
+    system: str, encoder: Encoder | None, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]
 ) -> str:
-    """RETURNS (str): changes with all that the candidates of a system depend on."""
+    """Changes with all that the candidates of a system depend on."""
     own = [task for name in worlds for task in tasks[name]]
     return fingerprint(
         system if encoder is None else encoder.fingerprint,
@@ -142,7 +138,7 @@ def candidates_key(
 def by_encoder(
     name: str, encoder: Encoder, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]
 ) -> Iterator[Sample]:
-    """YIELDS (Sample): of each task, by the vectors of an encoder."""
+    """Of each task, by the vectors of an encoder."""
     # a mention is linked in several tasks and worlds, but encoded once
     mentions = list(dict.fromkeys(one for own in tasks.values() for task in own for one in task.mentions))
     logger.info("%s: %s mentions", name, f"{len(mentions):,}")
@@ -156,10 +152,8 @@ def by_encoder(
             yield _sample(name, world, task, generator, [encoded[one] for one in task.mentions])
 
 
-def by_names(
-    name: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]
-) -> Iterator[Sample]:
-    """YIELDS (Sample): of each task, by a generator without vectors."""
+def by_names(name: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]) -> Iterator[Sample]:
+    """Of each task, by a generator without vectors."""
     logger.info("%s", name)
     for world in worlds.values():
         generator: CandidateGenerator = BY_NAMES[name]()
@@ -169,11 +163,7 @@ def by_names(
 
 
 def _sample(
-    system: str,
-    world: NilWorld,
-    task: NilTask,
-    generator: CandidateGenerator,
-    mentions: Sequence[MentionInText],
+    system: str, world: NilWorld, task: NilTask, generator: CandidateGenerator, mentions: Sequence[MentionInText]
 ) -> Sample:
     table = task._replace(mentions=list(mentions)).table(world.kb, generator)
     has_vectors, table.vectors = table.vectors is not None, None
@@ -189,11 +179,7 @@ def _write(path: Path, samples: Iterator[Sample]) -> None:
     with atomic_path(path) as part:
         part.mkdir(parents=True)
         for number, one in enumerate(samples):
-            arrays: dict[str, Any] = {
-                "kb_rows": one.table.kb_rows,
-                "offsets": one.table.offsets,
-                **one.table.features,
-            }
+            arrays: dict[str, Any] = {"kb_rows": one.table.kb_rows, "offsets": one.table.offsets, **one.table.features}
             np.savez(part / f"{number}.npz", has_vectors=np.array(one.has_vectors), **arrays)
 
 
@@ -211,8 +197,11 @@ def _read(
 def fit_weights(samples: Sequence[Sample]) -> Weights:
     """Fit a logistic regression.
 
-    samples (Sequence[Sample]): all of systems with vectors, or all without; each weighs the same.
-    RETURNS (Dict[str, float]): a weight for each input, and "bias".
+    Args:
+        samples: all of systems with vectors, or all without; each weighs the same.
+
+    Returns:
+        A weight for each input, and "bias".
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -225,16 +214,14 @@ def fit_weights(samples: Sequence[Sample]) -> Weights:
     model = LogisticRegression(C=1 / _L2, max_iter=2000)
     model.fit((inputs - mean) / scale, is_nil, sample_weight=weight)
     weights = model.coef_[0] / scale
-    return {
-        **dict(zip(names, weights.tolist(), strict=True)),
-        "bias": float(model.intercept_[0] - weights @ mean),
-    }
+    return {**dict(zip(names, weights.tolist(), strict=True)), "bias": float(model.intercept_[0] - weights @ mean)}
 
 
 def left_out(samples: Sequence[Sample]) -> list[dict[str, Any]]:
     """Measure each world with weights fitted on the others.
 
-    RETURNS (List[Dict[str, Any]]): one for each sample: "system", "world" and "entities", the metrics, and
+    Returns:
+        One for each sample: "system", "world" and "entities", the metrics, and
         under "both" those where the encoder or generator was left out as well, if there are others.
     """
     found = []
@@ -253,17 +240,18 @@ def left_out(samples: Sequence[Sample]) -> list[dict[str, Any]]:
 def measure(sample: Sample, weights: Weights) -> dict[str, float]:
     """NIL where it is more probable than the first candidate.
 
-    sample (Sample): not fitted on.
-    weights (Dict[str, float]): with "bias".
-    RETURNS (Dict[str, float]): "aupr", "precision", "recall" and "f1" of NIL; "lost", the share of the
+    Args:
+        sample: not fitted on.
+        weights: with "bias".
+
+    Returns:
+        "aupr", "precision", "recall" and "f1" of NIL; "lost", the share of the
         linkable mentions that become NIL; "right_lost", the same of those that would be linked correctly;
         "accuracy" of all decisions, and "accuracy_linked" if all mentions were linked. "aupr_score" is that
         of 1 - best score.
     """
     scores = LinearCombiner()(sample.table)
-    nil_score = np.where(
-        sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0
-    )
+    nil_score = np.where(sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0)
     best, _ = best_scores(sample.table, scores)
     called, is_nil = nil_score > even_threshold(best), sample.is_nil
     hits = float((called & is_nil).sum())

@@ -25,9 +25,10 @@ POLICY = (
 
 
 def as_markdown(report: dict[str, Any]) -> str:
-    """RETURNS (str): Markdown tables in percent: by world, by system, by size, and the weights.
+    """Markdown tables in percent: by world, by system, by size, and the weights.
 
-    report (Dict[str, Any]): the content of default_nil.json.
+    Args:
+        report: the content of default_nil.json.
     """
     parts = [POLICY]
     for vectors, title in ((True, "By vectors"), (False, "By names")):
@@ -39,9 +40,7 @@ def as_markdown(report: dict[str, Any]) -> str:
             for world in dict.fromkeys(one["world"] for one in results)
         ]
         systems = list(dict.fromkeys(one["system"] for one in results))
-        small = {
-            world: min(r["entities"] for r in results if r["world"] == world) for world in report["worlds"]
-        }
+        small = {world: min(r["entities"] for r in results if r["world"] == world) for world in report["worlds"]}
         for name, is_small in (("large KBs", False), ("small KBs", True)):
             own = [one for one in results if (one["entities"] == small[one["world"]]) == is_small]
             rows.append([name, *_means(own)])

@@ -28,11 +28,12 @@ Weights = dict[str, float]
 class WeightTask(NamedTuple):
     """Mentions to link in one world.
 
-    name (str): of the task.
-    world (str): left out together with all tasks of the same world.
-    table (CandidateTable): the candidates of n mentions that have an entity.
-    gold (List[NDArray[int64]]): the KB rows of each.
-    forms (NDArray[int64]): (n,), number of the mention's normalised surface form.
+    Attributes:
+        name: of the task.
+        world: left out together with all tasks of the same world.
+        table: the candidates of n mentions that have an entity.
+        gold: the KB rows of each.
+        forms: (n,), number of the mention's normalised surface form.
     """
 
     name: str
@@ -42,9 +43,10 @@ class WeightTask(NamedTuple):
     forms: NDArray[np.int64]
 
     def hits(self, weights: Mapping[str, float] | None) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): (n,) is the first candidate right? False without candidates.
+        """(n,) is the first candidate right? False without candidates.
 
-        weights (Optional[Mapping[str, float]]): of a LinearCombiner; None = the default ones.
+        Args:
+            weights: of a LinearCombiner; None = the default ones.
         """
         combiner = LinearCombiner()
         if weights is not None:
@@ -52,14 +54,14 @@ class WeightTask(NamedTuple):
         return right_first(self.table, combiner(self.table), self.gold)
 
     def recall(self, weights: Mapping[str, float] | None = None) -> tuple[float, float]:
-        """RETURNS (Tuple[float, float]): recall@1 over mentions, and over surface forms: the mean of the
+        """Recall@1 over mentions, and over surface forms: the mean of the
         shares of each form's mentions."""
         hits = self.hits(weights)
         by_form = np.bincount(self.forms, weights=hits) / np.bincount(self.forms)
         return float(hits.mean()), float(by_form.mean())
 
     def drawn(self, seed: int) -> tuple[CandidateTable, list[Rows]]:
-        """RETURNS (Tuple[CandidateTable, List[Rows]]): ``DRAWN`` mentions, each surface form as often as any
+        """``DRAWN`` mentions, each surface form as often as any
         other; in running text a few forms make up most of the mentions."""
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(self.gold))
@@ -71,12 +73,17 @@ class WeightTask(NamedTuple):
 def read_task(name: str, world: str, pipeline: Path, corpus: Path) -> WeightTask:
     """Find the candidates of a corpus.
 
-    name, world (str): of the task.
-    pipeline (Path): a saved pipeline with a linker. Its index must not hold annotated text of the corpus.
-    corpus (Path): JSON lines; its own mentions are linked.
-    RETURNS (WeightTask): of the mentions whose entity is in the knowledge base.
-    RAISES (PelError): if the pipeline or the corpus cannot be read, or the knowledge base has none of the
-        gold entities.
+    Args:
+        name, world: of the task.
+        pipeline: a saved pipeline with a linker. Its index must not hold annotated text of the corpus.
+        corpus: JSON lines; its own mentions are linked.
+
+    Returns:
+        Of the mentions whose entity is in the knowledge base.
+
+    Raises:
+        PelError: if the pipeline or the corpus cannot be read, or the knowledge base has none of the
+            gold entities.
     """
     logger.info("%s: %s", name, pipeline)
     nlp, component_name, component = load_pipeline(pipeline)
@@ -90,19 +97,18 @@ def read_task(name: str, world: str, pipeline: Path, corpus: Path) -> WeightTask
 
 
 def fit_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> Weights:
-    """RETURNS (Weights): of a LinearCombiner, by feature; each task weighs the same."""
+    """Of a LinearCombiner, by feature; each task weighs the same."""
     drawn = [task.drawn(seed) for task in tasks]
     names = {name: None for table, _ in drawn for name in table.features}
     combiner = LinearCombiner(l2=L2, max_mentions=None)
     combiner.fit(
-        join_tables([_with_all(table, list(names)) for table, _ in drawn]),
-        [rows for _, gold in drawn for rows in gold],
+        join_tables([_with_all(table, list(names)) for table, _ in drawn]), [rows for _, gold in drawn for rows in gold]
     )
     return combiner.weights
 
 
 def left_out(tasks: Sequence[WeightTask], *, seed: int = 0) -> list[dict[str, Any]]:
-    """RETURNS (List[Dict[str, Any]]): of each task recall@1 over mentions and over surface forms, with the
+    """Of each task recall@1 over mentions and over surface forms, with the
     current default weights, with those fitted on the other worlds, and with its own, as a bound."""
     by_world = {}
     for world in dict.fromkeys(task.world for task in tasks):
@@ -120,9 +126,12 @@ def left_out(tasks: Sequence[WeightTask], *, seed: int = 0) -> list[dict[str, An
 def fit_default_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> dict[str, Any]:
     """Fit the weights on all tasks, and measure them on each world with weights fitted on the others.
 
-    tasks (Sequence[WeightTask]): of at least two worlds.
-    seed (int): random seed of the mentions that are drawn.
-    RETURNS (Dict[str, Any]): "weights", "current" (the default ones) and "results", as JSON data.
+    Args:
+        tasks: of at least two worlds.
+        seed: random seed of the mentions that are drawn.
+
+    Returns:
+        "weights", "current" (the default ones) and "results", as JSON data.
     """
     return {
         "settings": {"seed": seed, "drawn": DRAWN, "l2": L2},
@@ -133,6 +142,6 @@ def fit_default_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> dict[s
 
 
 def _with_all(table: CandidateTable, names: Sequence[str]) -> CandidateTable:
-    """RETURNS (CandidateTable): with all of these features; one that no candidate has cannot rank them."""
+    """With all of these features; one that no candidate has cannot rank them."""
     zeros = np.zeros(len(table.kb_rows), dtype=np.float32)
     return with_features(table, {name: zeros for name in names if name not in table.features})

@@ -15,18 +15,15 @@ _KINDS = ("current", "others", "own")
 
 
 def as_markdown(report: dict[str, Any]) -> str:
-    """RETURNS (str): Markdown tables: recall by task, and the weights.
+    """Markdown tables: recall by task, and the weights.
 
-    report (Dict[str, Any]): the content of default_weights.json.
+    Args:
+        report: the content of default_weights.json.
     """
     results = report["results"]
-    rows = [
-        [one["task"], f"{one['mentions']:,}", *(_cell([one], kind) for kind in _KINDS)] for one in results
-    ]
+    rows = [[one["task"], f"{one['mentions']:,}", *(_cell([one], kind) for kind in _KINDS)] for one in results]
     rows.append(["mean", "", *(_cell(results, kind) for kind in _KINDS)])
-    weights = [
-        [name, f"{report['current'][name]:g}", f"{value:g}"] for name, value in report["weights"].items()
-    ]
+    weights = [[name, f"{report['current'][name]:g}", f"{value:g}"] for name, value in report["weights"].items()]
     parts = [
         POLICY,
         markdown_table(["", "mentions", *_KINDS], rows, numbers=True),

@@ -59,26 +59,29 @@ def run_worlds(
 ) -> dict[str, Any]:
     """Train on some worlds, or load a trained model, and test on others.
 
-    config (Path): of the training; its paths are set here.
-    worlds (Path): has a folder for each world.
-    train, test (Sequence[str]): names of the worlds.
-    output (Path): gets the models, predictions, worlds.json and worlds.md.
-    val (Sequence[str]): names of further unseen worlds, reported beside ``test``.
-    model (Optional[Path]): a trained encoder; None = train one.
-    ranker (Optional[Path]): config of a ranker; it is trained on the encoder's candidates for the training
-        worlds, each mention's from its own world. None = no ranker.
-    mixed (bool): train on batches of several worlds.
-    split (str): of the unseen worlds.
-    overrides (Optional[Dict[str, Any]]): settings of the config, by their dotted names; those in "ranker" are
-        of the ranker's config.
-    gpu_id (int): CUDA device; -1 = CPU.
-    resume (bool): resume from the checkpoints of the trainings.
-    RETURNS (Dict[str, Any]): the content of worlds.json.
-    RAISES (PelError): if an input is missing or damaged.
+    Args:
+        config: of the training; its paths are set here.
+        worlds: has a folder for each world.
+        train, test: names of the worlds.
+        output: gets the models, predictions, worlds.json and worlds.md.
+        val: names of further unseen worlds, reported beside ``test``.
+        model: a trained encoder; None = train one.
+        ranker: config of a ranker; it is trained on the encoder's candidates for the training
+            worlds, each mention's from its own world. None = no ranker.
+        mixed: train on batches of several worlds.
+        split: of the unseen worlds.
+        overrides: settings of the config, by their dotted names; those in "ranker" are
+            of the ranker's config.
+        gpu_id: CUDA device; -1 = CPU.
+        resume: resume from the checkpoints of the trainings.
+
+    Returns:
+        The content of worlds.json.
+
+    Raises:
+        PelError: if an input is missing or damaged.
     """
-    of_ranker = {
-        name: value for name, value in (overrides or {}).items() if name.startswith(RANKER) and ranker
-    }
+    of_ranker = {name: value for name, value in (overrides or {}).items() if name.startswith(RANKER) and ranker}
     overrides = {name: value for name, value in (overrides or {}).items() if name not in of_ranker}
     # errors before a long training
     unseen = {name: UnseenWorld(name, worlds, split) for name in dict.fromkeys([*val, *test])}
@@ -90,9 +93,7 @@ def run_worlds(
     if model is None:
         paths = {f"paths.{name}": str(path) for name, path in joined.items()}
         make = Trainer if mixed else WorldTrainer
-        make(read_settings(config, {**overrides, **paths}), output / "encoder", gpu_id=gpu_id).run(
-            resume=resume
-        )
+        make(read_settings(config, {**overrides, **paths}), output / "encoder", gpu_id=gpu_id).run(resume=resume)
         model = output / "encoder" / "model-best"
     encoders: dict[str, Any] = {UNTRAINED: _untrained(config, overrides), TRAINED: load_encoder(model)}
     for encoder in encoders.values():
@@ -111,12 +112,7 @@ def run_worlds(
         if reranking is not None and trained_ranker is not None:
             logger.info("%s: %s", world.name, RERANKED)
             systems[RERANKED] = by_ranker(
-                world.kb,
-                trained_ranker,
-                world.mentions,
-                systems[TRAINED],
-                n=reranking.n,
-                show_progress=True,
+                world.kb, trained_ranker, world.mentions, systems[TRAINED], n=reranking.n, show_progress=True
             )
         names[world.name] = _measure(world, systems, training_names, output / "predictions", outcomes)
     tables = {name: GroupTable({world: own[world] for world in test}) for name, own in outcomes.items()}
@@ -155,7 +151,8 @@ def _measure(
 ) -> dict[str, Any]:
     """Write the predictions of each system and add its outcomes.
 
-    RETURNS (Dict[str, Any]): recall@1 of mentions whose name the training worlds have, and of others.
+    Returns:
+        Recall@1 of mentions whose name the training worlds have, and of others.
     """
     is_known = world.known(training_names)
     n_known = sum(is_known)

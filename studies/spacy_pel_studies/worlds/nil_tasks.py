@@ -29,10 +29,11 @@ _DEPTH = 128  # candidates, as the linker requests
 class NilWorld(NamedTuple):
     """A part of a world.
 
-    name (str): of the world.
-    kb (KnowledgeBase): the entities that the mentions name, and others.
-    mentions (List[MentionInText]): one for each surface form.
-    gold (List[Rows]): the KB rows that each of them names.
+    Attributes:
+        name: of the world.
+        kb: the entities that the mentions name, and others.
+        mentions: one for each surface form.
+        gold: the KB rows that each of them names.
     """
 
     name: str
@@ -44,11 +45,12 @@ class NilWorld(NamedTuple):
 class NilTask(NamedTuple):
     """Mentions to link to the allowed entities of a world.
 
-    world (str): name of the world.
-    size (int): number of entities.
-    allowed (NDArray[bool]): by row of the world's KB.
-    mentions (List[MentionInText]): linkable ones first.
-    gold (List[Rows]): the KB rows of each; empty = NIL.
+    Attributes:
+        world: name of the world.
+        size: number of entities.
+        allowed: by row of the world's KB.
+        mentions: linkable ones first.
+        gold: the KB rows of each; empty = NIL.
     """
 
     world: str
@@ -59,34 +61,36 @@ class NilTask(NamedTuple):
 
     @property
     def is_nil(self) -> NDArray[np.bool_]:
-        """RETURNS (NDArray[bool]): by mention."""
+        """By mention."""
         return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
 
     def table(self, kb: KnowledgeBase, generator: CandidateGenerator) -> CandidateTable:
-        """RETURNS (CandidateTable): the candidates of the mentions.
+        """The candidates of the mentions.
 
-        kb (KnowledgeBase): of the world.
-        generator (CandidateGenerator): built from it.
+        Args:
+            kb: of the world.
+            generator: built from it.
         """
-        return generator.generate(
-            kb, self.mentions, allowed=[self.allowed] * len(self.mentions), top_k=_DEPTH
-        )
+        return generator.generate(kb, self.mentions, allowed=[self.allowed] * len(self.mentions), top_k=_DEPTH)
 
 
-def draw_world(
-    name: str, kb_path: Path, corpus: Path, *, n_mentions: int, n_entities: int, seed: int
-) -> NilWorld:
+def draw_world(name: str, kb_path: Path, corpus: Path, *, n_mentions: int, n_entities: int, seed: int) -> NilWorld:
     """Draw mentions and entities.
 
-    name (str): of the world.
-    kb_path (Path): KB folder.
-    corpus (Path): JSON lines; mentions of several entities at once, and those whose entities the KB
-        lacks, are left out.
-    n_mentions (int): at most; each surface form once, in a context drawn at random.
-    n_entities (int): at least those that the mentions name; the others at random.
-    seed (int): random seed.
-    RETURNS (NilWorld): with a knowledge base in memory.
-    RAISES (PelError): if a file is missing, or the KB has none of the gold ids.
+    Args:
+        name: of the world.
+        kb_path: KB folder.
+        corpus: JSON lines; mentions of several entities at once, and those whose entities the KB
+            lacks, are left out.
+        n_mentions: at most; each surface form once, in a context drawn at random.
+        n_entities: at least those that the mentions name; the others at random.
+        seed: random seed.
+
+    Returns:
+        With a knowledge base in memory.
+
+    Raises:
+        PelError: if a file is missing, or the KB has none of the gold ids.
     """
     source, rng = KnowledgeBase.from_disk(kb_path), np.random.default_rng(seed)
     documents = list(read_corpus(corpus))
@@ -116,11 +120,14 @@ def draw_world(
 def nil_tasks(worlds: Mapping[str, NilWorld], name: str, *, seed: int) -> list[NilTask]:
     """The two tasks of a world: with most of its entities, and with SMALL of them.
 
-    worlds (Mapping[str, NilWorld]): by name. A mention of another world is NIL in this one if no name of
-        its entities is a name in this one's KB.
-    name (str): the world.
-    seed (int): random seed.
-    RETURNS (List[NilTask]): the mentions of one world are in the same order in all of its tasks.
+    Args:
+        worlds: by name. A mention of another world is NIL in this one if no name of
+            its entities is a name in this one's KB.
+        name: the world.
+        seed: random seed.
+
+    Returns:
+        The mentions of one world are in the same order in all of its tasks.
     """
     world, rng = worlds[name], np.random.default_rng(seed)
     kb = world.kb

@@ -47,7 +47,7 @@ class NearestEntities(GeneratorBase[Any]):
         allowed: Sequence[NDArray[np.bool_] | None] | None = None,
         top_k: int = DEPTH,
     ) -> CandidateTable:
-        """RETURNS (CandidateTable): at most DEPTH candidates per mention; mentions with the same mask are
+        """At most DEPTH candidates per mention; mentions with the same mask are
         searched together."""
         masks = allowed or [None] * len(mentions)
         members: dict[int, list[int]] = {}
@@ -73,22 +73,16 @@ class WorldLinker(Linker):
     """Finds candidates in a joined knowledge base, for each mention within its own world: that of the query's
     label, see ``world_queries``.
 
-    kb (KnowledgeBase): from ``join_worlds``.
-    encoder (Encoder): the retriever.
+    Args:
+        kb: from ``join_worlds``.
+        encoder: the retriever.
     """
 
     def __init__(self, kb: KnowledgeBase, encoder: Encoder):
         kinds = ("card", "alias")
         index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=True)
         super().__init__(
-            kb,
-            encoder,
-            index,
-            BestRow(),
-            ScoreThreshold(),
-            top_k=DEPTH,
-            batch_size=_BATCH,
-            generator=NearestEntities(),
+            kb, encoder, index, BestRow(), ScoreThreshold(), top_k=DEPTH, batch_size=_BATCH, generator=NearestEntities()
         )
         numbers, live = world_numbers(kb), kb.live_rows
         self._rows: dict[str, NDArray[np.bool_]] = {}
@@ -103,7 +97,7 @@ class WorldLinker(Linker):
 
 
 def world_queries(document: Document) -> list[MentionQuery]:
-    """RETURNS (List[MentionQuery]): of a document of joined worlds; the label of each is its world."""
+    """Of a document of joined worlds; the label of each is its world."""
     world = document.id.partition(JOINER)[0]
     return [MentionQuery(document.text, m.start, m.end, world) for m in document.mentions]
 
@@ -111,22 +105,19 @@ def world_queries(document: Document) -> list[MentionQuery]:
 class WorldRanker:
     """Trains a ranker on the nearest entities of joined worlds, and reranks those of other worlds.
 
-    config (Path): with a [ranker] section; its paths are set here.
-    joined (Mapping[str, Path]): "kb", "train" and "dev", from ``join_worlds``.
-    output (Path): see ``RankTrainer``.
-    overrides (Mapping[str, Any]): settings of the config, by their dotted names.
-    gpu_id (int): -1 = CPU.
-    RAISES (PelError): if the config is not one of a ranker.
+    Args:
+        config: with a [ranker] section; its paths are set here.
+        joined: "kb", "train" and "dev", from ``join_worlds``.
+        output: see ``RankTrainer``.
+        overrides: settings of the config, by their dotted names.
+        gpu_id: -1 = CPU.
+
+    Raises:
+        PelError: if the config is not one of a ranker.
     """
 
     def __init__(
-        self,
-        config: Path,
-        joined: Mapping[str, Path],
-        output: Path,
-        *,
-        overrides: Mapping[str, Any],
-        gpu_id: int = -1,
+        self, config: Path, joined: Mapping[str, Path], output: Path, *, overrides: Mapping[str, Any], gpu_id: int = -1
     ):
         paths = {f"paths.{name}": str(joined[name]) for name in ("train", "dev")}
         self.settings = read_rank_settings(config, {**overrides, **paths})
@@ -134,18 +125,17 @@ class WorldRanker:
 
     @property
     def n(self) -> int:
-        """RETURNS (int): candidates of a mention that are read."""
+        """Candidates of a mention that are read."""
         return self.settings.ranker.candidates.n
 
     def train(self, encoder: Encoder, *, resume: bool = False) -> Ranker:
         """Train on the candidates of a retriever.
 
-        RETURNS (Ranker): the best model by accuracy on the dev mentions of the training worlds.
+        Returns:
+            The best model by accuracy on the dev mentions of the training worlds.
         """
         linker = WorldLinker(KnowledgeBase.from_disk(self.kb_path), encoder)
-        trainer = RankTrainer(
-            self.settings, self.output, linker=linker, queries=world_queries, gpu_id=self.gpu_id
-        )
+        trainer = RankTrainer(self.settings, self.output, linker=linker, queries=world_queries, gpu_id=self.gpu_id)
         trainer.run(resume=resume)
         ranker: Ranker = trainer.ranker.from_disk(self.output / "model-best")
         if self.gpu_id >= 0:
@@ -166,9 +156,12 @@ def by_ranker(
     order. Recall@1 is then the unnormalised accuracy (Wiatrak et al. 2022, Appendix B): a mention whose
     entity the retriever missed is an error.
 
-    nearest (Sequence[Ranking]): from ``by_encoder``.
-    n (int): candidates of a mention to read.
-    RETURNS (List[Ranking]): one per mention.
+    Args:
+        nearest: from ``by_encoder``.
+        n: candidates of a mention to read.
+
+    Returns:
+        One per mention.
     """
     first = [list(ranking.items())[:n] for ranking in nearest]
     pairs = [pair for one in first for pair in one]

@@ -16,7 +16,8 @@ DEPTH = 64
 def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> list[Ranking]:
     """Entities that have the surface form as a name: first by canonical name, then by alias, in KB order.
 
-    RETURNS (List[Ranking]): one per surface form; the score is 1.0, or 0.5 for an alias.
+    Returns:
+        One per surface form; the score is 1.0, or 0.5 for an alias.
     """
     rankings = []
     for surface, rows in zip(surfaces, kb.rows_of_aliases(surfaces), strict=True):
@@ -38,10 +39,13 @@ def by_encoder(
 ) -> list[Ranking]:
     """Nearest entities by their best row; without annotated text.
 
-    kinds (Sequence[str]): rows of an entity: its card, its names.
-    top_k (int): entities of a mention.
-    first_stage (int): entities fetched first where the encoder compares tokens, which then order them.
-    RETURNS (List[Ranking]): one per mention.
+    Args:
+        kinds: rows of an entity: its card, its names.
+        top_k: entities of a mention.
+        first_stage: entities fetched first where the encoder compares tokens, which then order them.
+
+    Returns:
+        One per mention.
     """
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=show_progress)
     found = nearest_entities(kb, index, encoder, mentions, top_k=top_k, first_stage=first_stage)
@@ -52,9 +56,12 @@ def by_encoder(
 def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> list[Ranking]:
     """Rank entities that have the mention as a name first, nearest first; then the other nearest entities.
 
-    names (Sequence[Ranking]): from ``by_name``.
-    nearest (Sequence[Ranking]): from ``by_encoder``.
-    RETURNS (List[Ranking]): one per mention.
+    Args:
+        names: from ``by_name``.
+        nearest: from ``by_encoder``.
+
+    Returns:
+        One per mention.
     """
     joined = []
     for named, near in zip(names, nearest, strict=True):

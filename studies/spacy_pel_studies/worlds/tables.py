@@ -14,21 +14,21 @@ POLICY = (
 )
 
 
-def world_difference(
-    ours: GroupTable, theirs: GroupTable, *, n_samples: int = 1000, seed: int = 0
-) -> dict[str, Any]:
+def world_difference(ours: GroupTable, theirs: GroupTable, *, n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
     """The difference of two systems on the same mentions.
 
-    ours, theirs (GroupTable): a group is a world.
-    RETURNS (Dict[str, Any]): as ``group_metrics``, of the differences.
+    Args:
+        ours, theirs: a group is a world.
+
+    Returns:
+        As ``group_metrics``, of the differences.
     """
     left, right = ours.draws(n_samples, seed), theirs.draws(n_samples, seed)
     recall, macro, micro = (mine - other for mine, other in zip(left, right, strict=True))
     by_world = ours.recall() - theirs.recall()
     return {
         "groups": {
-            world: with_intervals(ours.ks, by_world[:, w], recall[:, :, w])
-            for w, world in enumerate(ours.groups)
+            world: with_intervals(ours.ks, by_world[:, w], recall[:, :, w]) for w, world in enumerate(ours.groups)
         },
         "macro": with_intervals(ours.ks, by_world.mean(axis=1), macro),
         "micro": with_intervals(ours.ks, ours.micro() - theirs.micro(), micro),
@@ -36,9 +36,10 @@ def world_difference(
 
 
 def as_markdown(report: dict[str, Any]) -> str:
-    """RETURNS (str): Markdown tables in percent: recall@1 of all worlds, then recall@k of each and the means.
+    """Markdown tables in percent: recall@1 of all worlds, then recall@k of each and the means.
 
-    report (Dict[str, Any]): the content of worlds.json.
+    Args:
+        report: the content of worlds.json.
     """
     worlds = [*report["val"], *(world for world in report["test"] if world not in report["val"])]
     validated = f"; validated on {', '.join(report['val'])}" if report["val"] else ""
@@ -57,17 +58,14 @@ def as_markdown(report: dict[str, Any]) -> str:
     parts.append(_table("Mean over the worlds", {name: s["macro"] for name, s in report["systems"].items()}))
     parts.append(_table("All mentions", {name: s["micro"] for name, s in report["systems"].items()}))
     parts.append(
-        _table(
-            "Differences of the means (paired)",
-            {name: s["macro"] for name, s in report["differences"].items()},
-        )
+        _table("Differences of the means (paired)", {name: s["macro"] for name, s in report["differences"].items()})
     )
     parts.append(_new_names(report, worlds))
     return "\n\n".join(parts) + "\n"
 
 
 def _first_ranks(report: dict[str, Any]) -> str:
-    """RETURNS (str): recall@1 of all worlds in one table: validation, then test, each with mean and micro."""
+    """Recall@1 of all worlds in one table: validation, then test, each with mean and micro."""
     kinds = [("val", "val_systems"), ("test", "systems")] if report["val"] else [("test", "systems")]
     head = [f"{kind}: {name}" for kind, _ in kinds for name in (*report[kind], "mean", "all mentions")]
     lines = ["**recall@1**", "", "| | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
@@ -75,27 +73,17 @@ def _first_ranks(report: dict[str, Any]) -> str:
         cells = []
         for kind, systems in kinds:
             metrics = report[systems][name]
-            shown = [
-                *(metrics["groups"][world] for world in report[kind]),
-                metrics["macro"],
-                metrics["micro"],
-            ]
+            shown = [*(metrics["groups"][world] for world in report[kind]), metrics["macro"], metrics["micro"]]
             cells += [_percent(one, 1) for one in shown]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def _table(title: str, rows: dict[str, dict[str, Any]]) -> str:
-    lines = [
-        f"**{title}**",
-        "",
-        "| | " + " | ".join(f"recall@{k}" for k in KS) + " |",
-        "|---|" + "---:|" * len(KS),
-    ]
+    lines = [f"**{title}**", "", "| | " + " | ".join(f"recall@{k}" for k in KS) + " |", "|---|" + "---:|" * len(KS)]
     for name, metrics in rows.items():
         cells = [
-            f"{_percent(metrics, k)} [{_percent(metrics, k, '_low')}, {_percent(metrics, k, '_high')}]"
-            for k in KS
+            f"{_percent(metrics, k)} [{_percent(metrics, k, '_low')}, {_percent(metrics, k, '_high')}]" for k in KS
         ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -108,14 +96,10 @@ def _percent(metrics: dict[str, Any], k: int, end: str = "") -> str:
 def _new_names(report: dict[str, Any], worlds: list[str]) -> str:
     title = "recall@1 of mentions whose surface form is a name of the training worlds (known) or not (new)"
     head = [
-        f"{world} {kind} ({report['names'][world][f'n_{kind}']:,})"
-        for world in worlds
-        for kind in ("known", "new")
+        f"{world} {kind} ({report['names'][world][f'n_{kind}']:,})" for world in worlds for kind in ("known", "new")
     ]
     lines = [f"**{title}**", "", "| | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
     for name in report["systems"]:
-        cells = [
-            f"{100 * report['names'][world][kind][name]:.1f}" for world in worlds for kind in ("known", "new")
-        ]
+        cells = [f"{100 * report['names'][world][kind][name]:.1f}" for world in worlds for kind in ("known", "new")]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -20,11 +20,14 @@ from .ranking import Ranking
 class UnseenWorld:
     """The mentions of a test world whose gold entity is in its knowledge base.
 
-    name (str): of the world and its folder.
-    folder (Path): has the folders of all worlds.
-    split (str): the mentions are in NAME/SPLIT.jsonl.
-    n (int): of its documents; 0 = all.
-    RAISES (PelError): if a file is missing, or the KB has none of the gold ids.
+    Args:
+        name: of the world and its folder.
+        folder: has the folders of all worlds.
+        split: the mentions are in NAME/SPLIT.jsonl.
+        n: of its documents; 0 = all.
+
+    Raises:
+        PelError: if a file is missing, or the KB has none of the gold ids.
     """
 
     def __init__(self, name: str, folder: Path, split: str, *, n: int = 0):
@@ -55,11 +58,11 @@ class UnseenWorld:
 
     @property
     def surfaces(self) -> list[str]:
-        """RETURNS (List[str]): the surface form of each mention."""
+        """The surface form of each mention."""
         return [prediction.text for prediction in self.blank]
 
     def predictions(self, rankings: Sequence[Ranking]) -> list[Prediction]:
-        """RETURNS (List[Prediction]): the mentions with their candidates."""
+        """The mentions with their candidates."""
         made = []
         for blank, ranking in zip(self.blank, rankings, strict=True):
             candidates = list(zip(self.kb.ids_at(list(ranking)), ranking.values(), strict=True))
@@ -68,7 +71,7 @@ class UnseenWorld:
         return made
 
     def coverage(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): counts of entities, documents and mentions."""
+        """Counts of entities, documents and mentions."""
         return {
             "entities": len(self.kb),
             "mentions": len(self.blank) + self.n_outside + self.n_nil,
@@ -80,8 +83,9 @@ class UnseenWorld:
         }
 
     def known(self, names: Collection[str]) -> list[bool]:
-        """RETURNS (List[bool]): for each mention, is its surface form one of these names?
+        """For each mention, is its surface form one of these names?
 
-        names (Collection[str]): normalised.
+        Args:
+            names: normalised.
         """
         return [normalize_alias(surface) in names for surface in self.surfaces]

@@ -25,12 +25,17 @@ JOINER = "/"  # of a world and an id: two wikis may use the same id
 def join_worlds(folder: Path, worlds: Sequence[str], out: Path, *, splits: Sequence[str]) -> dict[str, Path]:
     """Join several worlds: one knowledge base, and one corpus per split.
 
-    folder (Path): holds for each world WORLD/kb and WORLD/SPLIT.jsonl.
-    worlds (Sequence[str]): which worlds.
-    out (Path): gets kb and SPLIT.jsonl; ids are WORLD/ID there.
-    splits (Sequence[str]): e.g. ("train", "dev").
-    RETURNS (Dict[str, Path]): "kb" and the splits, for ``[paths]`` of a config.
-    RAISES (PelError): if a file is missing or damaged.
+    Args:
+        folder: holds for each world WORLD/kb and WORLD/SPLIT.jsonl.
+        worlds: which worlds.
+        out: gets kb and SPLIT.jsonl; ids are WORLD/ID there.
+        splits: e.g. ("train", "dev").
+
+    Returns:
+        "kb" and the splits, for ``[paths]`` of a config.
+
+    Raises:
+        PelError: if a file is missing or damaged.
     """
     bases = {world: KnowledgeBase.from_disk(folder / world / "kb") for world in worlds}
     source = {"origin": "joined worlds", "worlds": {world: kb.fingerprint for world, kb in bases.items()}}
@@ -59,7 +64,7 @@ def _documents(folder: Path, bases: dict[str, KnowledgeBase], split: str) -> Ite
 
 
 def world_numbers(kb: KnowledgeBase) -> NDArray[np.int64]:
-    """RETURNS (NDArray[int64]): (entities,), which world each live entity of a joined KB is of: 0, 1, ..."""
+    """(entities,), which world each live entity of a joined KB is of: 0, 1, ..."""
     worlds: dict[str, int] = {}
     names = (entity_id.partition(JOINER)[0] for entity_id in kb.ids_at(kb.live_rows))
     return np.array([worlds.setdefault(name, len(worlds)) for name in names], dtype=np.int64)
@@ -69,7 +74,8 @@ class OwnWorldNegatives:
     """Keeps the negatives of a batch, whose examples are all of one world, within that world: an
     entity of another world that the sampler drew is replaced by a random one of this world.
 
-    negatives (NegativeSampler): draws from all worlds.
+    Args:
+        negatives: draws from all worlds.
     """
 
     def __init__(self, negatives: NegativeSampler):
@@ -85,11 +91,11 @@ class OwnWorldNegatives:
 
     @property
     def mined_depth(self) -> int:
-        """RETURNS (int): that of the sampler."""
+        """That of the sampler."""
         return self.parts["negatives"].mined_depth
 
     def sample(self, request: DrawRequest) -> Draw:
-        """RETURNS (Draw): as many entities as the sampler drew, of the batch's world."""
+        """As many entities as the sampler drew, of the batch's world."""
         draw = self.parts["negatives"].sample(request)
         own = int(self._example_world[request.examples[0]])
         outside = self._world[draw.rows] != own
@@ -103,8 +109,9 @@ class SameWorldPlanner(BatchPlanner):
     world is a knowledge base of its own; hard negatives are mined within the example's world. Bare names
     are drawn from each world in the share of its mentions, however many names it has.
 
-    world (NDArray[int64]): (entities,), from ``world_numbers``.
-    negatives (OwnWorldNegatives): draws further entities; the other arguments are the base class's.
+    Args:
+        world: (entities,), from ``world_numbers``.
+        negatives: draws further entities; the other arguments are the base class's.
     """
 
     def __init__(
@@ -118,9 +125,7 @@ class SameWorldPlanner(BatchPlanner):
         pad_id: int,
         seed: int,
     ):
-        super().__init__(
-            store, views=views, negatives=negatives, batch_size=batch_size, pad_id=pad_id, seed=seed
-        )
+        super().__init__(store, views=views, negatives=negatives, batch_size=batch_size, pad_id=pad_id, seed=seed)
         n_mentions = len(store.mentions)
         examples = world[np.concatenate([store.mention_entity, store.name_entity]).astype(np.int64)]
         negatives.tell(world, examples)
@@ -136,7 +141,7 @@ class SameWorldPlanner(BatchPlanner):
         return sum(-(-(len(mine) + self._bare(mine, names)) // self.batch_size) for mine, names in pairs)
 
     def plan(self, epoch: int) -> list[NDArray[np.int64]]:
-        """RETURNS (List[NDArray]): as in ``BatchPlanner``, but each batch of one world; the order of the
+        """As in ``BatchPlanner``, but each batch of one world; the order of the
         worlds is random."""
         rng = np.random.default_rng([self.seed, 1, epoch])
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])

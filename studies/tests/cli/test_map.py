@@ -24,9 +24,7 @@ def models(tiny_bert, tmp_path_factory):
 
 def test_map_before_and_after(folder, models, tmp_path):
     args = (folder / "kb", models / "model", folder / "dev.jsonl", "--before", "random:layers=1,width=32")
-    done = run(
-        "research", "map", *args, "--output", tmp_path / "a", "--n-entities", 3, "--max-mentions", 4, "--json"
-    )
+    done = run("research", "map", *args, "--output", tmp_path / "a", "--n-entities", 3, "--max-mentions", 4, "--json")
     assert done.code == 0, done.err
     before, after = done.json["maps"]
     assert [len(one["entities"]) for one in (before, after)] == [3, 3] and len(after["mentions"]) == 12
@@ -58,9 +56,7 @@ def test_map_of_a_ranker(folder, models, tmp_path):
 
 def test_map_refused(folder, models, tmp_path):
     def error(kb, model, *options):
-        result = run(
-            "research", "map", kb, model, folder / "dev.jsonl", "--output", tmp_path / "out", *options
-        )
+        result = run("research", "map", kb, model, folder / "dev.jsonl", "--output", tmp_path / "out", *options)
         assert result.code == 2 and not (tmp_path / "out").exists()
         return result.err
 

@@ -28,9 +28,7 @@ def write_run(path, table, **metrics):
         if place:
             candidates[place - 1] = ("G", 0.5)
         kb_id = "NIL" if called else candidates[0][0]
-        records.append(
-            Prediction("d", number, number + 1, "x", "", [gold] * bool(gold), kb_id, candidates, score)
-        )
+        records.append(Prediction("d", number, number + 1, "x", "", [gold] * bool(gold), kb_id, candidates, score))
     write_jsonl(path / "predictions.jsonl", (record.to_json() for record in records))
     write_json(path / "metrics.json", {"threshold": 0.6, "top_k": 64, "nil_aupr_low": 0.5, **metrics})
     return path
@@ -52,9 +50,7 @@ def test_figures_by_hand(runs, tmp_path):
     assert ce["recall_all@64"] == pytest.approx(3 / 6)  # and the one at place 64; the third was called NIL
     assert (ce["nil_aupr_low"], ce["nil_aupr_high"], ce["threshold"]) == (0.5, None, 0.6)
     assert [pb[name] for name in COLUMNS] == [1.0] * 5 and pb["run"] == "Pb δ=0.05"
-    assert pb["paper"]["nil_aupr"] == pytest.approx(0.858) and ce["paper"]["recall_all@64"] == pytest.approx(
-        0.761
-    )
+    assert pb["paper"]["nil_aupr"] == pytest.approx(0.858) and ce["paper"]["recall_all@64"] == pytest.approx(0.761)
 
 
 def test_table_and_figure(runs, tmp_path):

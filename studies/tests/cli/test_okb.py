@@ -58,10 +58,7 @@ def test_the_papers_types_leave(data, splits, tmp_path):
     assert kb.redirects() == {"OLD5": "D5"} and kb.resolve("OLD1") is None
     assert kb.source["name"] == "tiny" and kb.source["okb"]["by"] == "types"
     assert kb.source["okb"]["from"] == KnowledgeBase.from_disk(data / "kb").fingerprint
-    ids = {
-        name: [m.ids for d in read_corpus(tmp_path / "o" / f"{name}.jsonl") for m in d.mentions]
-        for name in SPLITS
-    }
+    ids = {name: [m.ids for d in read_corpus(tmp_path / "o" / f"{name}.jsonl") for m in d.mentions] for name in SPLITS}
     assert ids["train"] == [(), (), (), ("D4",), ("X9",), ("D4",)]
     assert ids["dev"] == [(), (), ("OLD5",), ("D4",)] and ids["test"] == [(), (), ("D4",), ("D5",)]
     removed = [record["concept_id"] for record in read_jsonl(tmp_path / "o" / "removed.jsonl")]
@@ -150,13 +147,9 @@ def test_a_share_is_seeded_and_nested():
 
 
 def test_share_on_the_command_line(data, splits, tmp_path):
-    result = run(
-        "research", "okb", data / "kb", tmp_path / "o", *splits, "--share", 0.2, "--seed", 3, "--json"
-    ).json
+    result = run("research", "okb", data / "kb", tmp_path / "o", *splits, "--share", 0.2, "--seed", 3, "--json").json
     assert result["entities"]["removed"] == 1 and (result["share"], result["of"]) == (0.2, 5)
-    assert (
-        run("research", "okb", data / "kb", tmp_path / "o", *splits, "--share", 0.4, "--json").code == 0
-    )  # replaced
+    assert run("research", "okb", data / "kb", tmp_path / "o", *splits, "--share", 0.4, "--json").code == 0  # replaced
 
 
 @pytest.mark.parametrize(

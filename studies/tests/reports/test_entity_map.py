@@ -2,14 +2,7 @@
 
 import numpy as np
 import pytest
-from spacy_pel_studies.reports.entity_map import (
-    EntityMap,
-    distances,
-    draw_maps,
-    in_a_plane,
-    kruskal_stress,
-    make_map,
-)
+from spacy_pel_studies.reports.entity_map import EntityMap, distances, draw_maps, in_a_plane, kruskal_stress, make_map
 from spacy_pel_studies.reports.map_points import choose_points
 
 from spacy_pel.encoders.representations import Representations
@@ -123,9 +116,7 @@ def documents():
 
 def test_the_choice_of_points(kb, documents):
     def choose(wanted=(), n_entities=8, max_mentions=40, seed=0):
-        return choose_points(
-            kb, documents, wanted, n_entities=n_entities, max_mentions=max_mentions, seed=seed
-        )
+        return choose_points(kb, documents, wanted, n_entities=n_entities, max_mentions=max_mentions, seed=seed)
 
     points = choose()
     assert [entity.concept_id for entity in points.entities] == ["C0", "C1"]  # the most mentioned first
@@ -160,8 +151,7 @@ def test_a_map_with_every_similarity(kb, documents, name):
 def test_the_same_picture_for_the_same_maps(tmp_path):
     rng = np.random.default_rng(0)
     maps = {
-        name: EntityMap(rng.normal(size=(20, 2)), rng.normal(size=(10, 2)), 0.1, 0.5)
-        for name in ("before", "after")
+        name: EntityMap(rng.normal(size=(20, 2)), rng.normal(size=(10, 2)), 0.1, 0.5) for name in ("before", "after")
     }
     owners = [place // 2 for place in range(20)]
     names = [f"entity {place} with a name that is long" for place in range(10)]

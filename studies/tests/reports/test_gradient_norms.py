@@ -29,9 +29,7 @@ def test_summary():
 
 
 def test_read(tmp_path):
-    records = [
-        {"step": step, "loss": 1.0, "grad_norm": norm} for step, norm in ((2, 5.0), (1, 4.0), (2, 6.0))
-    ]
+    records = [{"step": step, "loss": 1.0, "grad_norm": norm} for step, norm in ((2, 5.0), (1, 4.0), (2, 6.0))]
     write_jsonl(tmp_path / "steps.jsonl", [*records, {"step": 3, "grad_norm": None}])
     with (tmp_path / "steps.jsonl").open("a") as file:
         file.write('{"step": 4, "grad_norm": Infinity}\n')

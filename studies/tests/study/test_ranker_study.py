@@ -69,9 +69,7 @@ def test_a_study_of_rankers(config, retriever, tmp_path):
     first = run(config, output, retriever, limit=1)
     times = {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
     results = run(config, output, retriever)
-    assert results[:2] == first and [one["label"] for one in results] == [
-        *("candidates", "triplet", "prototype_srn"),
-    ]
+    assert results[:2] == first and [one["label"] for one in results] == [*("candidates", "triplet", "prototype_srn")]
     assert all(path.stat().st_mtime_ns == time for path, time in times.items()), "a finished run was repeated"
     assert {path.name for path in (output / "cache").iterdir()} == {"train.npz", "dev.npz", "test.npz"}
     candidates, triplet, srn = results
@@ -87,9 +85,7 @@ def test_a_study_of_rankers(config, retriever, tmp_path):
     assert all(one.kb_id == one.candidates[0][0] for one in predictions if one.candidates)
     assert [one.gold for one in predictions][-1] == []
     compared = compare_runs(*map(read_run, folders), n_samples=20)
-    assert (
-        compared["n"] == len(predictions) and compared["differences"]["recall@1"]["b"] == triplet["recall@1"]
-    )
+    assert compared["n"] == len(predictions) and compared["differences"]["recall@1"]["b"] == triplet["recall@1"]
 
 
 def test_other_mentions_are_measured_without_training_again(config, retriever, tmp_path):
@@ -114,7 +110,7 @@ def test_settings_of_retrieval_are_refused(config):
 
 
 def planned(*heads):
-    """RETURNS (List[Run]): of the shipped study, with the options that its comments list for these cases."""
+    """Of the shipped study, with the options that its comments list for these cases."""
     path = CONFIGS / "study_triplet.cfg"
     options = [option for head in heads for option in options_after(path, head)]
     return plan_study(path, parse_overrides(options))[1]
@@ -166,14 +162,10 @@ def outcomes_with(right):
 def test_every_two_settings_are_compared():
     rng = np.random.default_rng(0)
     good, bad = rng.random(400) < 0.9, rng.random(400) < 0.4
-    cells = {
-        "triplet": [outcomes_with(bad)],
-        "prototype": [outcomes_with(bad)],
-        "prototype_srn": [outcomes_with(good)],
-    }
+    cells = {"triplet": [outcomes_with(bad)], "prototype": [outcomes_with(bad)], "prototype_srn": [outcomes_with(good)]}
     found = compare_all(cells)
     assert [(one.a, one.b) for one in found] == [
-        *(("triplet", "prototype"), ("triplet", "prototype_srn"), ("prototype", "prototype_srn")),
+        *(("triplet", "prototype"), ("triplet", "prototype_srn"), ("prototype", "prototype_srn"))
     ]
     counted = np.arange(400) % 10 > 0
     assert found[1].difference.difference == pytest.approx(good[counted].mean() - bad[counted].mean())
@@ -213,7 +205,5 @@ def test_the_papers_results_are_next_to_ours():
 
 def test_an_unknown_path_is_named_in_one_line(config, tmp_path):
     config.write_text(config.read_text().replace("[paths]\n", '[paths]\nelsewhere = "x"\n'))
-    result = CliRunner().invoke(
-        pel_cli, ["research", "study", str(config), "--output", str(tmp_path / "out")]
-    )
+    result = CliRunner().invoke(pel_cli, ["research", "study", str(config), "--output", str(tmp_path / "out")])
     assert result.exit_code == 2 and "PEL-E390" in result.stderr and "elsewhere" in result.stderr

@@ -97,10 +97,7 @@ def test_plan_has_every_combination_and_seed(config, data):
 def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
     tree = {"loss": {"@pel_losses": "a", "alpha": 1}, "training": {"x": 1, "y": {"z": 2}}}
     change = {"loss": {"@pel_losses": "b"}, "training": {"y": {"w": 3}}}
-    assert merged(tree, change) == {
-        "loss": {"@pel_losses": "b"},
-        "training": {"x": 1, "y": {"z": 2, "w": 3}},
-    }
+    assert merged(tree, change) == {"loss": {"@pel_losses": "b"}, "training": {"x": 1, "y": {"z": 2, "w": 3}}}
     assert tree["training"] == {"x": 1, "y": {"z": 2}}
 
 
@@ -113,10 +110,7 @@ def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
         (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"Pb","x":"y"'), "no level of 'x'"),
         (CELLS.replace('at = {"loss":"Pb"}', 'at = {"loss":"XX"}'), "cells.a.at names no level of 'loss'"),
         (CELLS + '\n[study.claims]\na = {"text":"x","better":{},"than":{"Pb":1}}\n', "claims.a.better"),
-        (
-            CELLS + '\n[study.claims]\na = {"text":"x","better":{"Pb":1},"than":{"Bp":1}}\n',
-            "claims.a names 'Bp'",
-        ),
+        (CELLS + '\n[study.claims]\na = {"text":"x","better":{"Pb":1},"than":{"Bp":1}}\n', "claims.a names 'Bp'"),
         (CELLS + '\n[study.paper]\na = {"label":"Bp","metrics":{}}\n', "paper.a.label names 'Bp'"),
         ("", "no .study. section"),
     ],
@@ -264,9 +258,7 @@ def test_table_shows_the_papers_results_next_to_ours():
     assert [
         run_rows([{**result, "label": label}], columns)[0][-1]
         for label in ("Pb mixed plain", "Pb 0.05", "CE mixed plain")
-    ] == [
-        *("83.7", "85.8", "32.3"),
-    ]
+    ] == [*("83.7", "85.8", "32.3")]
     (row,) = run_rows([result, {**result, "recall@1": 0.7}], encoder_columns([]))
     assert row[1] == "60.0" and row[-2:] == ["–", "–"]
 
@@ -303,14 +295,8 @@ PB_CELLS = [f"Pb {negatives} {kind}" for negatives in ("random", "mixed") for ki
     ("name", "own"),
     [
         ("study", dict.fromkeys([*PB_CELLS, "Pb 0.05", "Pb 0.1"], "balance")),
-        (
-            "study_fgsm",
-            dict.fromkeys(["Pb offset plain", "Pb offset FGSM 1e-3", "Pb offset FGSM 1e-2"], "balance"),
-        ),
-        (
-            "study_nil",
-            dict.fromkeys(["Pb random", "Pb mixed", "Pb 0.01", "Pb 0.05", "Pb 0.1"], "balance"),
-        ),
+        ("study_fgsm", dict.fromkeys(["Pb offset plain", "Pb offset FGSM 1e-3", "Pb offset FGSM 1e-2"], "balance")),
+        ("study_nil", dict.fromkeys(["Pb random", "Pb mixed", "Pb 0.01", "Pb 0.05", "Pb 0.1"], "balance")),
         ("study_offset", {"Pb solved": "balance", "Pb learned": "learned"}),
     ],
 )
@@ -439,9 +425,7 @@ alpha = 32.0
         plan_study(config, {**overrides(data), "pel.loss.alpha": 16.0})
 
 
-@pytest.mark.parametrize(
-    "name", ["factors.loss.pb.loss.margin", "factors.los.Pb.loss.margin", "extra.m.pel.x"]
-)
+@pytest.mark.parametrize("name", ["factors.loss.pb.loss.margin", "factors.los.Pb.loss.margin", "extra.m.pel.x"])
 def test_an_override_of_a_level_that_is_not_there_is_refused(name, config, data):
     plan_study(config, {**overrides(data), "study.factors.loss.Pb.loss.margin": 0.2})
     section = ".".join(name.split(".")[: 3 if name.startswith("f") else 2])

@@ -26,14 +26,8 @@ TINY = {
 
 def pages(world):
     return [
-        {
-            "document_id": f"{world}{n}",
-            "title": title,
-            "text": f"{title} The {title} stands near the {other} .",
-        }
-        for n, (title, other) in enumerate(
-            zip(WORLDS[world], WORLDS[world][1:] + WORLDS[world], strict=False)
-        )
+        {"document_id": f"{world}{n}", "title": title, "text": f"{title} The {title} stands near the {other} ."}
+        for n, (title, other) in enumerate(zip(WORLDS[world], WORLDS[world][1:] + WORLDS[world], strict=False))
     ]
 
 

@@ -49,9 +49,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def worlds(folder):
     return {
-        name: draw_world(
-            name, folder / name / "kb", folder / name / "dev.jsonl", n_mentions=50, n_entities=55, seed=1
-        )
+        name: draw_world(name, folder / name / "kb", folder / name / "dev.jsonl", n_mentions=50, n_entities=55, seed=1)
         for name in THINGS
     }
 
@@ -111,9 +109,7 @@ def test_fitted_weights_find_nil_in_the_world_left_out(worlds):
 
 def test_the_command(folder, tmp_path, monkeypatch):
     given = [
-        word
-        for name in THINGS
-        for word in ("--world", f"{name}={folder / name / 'kb'},{folder / name / 'dev.jsonl'}")
+        word for name in THINGS for word in ("--world", f"{name}={folder / name / 'kb'},{folder / name / 'dev.jsonl'}")
     ]
     args = ["research", "default-nil", tmp_path / "out", *given, "--encoder", "random:layers=1,width=32"]
     args += ["--mentions", 20, "--entities", 40, "--json"]

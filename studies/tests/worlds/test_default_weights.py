@@ -56,11 +56,7 @@ def test_recall_over_mentions_and_over_forms():
 
 
 def test_what_tells_gets_the_weight_and_worlds_are_left_out_together():
-    tasks = [
-        made_up_task("one", "A"),
-        made_up_task("two", "A", telling="partial"),
-        made_up_task("three", "B"),
-    ]
+    tasks = [made_up_task("one", "A"), made_up_task("two", "A", telling="partial"), made_up_task("three", "B")]
     weights = fit_weights(tasks[:1])
     assert max(weights, key=lambda name: abs(weights[name])) in ("edit", "edit_unseen")
     rows = {row["task"]: row for row in left_out(tasks)}
@@ -84,14 +80,11 @@ def tasks(tmp_path):
     for world, things in (("A", ["lamp", "pier", "rope"]), ("B", ["oven", "rack", "pot"])):
         names = [f"{place} {thing}" for place in ("harbour", "castle", "river") for thing in things]
         kb = KnowledgeBase.build(
-            [Entity(f"{world}{i}", name, (f"{name} thing",)) for i, name in enumerate(names)],
-            tmp_path / world / "kb",
+            [Entity(f"{world}{i}", name, (f"{name} thing",)) for i, name in enumerate(names)], tmp_path / world / "kb"
         )
         nlp = spacy.blank("en")
         config = {"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64}}
-        nlp.add_pipe("proxy_entity_linker", config=config).initialize(
-            lambda: [], nlp=nlp, kb_loader=lambda kb=kb: kb
-        )
+        nlp.add_pipe("proxy_entity_linker", config=config).initialize(lambda: [], nlp=nlp, kb_loader=lambda kb=kb: kb)
         nlp.to_disk(tmp_path / world / "pipeline")
         documents = []
         for i, name in enumerate(names):
@@ -115,12 +108,7 @@ def test_the_command(tasks, tmp_path):
 
 
 def test_a_corpus_of_another_knowledge_base(tasks, tmp_path):
-    swapped = [
-        tasks[0],
-        tasks[1],
-        "--task",
-        f"C={tmp_path / 'A' / 'pipeline'},{tmp_path / 'B' / 'dev.jsonl'}",
-    ]
+    swapped = [tasks[0], tasks[1], "--task", f"C={tmp_path / 'A' / 'pipeline'},{tmp_path / 'B' / 'dev.jsonl'}"]
     result = run("research", "default-weights", tmp_path / "out", *swapped)
     assert result.code == 2 and "got none among 10 mentions" in result.err
 

@@ -18,9 +18,7 @@ from spacy_pel.types import Entity
 def worlds(tmp_path_factory):
     """Two worlds with the same ids and some of the same names, one of them larger."""
     folder = tmp_path_factory.mktemp("worlds")
-    others = [
-        Entity(f"C{i}", f"{e.canonical_name} tool", (e.canonical_name,)) for i, e in enumerate(ENTITIES)
-    ]
+    others = [Entity(f"C{i}", f"{e.canonical_name} tool", (e.canonical_name,)) for i, e in enumerate(ENTITIES)]
     others += [Entity(f"T{i}", f"thing {i}") for i in range(100)]
     for name, entities in (("ILL", ENTITIES), ("TOOL", others)):
         redirects = {"OLD": "C0"} if name == "ILL" else {}
@@ -125,9 +123,7 @@ def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, 
         def build(self, planner, plan, number):
             gold = planner.store.gold(plan)
             rng = np.random.default_rng([planner.seed, 2, number])
-            draw = planner.negatives.sample(
-                DrawRequest(plan, gold, planner.store.n_entities, rng, planner.mined)
-            )
+            draw = planner.negatives.sample(DrawRequest(plan, gold, planner.store.n_entities, rng, planner.mined))
             world = world_numbers(KnowledgeBase.from_disk(joined["kb"]))
             own = example_worlds(planner, world)[plan[0]]
             assert draw.mask.any() and (world[draw.rows] == own).all()

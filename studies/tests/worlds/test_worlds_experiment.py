@@ -51,9 +51,7 @@ def test_metrics_by_world_and_their_mean(ran):
         shares = [system["groups"][world]["recall@4"] for world in report["test"]]
         assert system["macro"]["recall@4"] == pytest.approx(np.mean(shares))
         assert system["macro"]["recall@64"] == (0.5 if system is names else 1.0), "a KB of six is found whole"
-        assert (
-            system["macro"]["recall@1_low"] <= system["macro"]["recall@1"] <= system["macro"]["recall@1_high"]
-        )
+        assert system["macro"]["recall@1_low"] <= system["macro"]["recall@1"] <= system["macro"]["recall@1_high"]
     assert "trained encoder, exact names first - exact names" in report["differences"]
     assert stdout.strip() == (output / "worlds.md").read_text().strip()
     assert "Mean over the worlds" in stdout and "| trained encoder |" in stdout
@@ -76,9 +74,7 @@ def test_predictions_can_be_compared(ran):
     lines = (ran[0] / "predictions" / "castle" / "trained_encoder" / "predictions.jsonl").read_text()
     records = [json.loads(line) for line in lines.splitlines()]
     assert len(records) == 6 and all(len(one["candidates"]) == 6 for one in records)
-    assert (
-        records[0]["gold"][0].startswith("castle") and records[0]["kb_id"] == records[0]["candidates"][0][0]
-    )
+    assert records[0]["gold"][0].startswith("castle") and records[0]["kb_id"] == records[0]["candidates"][0][0]
 
 
 def test_a_trained_model_is_taken_as_it_is(worlds, ran, tmp_path):
@@ -128,9 +124,7 @@ def test_validation_is_reported_beside_test(ranked, ran):
             own = report[kind][name]
             assert own["groups"][world]["recall@1"] == of_both["groups"][world]["recall@1"]
             assert own["macro"]["recall@1"] == own["micro"]["recall@1"] == own["groups"][world]["recall@1"]
-    head = (
-        "| | val: castle | val: mean | val: all mentions | test: railway | test: mean | test: all mentions |"
-    )
+    head = "| | val: castle | val: mean | val: all mentions | test: railway | test: mean | test: all mentions |"
     assert head in stdout and "| exact names | 50.0 | 50.0 | 50.0 | 50.0 | 50.0 | 50.0 |" in stdout
     assert "**castle: 6 mentions" in stdout and "**Mean over the worlds of validation**" in stdout
 
@@ -169,10 +163,7 @@ def test_unnormalised_accuracy_of_the_ranker(worlds, ranked, kind, world):
         scores = ranker.score(RankingTask([mention], entities, np.arange(4), np.array([0, 4])))
         assert reranked == [ids[i] for i in np.argsort(-scores, kind="stable")] + ids[4:]
         hits.append(other["kb_id"] in other["gold"])
-    metrics, retriever = (
-        report[kind][RERANKED]["groups"][world],
-        report[kind]["trained encoder"]["groups"][world],
-    )
+    metrics, retriever = (report[kind][RERANKED]["groups"][world], report[kind]["trained encoder"]["groups"][world])
     assert metrics["recall@1"] == pytest.approx(np.mean(hits))
     assert [metrics[f"recall@{k}"] for k in (4, 64)] == [retriever[f"recall@{k}"] for k in (4, 64)]
     assert f"| {RERANKED} |" in stdout and f"{RERANKED} - trained encoder" in report["differences"]
@@ -243,8 +234,6 @@ def test_by_ranker_reranks_the_first_candidates_only(kb):
     mentions = [MentionInText("cold", 0, 4)] * 3
     nearest = [{3: 0.9, 0: 0.8, 2: 0.7, 1: 0.6}, {2: 0.5}, {}]
     first, second, third = by_ranker(kb, LongestName(), mentions, nearest, n=3)
-    assert list(first) == [0, 3, 2, 1], (
-        "'common cold' is the longest name, but it is not among the first three"
-    )
+    assert list(first) == [0, 3, 2, 1], "'common cold' is the longest name, but it is not among the first three"
     assert list(first.values()) == sorted(first.values(), reverse=True) and len(set(first.values())) == 4
     assert list(second) == [2] and third == {}

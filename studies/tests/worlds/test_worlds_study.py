@@ -183,11 +183,7 @@ def test_the_study_of_adaptive_mixup_on_zeshels_worlds():
     options = options_after(CONFIG, "at the paper's size:")
     worlds = options[options.index("--study.worlds.folder") :]
     settings, runs = plan_study(CONFIGS / "study_amh.cfg", parse_overrides([*worlds, "--study.test", "null"]))
-    assert [len(one) for one in (settings.worlds.train, settings.worlds.val, settings.worlds.test)] == [
-        8,
-        4,
-        4,
-    ]
+    assert [len(one) for one in (settings.worlds.train, settings.worlds.val, settings.worlds.test)] == [8, 4, 4]
     part = {"recall@1": 0.5, "recall@64": 0.75, "recall@1_low": 0.4, "recall@1_high": 0.6}
     part.update({"recall@64_low": 0.7, "recall@64_high": 0.8})
     result = {"label": "SOM AMH", "worlds": {k: {"micro": part, "macro": part} for k in ("val", "test")}}

@@ -9,14 +9,14 @@ from spacy_pel.index.brute_force import BruteForce
 
 
 def gather(kb, *surfaces, documents=(), allowed=None):
-    """RETURNS (CandidateTable): one mention for each surface form."""
+    """One mention for each surface form."""
     encoder = HashEmbed(width=64)
     index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
     return gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
 
 
 def marked(kb, table, names):
-    """RETURNS (List[Dict[str, List[str]]]): for each mention and feature the ids of the candidates that have
+    """For each mention and feature the ids of the candidates that have
     it."""
     ids = np.array(kb.ids_at(table.kb_rows))
     return [

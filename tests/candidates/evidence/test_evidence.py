@@ -53,9 +53,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
             if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
         }
         known = any(key in own_names(kb, row) for row in live)
-        variant = {
-            row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))
-        }
+        variant = {row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))}
         total = sum(count for (name, _), count in counts.items() if name == key)
         prior = {row: count / total for (name, row), count in counts.items() if name == key and row in usable}
         rows = {}
@@ -119,9 +117,7 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
     monkeypatch.setattr("spacy_pel.candidates.evidence.evidence._BLOCK", 10)
     index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds, documents=documents)
     counts = count_surfaces(kb, documents)
-    changed = np.concatenate(
-        [kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])]
-    )
+    changed = np.concatenate([kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])])
     index.add_entities(kb, encoder, changed)
     # no two rows alike, so that no tie decides what is found
     noise = np.random.default_rng(2).normal(scale=0.01, size=index.vectors._vectors.shape)
@@ -131,9 +127,7 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
     if filtered:
         choices = [None, kb.rows_with_types(["T0"]), kb.rows_with_types(["T1"]), np.zeros(kb.n_rows, bool)]
         masks = [choices[i % 4] for i in range(len(surfaces))]
-    table = gather_evidence(
-        kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k
-    )
+    table = gather_evidence(kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k)
     expected = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
     assert len(table) == len(surfaces)
     assert tuple(table.features) == FEATURES
@@ -142,15 +136,11 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
     assert table.kb_rows.tolist() == [row for row, _ in flat]
     for name in FEATURES:
         assert table.features[name].dtype == np.float32
-        np.testing.assert_allclose(
-            table.features[name], [values[name] for _, values in flat], atol=1e-5, err_msg=name
-        )
+        np.testing.assert_allclose(table.features[name], [values[name] for _, values in flat], atol=1e-5, err_msg=name)
 
 
 def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
-    index = EntityIndex.build(
-        kb, encoder, index=BruteForce(), kinds=("card", "alias", "mention"), documents=documents
-    )
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("card", "alias", "mention"), documents=documents)
     table = gather_evidence(kb, index, encoder.encode_names(["common cold"]), ["common cold"], row_k=500)
     rows = table.kb_rows.tolist()
     assert len(rows) == len(set(rows)) == min(64, len(kb))
@@ -179,9 +169,7 @@ def test_no_mentions_and_no_candidates(kb, encoder, documents):
     table = gather_evidence(kb, index, encoder.encode_names([]), [])
     assert len(table) == 0 and table.offsets.tolist() == [0]
     nothing = np.zeros(kb.n_rows, dtype=bool)
-    table = gather_evidence(
-        kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing]
-    )
+    table = gather_evidence(kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing])
     assert table.offsets.tolist() == [0, 0, 0]
     assert all(len(values) == 0 and values.dtype == np.float32 for values in table.features.values())
 

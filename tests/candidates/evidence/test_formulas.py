@@ -113,40 +113,8 @@ def test_a_formula_is_read(written, name):
 @pytest.mark.parametrize(
     "written",
     [
-        *(
-            "",
-            " ",
-            "-",
-            "+",
-            "()",
-            "(2+)",
-            "H",
-            "p53",
-            "CD4",
-            "B12",
-            "H3",
-            "C14",
-            "K562",
-            "COX2",
-            "IL-2",
-            "5-HT",
-        ),
-        *(
-            "In",
-            "At",
-            "He",
-            "no",
-            "nacl",
-            "calcium",
-            "Na0Cl",
-            "NaCl2",
-            "MgCl",
-            "VF",
-            "VCN",
-            "Ca9+",
-            "XCl2",
-            "Cl+",
-        ),
+        *("", " ", "-", "+", "()", "(2+)", "H", "p53", "CD4", "B12", "H3", "C14", "K562", "COX2", "IL-2", "5-HT"),
+        *("In", "At", "He", "no", "nacl", "calcium", "Na0Cl", "NaCl2", "MgCl", "VF", "VCN", "Ca9+", "XCl2", "Cl+"),
         *("Ca(OH", "14-3-3", "HCl solution of salts", "٣H", "NaCl" * 20),
         *("CrCl", "CrI", "CoI", "InS", "TaS", "HoF", "NiCN", "Fe(CN)6", "CaO2", "PtO2", "K(II)", "Cd4+"),
         *("Rh", "La", "Pt", "Cr", "BSA", "THF", "K40", "O18", "F18", "H3", "N15"),
@@ -199,9 +167,7 @@ def test_every_charge_of_a_table_belongs_to_an_element():
     assert set(chemicals.VALENCES) - {"NH4"} <= set(chemicals.ELEMENTS)
     assert all(int(symbol[-1]) in chemicals.VALENCES[symbol[:-1]] for symbol in chemicals.CHARGED)
     assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
-    assert {isotope.lstrip("0123456789").lstrip("m") for isotope in chemicals.ISOTOPES} <= set(
-        chemicals.ELEMENTS
-    )
+    assert {isotope.lstrip("0123456789").lstrip("m") for isotope in chemicals.ISOTOPES} <= set(chemicals.ELEMENTS)
     assert all(formula_names(isotope) for isotope in chemicals.ISOTOPES)
 
 
@@ -211,7 +177,7 @@ def kb():
 
 
 def named(kb, *surfaces, allowed=None):
-    """RETURNS (List[Dict[str, List[str]]]): for each mention the ids by kind of name."""
+    """For each mention the ids by kind of name."""
     found = marked(kb, gather(kb, *surfaces, allowed=allowed), NAMED)
     return [{name: ids for name, ids in of_mention.items() if ids} for of_mention in found]
 
@@ -228,12 +194,7 @@ def test_a_formula_finds_the_first_of_its_names_or_a_variant_of_it(kb):
 
 
 def test_capitals_count_for_formulas_alone(kb):
-    assert named(kb, "CO", "Co", "co", "CO") == [
-        {"formula": ["CO"]},
-        {"formula": ["COBALT"]},
-        {},
-        {"formula": ["CO"]},
-    ]
+    assert named(kb, "CO", "Co", "co", "CO") == [{"formula": ["CO"]}, {"formula": ["COBALT"]}, {}, {"formula": ["CO"]}]
     assert SurfaceForms.of(["CO", "Co", "co", "CO"]).distinct == ["co", "co", "co"]
 
 

@@ -50,13 +50,10 @@ def names_of(kb, row):
 
 def all_names_compared(kb, surfaces):
     """Every name of every entity, one at a time."""
-    pairs = [
-        (normalize_alias(surface), names_of(kb, row)) for surface in surfaces for row in range(kb.n_rows)
-    ]
+    pairs = [(normalize_alias(surface), names_of(kb, row)) for surface in surfaces for row in range(kb.n_rows)]
     scorers = {"edit": (Indel.normalized_similarity, 1), "partial": (fuzz.partial_ratio, 100)}
     return {
-        name: np.array([max(scorer(form, own) for own in names) for form, names in pairs], np.float32)
-        / np.float32(top)
+        name: np.array([max(scorer(form, own) for own in names) for form, names in pairs], np.float32) / np.float32(top)
         for name, (scorer, top) in scorers.items()
     }
 

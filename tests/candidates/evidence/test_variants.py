@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence.name_features import candidate_table
-from spacy_pel.candidates.evidence.variants import (
-    british_or_american,
-    other_numbers,
-    other_spellings,
-    variants,
-)
+from spacy_pel.candidates.evidence.variants import british_or_american, other_numbers, other_spellings, variants
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
@@ -69,13 +64,7 @@ def test_what_is_no_plural(form):
 
 
 @pytest.mark.parametrize(
-    "one, other",
-    [
-        ("KF17837", "KF 17837"),
-        ("AP-7", "AP7"),
-        ("5-HT2A", "5HT-2A"),
-        ("15-F(2t)-IsoP", "15-F2t-IsoP"),
-    ],
+    "one, other", [("KF17837", "KF 17837"), ("AP-7", "AP7"), ("5-HT2A", "5HT-2A"), ("15-F(2t)-IsoP", "15-F2t-IsoP")]
 )
 def test_blanks_of_short_names(one, other):
     one, other = normalize_alias(one), normalize_alias(other)
@@ -222,9 +211,7 @@ def linked(kb, surface, *, weights=None, documents=()):
 
 
 def test_the_plural_of_a_name_wins_like_the_name():
-    kb = KnowledgeBase(
-        [Entity("MAST", "mast cell"), Entity("OTHER", "mast cells a", aliases=("mast cells x",))]
-    )
+    kb = KnowledgeBase([Entity("MAST", "mast cell"), Entity("OTHER", "mast cells a", aliases=("mast cells x",))])
     assert linked(kb, "mast cells") == "MAST"
     # not with weights that were fitted before there was this feature
     fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "variant_unseen"}

@@ -133,10 +133,7 @@ def test_sentence_windows():
 def test_a_mention_over_two_sentences_joins_them():
     source = document("One is here. Two is there. Three.", ["here. Two", "there", "Three"])
     made = make("sentencewindows", neighbours=0)(source)
-    assert [(one.id, one.text) for one in made] == [
-        ("d1#1", "One is here. Two is there."),
-        ("d1#2", "Three."),
-    ]
+    assert [(one.id, one.text) for one in made] == [("d1#1", "One is here. Two is there."), ("d1#2", "Three.")]
     assert surfaces(made[0]) == ["here. Two", "there"]
 
 
@@ -188,9 +185,7 @@ def test_restored_lines(tmp_path):
     from spacy_pel.corpora import to_record
 
     source = document()
-    made = list(
-        preprocess([source], [make(name) for name in ("expandabbreviations", "lowercase", "sentencewindows")])
-    )
+    made = list(preprocess([source], [make(name) for name in ("expandabbreviations", "lowercase", "sentencewindows")]))
     records = [to_record(one) for one in made]
     for record in records:
         for mention in record["mentions"]:
@@ -236,14 +231,7 @@ def test_windows_that_come_apart(tmp_path):
         {"id": "d", "mentions": {"start": 0}},
         *(
             {"id": "d", "mentions": [mention]}
-            for mention in (
-                {"end": 7},
-                {"start": 0},
-                {"start": "0", "end": 7},
-                {"start": 0.5, "end": 7},
-                7,
-                None,
-            )
+            for mention in ({"end": 7}, {"start": 0}, {"start": "0", "end": 7}, {"start": 0.5, "end": 7}, 7, None)
         ),
         {"id": "d", "mentions": [{"start": False, "end": True}]},
         {},

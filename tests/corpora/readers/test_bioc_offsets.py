@@ -39,9 +39,7 @@ def as_xml(records):
             inner += f"<text>{_escaped(piece['text'])}</text>"
         for one in piece.get("annotations", []):
             infons = "".join(f'<infon key="{k}">{v}</infon>' for k, v in one["infons"].items())
-            places = "".join(
-                f'<location offset="{p["offset"]}" length="{p["length"]}"/>' for p in one["locations"]
-            )
+            places = "".join(f'<location offset="{p["offset"]}" length="{p["length"]}"/>' for p in one["locations"])
             inner += f"<annotation>{infons}{places}<text>{one['text']}</text></annotation>"
         return f"<{name}><offset>{piece['offset']}</offset>{inner}</{name}>"
 
@@ -94,13 +92,7 @@ def test_several_bases_fit(tmp_path, caplog):
 def test_no_base_fits_all(tmp_path):
     with pytest.raises(PelError) as caught:
         read(tmp_path, record(), record(from_passage=True, name="2"))
-    for words in (
-        "E251",
-        "document 2",
-        "'asthma'",
-        "6 do as characters from the start of the passage",
-        "UTF-8 bytes",
-    ):
+    for words in ("E251", "document 2", "'asthma'", "6 do as characters from the start of the passage", "UTF-8 bytes"):
         assert words in str(caught.value)
 
 
@@ -136,9 +128,7 @@ def test_annotations_of_the_document_parts_and_gaps(tmp_path):
         passage["offset"] += 5
         for one in passage["annotations"]:
             one["locations"][0]["offset"] += 5
-    given["annotations"] = [
-        annotation for passage in given["passages"] for annotation in passage.pop("annotations")
-    ]
+    given["annotations"] = [annotation for passage in given["passages"] for annotation in passage.pop("annotations")]
     parts = [{"offset": 0, "length": 9}, {"offset": 34, "length": 6}]
     given["annotations"].append({"text": "β-blocker asthma", "infons": {}, "locations": parts})
     given["annotations"].append({"text": "asthma", "infons": {"identifier": "X"}, "locations": []})

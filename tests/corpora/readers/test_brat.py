@@ -48,19 +48,8 @@ def test_ids(tmp_path, lines, ids, composite):
 def test_what_is_no_mention_is_counted(tmp_path):
     document, report = read(
         tmp_path,
-        *(
-            "T1\tFinding 0 5\tFever",
-            "",
-            "#1\tAnnotatorNotes T1\tis this one?",
-            "#2\tAnnotatorNotes R1\tC0015967",
-        ),
-        *(
-            "E1\tFinding:T1",
-            "R1\tCauses Arg1:T1 Arg2:T1",
-            "*\tEquiv T1 T2",
-            "A1\tNegated T1",
-            "M1\tNegated T1",
-        ),
+        *("T1\tFinding 0 5\tFever", "", "#1\tAnnotatorNotes T1\tis this one?", "#2\tAnnotatorNotes R1\tC0015967"),
+        *("E1\tFinding:T1", "R1\tCauses Arg1:T1 Arg2:T1", "*\tEquiv T1 T2", "A1\tNegated T1", "M1\tNegated T1"),
         "X1\tsomething else",
     )
     assert document.mentions == [Mention(0, 5, "Finding")]
@@ -98,12 +87,7 @@ def test_folders_and_single_files(tmp_path):
     (tmp_path / "d.txt.gz").write_bytes(gzip.compress(b"Rash"))
     (tmp_path / "annotation.conf").write_text("[entities]\n")
     reader = BratCorpus()
-    assert [(one.id, len(one.mentions)) for one in reader([tmp_path])] == [
-        ("a", 1),
-        ("c", 1),
-        ("d", 0),
-        ("b", 1),
-    ]
+    assert [(one.id, len(one.mentions)) for one in reader([tmp_path])] == [("a", 1), ("c", 1), ("d", 0), ("b", 1)]
     assert reader.report["without_annotations"] == 1
     for paths in (["a.ann"], ["a.txt"], ["a.txt", "a.ann"]):
         assert [len(one.mentions) for one in reader([tmp_path / path for path in paths])] == [1]
@@ -112,9 +96,7 @@ def test_folders_and_single_files(tmp_path):
         list(reader([tmp_path]))
 
 
-@pytest.mark.parametrize(
-    "line", ["T1\tFinding 0 5", "T1\tFinding 0\tFever", "T1 Finding 0 5 Fever", "T1\tX a b\tc"]
-)
+@pytest.mark.parametrize("line", ["T1\tFinding 0 5", "T1\tFinding 0\tFever", "T1 Finding 0 5 Fever", "T1\tX a b\tc"])
 def test_a_damaged_mention_is_named(tmp_path, line):
     with pytest.raises(PelError, match=r"E207.*a\.ann, line 1"):
         read(tmp_path, line)

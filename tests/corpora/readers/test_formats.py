@@ -133,21 +133,14 @@ def test_the_rows_of_a_document_may_stand_apart(tmp_path):
     path = tmp_path / "list.tsv"
     path.write_text("mention\tid\tdocument\nfever\tC1\tA\ncold\tC2\tB\ncough\tC3\tA\n", encoding="utf8")
     reader = MentionList(label=None)
-    assert [(document.id, document.text) for document in reader([path])] == [
-        ("A", "fever, cough"),
-        ("B", "cold"),
-    ]
+    assert [(document.id, document.text) for document in reader([path])] == [("A", "fever, cough"), ("B", "cold")]
     assert reader.report["mentions"] == 3
 
 
 @pytest.mark.parametrize(
     ("content", "settings", "said"),
     [
-        (
-            "pmid\tmention\n1\tfever\n",
-            {},
-            r"line 1: expected a header with id or cui, got \['pmid', 'mention'\]",
-        ),
+        ("pmid\tmention\n1\tfever\n", {}, r"line 1: expected a header with id or cui, got \['pmid', 'mention'\]"),
         ("pmid\tcui\tmention\n1\tC1\tfever\n", {"part": "dev"}, "line 1: expected a header with split"),
         ("pmid\tcui\tmention\n1\tC1\n", {}, "line 2: expected 3 cells as in the header, got 2"),
         ("split\tpmid\tcui\tmention\ntest\t1\tC1\tfever\n", {"part": "dev"}, "E206"),

@@ -17,10 +17,7 @@ def read(tmp_path, lines, **settings):
 
 
 def mentions(documents):
-    return [
-        [(document.text[one.start : one.end], *one.ids) for one in document.mentions]
-        for document in documents
-    ]
+    return [[(document.text[one.start : one.end], *one.ids) for one in document.mentions] for document in documents]
 
 
 @pytest.mark.parametrize(
@@ -98,9 +95,7 @@ def test_separated_ids_and_normalised_strings(tmp_path):
         "1\t35\t36\tX\tDose\t-",
     ]
     documents, report = read(tmp_path, lines)
-    assert mentions(documents) == [
-        [("TNF-α", "7124", "21926"), ("SARS‐CoV‐2", "D1", "D2"), ("Sjögren's", "D3", "D4")]
-    ]
+    assert mentions(documents) == [[("TNF-α", "7124", "21926"), ("SARS‐CoV‐2", "D1", "D2"), ("Sjögren's", "D3", "D4")]]
     assert not any(one.composite for one in documents[0].mentions)
     assert (report["normalised"], report["mismatches"], report["dropped"]) == (3, 1, 1)
     with pytest.raises(PelError, match="E201.*TNF-a"):

@@ -10,11 +10,7 @@ from spacy_pel.corpora.readers.zeshel_corpus import ZeshelCorpus
 from spacy_pel.errors import PelError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "corpora" / "zeshel"
-PAGE = {
-    "document_id": "D1",
-    "title": "Lamp",
-    "text": "Lamp  The lamp\u00e9 of C . W . Jessen burnt\u00a0oil .",
-}
+PAGE = {"document_id": "D1", "title": "Lamp", "text": "Lamp  The lamp\u00e9 of C . W . Jessen burnt\u00a0oil ."}
 TOKENS = PAGE["text"].split()
 
 
@@ -40,10 +36,7 @@ def write(path, records):
 
 
 def files(tmp_path, mentions, pages=(PAGE,)):
-    return [
-        write(tmp_path / "documents" / "harbour.json", pages),
-        write(tmp_path / "mentions" / "test.json", mentions),
-    ]
+    return [write(tmp_path / "documents" / "harbour.json", pages), write(tmp_path / "mentions" / "test.json", mentions)]
 
 
 def test_token_offsets_become_character_offsets(tmp_path):

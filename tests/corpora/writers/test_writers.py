@@ -29,18 +29,10 @@ LONG = "Gout 🦶 is not 𝒻ever. " * 20_000
 RECORDS = [
     record("1", "CF was severe. No gout.", ("CF", "DISEASE", "C0010674"), ("gout", "DISEASE", "NIL")),
     record("PMC1|a", "Aspirin", ("Aspirin", "CHEMICAL", "MESH:D001241")),
-    record(
-        "emoji",
-        "😀 𝒜stro 👨‍👩‍👧 fever\u0301 é",
-        ("𝒜stro", "X", "C1"),
-        ("fever\u0301", "X", "C2"),
-        ("é", "X", ""),
-    ),
+    record("emoji", "😀 𝒜stro 👨‍👩‍👧 fever\u0301 é", ("𝒜stro", "X", "C1"), ("fever\u0301", "X", "C2"), ("é", "X", "")),
     record("xml", 'a < b & "c" ]]> d > e <!-- f', ('b & "c" ]]>', "A&B", "C<1>"), ("<!-- f", "A", "NIL")),
     record(
-        "lines",
-        "Title of\r\ntwo\tlines. Heart\nattack.\n\nEnd\x85 a\u2028b\x0bc \x00d",
-        ("Heart\nattack", "X", "C1"),
+        "lines", "Title of\r\ntwo\tlines. Heart\nattack.\n\nEnd\x85 a\u2028b\x0bc \x00d", ("Heart\nattack", "X", "C1")
     ),
     record("empty", ""),
     record("blank", "\n\n fever \n", ("fever", "X", "C3")),
@@ -53,7 +45,7 @@ SPACES = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def expected(document, text):
-    """RETURNS (tuple): what a reader should find."""
+    """What a reader should find."""
     mentions = [
         (m["start"], m["end"], m["label"], (m["kb_id"],) if m["kb_id"] not in ("", "NIL") else ())
         for m in document["mentions"]
@@ -125,19 +117,14 @@ def test_bioc_elements(tmp_path):
         {infon.get("key"): infon.text for infon in annotation.findall("infon")}
         for annotation in root.iter("annotation")
     ]
-    assert infons[0] == {
-        "identifier": "C0010674",
-        "type": "DISEASE",
-        "name": "name of C0010674",
-        "score": "0.5",
-    }
+    assert infons[0] == {"identifier": "C0010674", "type": "DISEASE", "name": "name of C0010674", "score": "0.5"}
     assert infons[1]["identifier"] == "-" and "name" not in infons[1]
     assert "identifier" not in infons[4]  # not looked at
     assert [annotation.get("id") for annotation in passage.findall("annotation")] == ["T1", "T2"]
 
 
 def read_brat(folder):
-    """YIELDS (tuple): name, text, and (start, end, label, id, note) of the mentions, as BRAT reads them."""
+    """Name, text, and (start, end, label, id, note) of the mentions, as BRAT reads them."""
     for path in sorted(folder.glob("*.txt")):
         text = path.read_text(encoding="utf8")
         assert text == path.read_bytes().decode("utf8"), "no line ends that Python would change"

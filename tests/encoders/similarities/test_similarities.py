@@ -81,7 +81,7 @@ def detached(encoded):
 
 
 def listed(encoded):
-    """RETURNS (list): each text as nested lists, without padding."""
+    """Each text as nested lists, without padding."""
     if isinstance(encoded, TokenVectors):
         return [v[m].tolist() for v, m in zip(encoded.vectors, encoded.mask, strict=True)]
     return encoded.tolist()
@@ -276,9 +276,7 @@ def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
     encoder = make(tiny_bert, similarity=Euclidean())
     document = Document("d", MENTIONS[0].text, [Mention(17, 23, "", ("C2",))])
     kb = KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(
-        kb, encoder, index=BruteForce(), kinds=("alias", "mention"), documents=[document]
-    )
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("alias", "mention"), documents=[document])
     assert encoder.width == index.width == 36
     scores, rows = index.search_rows(encoder.encode_mentions(MENTIONS), len(index))
     mentions = encoder.represent_mentions(MENTIONS).vectors

@@ -26,7 +26,7 @@ def letters(n):
 
 
 def pieces_of(tokenizer, text):
-    """RETURNS (tuple): ids and character offsets of a text, as the tokenizer gives them."""
+    """Ids and character offsets of a text, as the tokenizer gives them."""
     settings = {"add_special_tokens": False, "return_offsets_mapping": True, "split_special_tokens": True}
     encoded = tokenizer(text, **settings)
     return encoded["input_ids"], encoded["offset_mapping"]
@@ -35,7 +35,9 @@ def pieces_of(tokenizer, text):
 def best_window(starts, room, first, end):
     """By trying all: most pieces of the mention, from its start on; then the larger of the smaller contexts.
 
-    RETURNS (int): the start of the first one of the best."""
+    Returns:
+        The start of the first one of the best.
+    """
 
     def worth(start):
         return min(end, start + room) - first, min(first - start, start + room - end)
@@ -83,9 +85,7 @@ def test_each_mention_is_read_where_it_has_most_context(tokenizer, overlap):
 def test_a_mention_is_its_own_pieces_in_odd_texts(tokenizer, text):
     ids, offsets = pieces_of(tokenizer, text)
     spans = [(start, end) for start in range(len(text) + 1) for end in range(start, len(text) + 1)]
-    tokens = DocumentWindows(max_length=128).tokenize(
-        tokenizer, [MentionInText(text, *span) for span in spans]
-    )
+    tokens = DocumentWindows(max_length=128).tokenize(tokenizer, [MentionInText(text, *span) for span in spans])
     assert len(tokens.windows) == 1
     for number, (start, end) in enumerate(spans):
         own = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]

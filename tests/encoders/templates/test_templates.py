@@ -46,10 +46,7 @@ def test_context_is_cut_evenly(tokenizer):
 
 def test_an_odd_piece_of_room_goes_to_the_right(tokenizer):
     read = read_mention(tokenizer, WORDS, "heart", WORDS, 12)
-    assert read == [
-        *("[CLS]", "pain", "left", "right", "[M_s]", "heart", "[M_e]"),
-        *("the", "a", "of", "in", "[SEP]"),
-    ]
+    assert read == [*("[CLS]", "pain", "left", "right", "[M_s]", "heart", "[M_e]"), *("the", "a", "of", "in", "[SEP]")]
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, 8), (8, 1), (0, 8), (8, 0)])
@@ -78,9 +75,7 @@ def test_a_window_of_a_long_text_holds_what_the_whole_text_would_give(tokenizer)
 
 def test_special_tokens_written_in_a_text_are_only_text(tokenizer):
     read = read_mention(tokenizer, ["a", "[SEP]", "[M_e]"], "heart", ["[MASK]", "of"], 128)
-    assert [piece for piece in read if piece in tokenizer.all_special_tokens] == [
-        *("[CLS]", "[M_s]", "[M_e]", "[SEP]")
-    ]
+    assert [piece for piece in read if piece in tokenizer.all_special_tokens] == [*("[CLS]", "[M_s]", "[M_e]", "[SEP]")]
 
 
 def test_empty_mention_and_empty_text(tokenizer):
@@ -116,9 +111,7 @@ def test_an_empty_part_has_no_separator(tokenizer):
     assert read_card(tokenizer, Entity("C1", "fever", (), (), "pain")) == [
         *("[CLS]", "fever", "[SEP]", "pain", "[SEP]")
     ]
-    assert read_card(tokenizer, Entity("C1", "fever", ("pain",)), max_synonyms=0) == [
-        *("[CLS]", "fever", "[SEP]")
-    ]
+    assert read_card(tokenizer, Entity("C1", "fever", ("pain",)), max_synonyms=0) == [*("[CLS]", "fever", "[SEP]")]
 
 
 def test_a_long_card_is_cut_at_its_end(tokenizer):

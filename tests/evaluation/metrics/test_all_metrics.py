@@ -108,9 +108,7 @@ def test_average_precision_equals_scikit_learn():
         assert average_precision(scores, truth, weights) == pytest.approx(
             average_precision_score(truth, scores, sample_weight=weights)
         )
-    precision, recall, thresholds = precision_recall_curve(
-        np.asarray([0.9, 0.5, 0.5]), np.asarray([True, False, True])
-    )
+    precision, recall, thresholds = precision_recall_curve(np.asarray([0.9, 0.5, 0.5]), np.asarray([True, False, True]))
     assert (precision.tolist(), recall.tolist()) == ([1.0, pytest.approx(2 / 3)], [0.5, 1.0])
     assert thresholds.tolist() == [0.9, 0.5]
 
@@ -119,11 +117,7 @@ def test_intervals_draw_documents():
     """Mentions of a document that stand or fall together give the interval of the documents."""
     rng = np.random.default_rng(0)
     outcome = rng.random(100) < 0.5
-    many = [
-        predicted(["A"], "AB" if hit else "BA", doc=str(i))
-        for i, hit in enumerate(outcome)
-        for _ in range(20)
-    ]
+    many = [predicted(["A"], "AB" if hit else "BA", doc=str(i)) for i, hit in enumerate(outcome) for _ in range(20)]
     metrics = compute_metrics(Outcomes.of(many), n_samples=2000)
     width = metrics["recall@1_high"] - metrics["recall@1_low"]
     assert width == pytest.approx(2 * 1.96 * 0.05, rel=0.15)  # 100 documents, not 2,000 mentions
@@ -150,15 +144,4 @@ def test_prediction_round_trip():
     for prediction in TABLE:
         assert Prediction.from_json(prediction.to_json()).rank == prediction.rank
     record = TABLE[0].to_json()
-    assert set(record) == {
-        "doc",
-        "start",
-        "end",
-        "text",
-        "label",
-        "gold",
-        "kb_id",
-        "candidates",
-        "nil_score",
-        "seen",
-    }
+    assert set(record) == {"doc", "start", "end", "text", "label", "gold", "kb_id", "candidates", "nil_score", "seen"}

@@ -42,11 +42,7 @@ def test_the_parts_of_a_document_are_one():
     step, text = SentenceWindows(neighbours=0), "A cold. A cold."
     mentions = [Mention(2, 6, "", ("A",)), Mention(10, 14, "", ("A",))]
     of_group = {"d1": "wiki", "d2": "news"}
-    made = [
-        part
-        for doc, group in of_group.items()
-        for part in step(Document(doc, text, mentions, {"world": group}))
-    ]
+    made = [part for doc, group in of_group.items() for part in step(Document(doc, text, mentions, {"world": group}))]
     kb = KnowledgeBase([Entity("A", "cold")])
     predicted = [gold_prediction(kb, part, part.mentions[0], lambda _: True) for part in made]
     assert [(one.doc, one.original) for one in predicted] == [

@@ -15,9 +15,7 @@ def prediction(doc, rank, gold=True):
 
 
 def group(*ranks_by_document):
-    return GroupOutcomes.of(
-        [prediction(f"d{n}", rank) for n, ranks in enumerate(ranks_by_document) for rank in ranks]
-    )
+    return GroupOutcomes.of([prediction(f"d{n}", rank) for n, ranks in enumerate(ranks_by_document) for rank in ranks])
 
 
 def test_by_hand():

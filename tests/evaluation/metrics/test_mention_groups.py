@@ -34,11 +34,7 @@ def test_by_label():
 
 
 def test_by_kb_type_counts_a_mention_in_each_of_its_types():
-    assert table("type") == [
-        ("T1", 2, 0, 0.5, 1.0, 0.5),
-        ("T2", 2, 0, 0.5, 0.5, 0.5),
-        ("–", 2, 2, None, None, 0.5),
-    ]
+    assert table("type") == [("T1", 2, 0, 0.5, 1.0, 0.5), ("T2", 2, 0, 0.5, 0.5, 0.5), ("–", 2, 2, None, None, 0.5)]
 
 
 def test_by_seen():

@@ -24,9 +24,7 @@ DOCUMENTS = [
             mention(TEXT, "fever", "C3", "OLD"),
         ],
     ),
-    Document(
-        "2", "fever fever x", [Mention(0, 5, "L", ("C3",)), Mention(6, 11, "L", ("X",)), Mention(12, 13)]
-    ),
+    Document("2", "fever fever x", [Mention(0, 5, "L", ("C3",)), Mention(6, 11, "L", ("X",)), Mention(12, 13)]),
 ]
 
 

@@ -7,15 +7,7 @@ import pytest
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Prediction
-from spacy_pel.evaluation.report.errors import (
-    KINDS,
-    ErrorCase,
-    ErrorSample,
-    error_kind,
-    shown_error,
-    texts_of,
-    why,
-)
+from spacy_pel.evaluation.report.errors import KINDS, ErrorCase, ErrorSample, error_kind, shown_error, texts_of, why
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity
 
@@ -28,11 +20,7 @@ def predicted(gold, kb_id, *, doc="d", nil_score=0.25, candidates="ABC", **more)
 ERRORS = [
     (predicted(["C"], "A"), "wrong_first", "at rank 3 of 3, 0.500 below the first"),
     (predicted(["Z"], "A"), "not_retrieved", "not among the 3 candidates"),
-    (
-        predicted(["B"], "NIL", nil_score=0.75),
-        "nil_wrongly",
-        "0.750, NIL threshold 0.500. The .* rank 2 of 3",
-    ),
+    (predicted(["B"], "NIL", nil_score=0.75), "nil_wrongly", "0.750, NIL threshold 0.500. The .* rank 2 of 3"),
     (predicted(["Z"], "NIL", candidates=""), "nil_wrongly", "not among the 0 candidates"),
     (predicted([], "A"), "linked_though_nil", "NIL would be right. NIL score 0.250, NIL threshold 0.500"),
     (predicted([], "A", outside=["X1", "X2"]), "not_in_kb", "The KB lacks X1, X2"),

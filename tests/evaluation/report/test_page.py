@@ -5,14 +5,7 @@ from html.parser import HTMLParser
 import pytest
 
 from spacy_pel.evaluation.report.figure import inline_svg, new_figure
-from spacy_pel.evaluation.report.page import (
-    Cell,
-    Page,
-    ShownEntity,
-    ShownError,
-    Table,
-    render_report,
-)
+from spacy_pel.evaluation.report.page import Cell, Page, ShownEntity, ShownError, Table, render_report
 
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "link", "br", "input"}
@@ -89,9 +82,7 @@ def test_errors_carry_what_the_filter_reads():
     values = [attributes["value"] for tag, attributes in found.tags if tag == "option"]
     assert values == ["", EVIL, 'b"&', "", "k", "", EVIL, 'T"1']
     assert found.text["mark"] == [EVIL] and "12,345" in found.text["td"]
-    rows = [
-        attributes["class"].split() for tag, attributes in found.tags if tag == "tr" and "class" in attributes
-    ]
+    rows = [attributes["class"].split() for tag, attributes in found.tags if tag == "tr" and "class" in attributes]
     assert rows == [["gold"], ["chosen"]]
 
 

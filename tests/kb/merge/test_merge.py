@@ -112,16 +112,10 @@ def test_merged_twin_keeps_what_the_other_knew():
 
 
 def test_merge_retires_twins_and_keeps_them_resolvable(tmp_path):
-    (tmp_path / "t.obo").write_text(
-        "[Term]\nid: T:1\nname: cough\nxref: UMLS:C0000002\nxref: UMLS:C0000001\n"
-    )
+    (tmp_path / "t.obo").write_text("[Term]\nid: T:1\nname: cough\nxref: UMLS:C0000002\nxref: UMLS:C0000001\n")
     (tmp_path / "c.jsonl").write_text(
         json.dumps(
-            {
-                "id": "1",
-                "text": "tussis",
-                "mentions": [{"start": 0, "end": 6, "label": "", "ids": ["C0000002"]}],
-            }
+            {"id": "1", "text": "tussis", "mentions": [{"start": 0, "end": 6, "label": "", "ids": ["C0000002"]}]}
         )
     )
     merge = Merge(
@@ -332,9 +326,7 @@ def test_command_writes_the_source_of_each_name(tmp_path):
         assert ["D017092", name, source] in rows
     kb = KnowledgeBase.from_disk(tmp_path / "kb")
     assert sorted((row[0], row[1]) for row in rows) == sorted(
-        (entity.concept_id, name)
-        for entity in kb.entities()
-        for name in (entity.canonical_name, *entity.aliases)
+        (entity.concept_id, name) for entity in kb.entities() for name in (entity.canonical_name, *entity.aliases)
     )
     assert kb["OMIM:263700"].concept_id == "D017092"
 
@@ -348,10 +340,7 @@ def test_shipped_configs_are_valid(name):
 def merged(tmp_path, base_rows, terms, **overrides):
     """The merge of a table whose ids keep their prefix, and an ontology."""
     (tmp_path / "base.jsonl").write_text("".join(json.dumps(row) + "\n" for row in base_rows))
-    nodes = [
-        {"id": f"X:{n}", "lbl": name, "meta": {"xrefs": [{"val": xref}]}}
-        for n, (name, xref) in enumerate(terms)
-    ]
+    nodes = [{"id": f"X:{n}", "lbl": name, "meta": {"xrefs": [{"val": xref}]}} for n, (name, xref) in enumerate(terms)]
     (tmp_path / "onto.json").write_text(json.dumps({"graphs": [{"nodes": nodes}]}))
     config = {
         "sources": {

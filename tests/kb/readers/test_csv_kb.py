@@ -155,12 +155,7 @@ def test_other_encodings_get_the_right_advice(write, caplog, encoding, name):
 
 @pytest.mark.parametrize(
     "name, repaired",
-    [
-        ("Parkinson\x92s disease", "Parkinson’s disease"),
-        ("a\x96b", "a–b"),
-        ("a\x81b", "a b"),
-        ("a\x85b", "a b"),
-    ],
+    [("Parkinson\x92s disease", "Parkinson’s disease"), ("a\x96b", "a–b"), ("a\x81b", "a b"), ("a\x85b", "a b")],
 )
 def test_no_name_has_control_characters(write, name, repaired):
     entities, report = read(write(f"code,name,synonyms\nG20,{name},{name} x\n"))

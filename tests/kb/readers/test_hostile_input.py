@@ -108,9 +108,7 @@ def test_umls_ids_that_are_no_numbers(tmp_path):
     folder = tmp_path / "META"
     shutil.copytree(META, folder)
     for path in folder.iterdir():
-        path.write_bytes(
-            path.read_bytes().replace(b"C0000001", b"C" + b"0" * 30 + b"1").replace(b"C0", b"C\xc2\xb2")
-        )
+        path.write_bytes(path.read_bytes().replace(b"C0000001", b"C" + b"0" * 30 + b"1").replace(b"C0", b"C\xc2\xb2"))
     assert len(list(UmlsKB()([folder]))) >= 1
 
 
@@ -147,9 +145,7 @@ def test_mesh_xml_in_cr_and_in_unknown_encodings(tmp_path):
     path.write_bytes(content.replace(b"\n", b"\r"))
     refused(MeshKB(), path, "E002.*CR alone")
     for encoding in (b"UF-8", b"euc-jp", b"utf-16"):
-        path.write_bytes(
-            b'<?xml version="1.0" encoding="%b"?>\n' % encoding + content[content.index(b"<!DOC") :]
-        )
+        path.write_bytes(b'<?xml version="1.0" encoding="%b"?>\n' % encoding + content[content.index(b"<!DOC") :])
         refused(MeshKB(), path, "E002.*malformed XML")
 
 

@@ -114,9 +114,7 @@ name: somebody
 """
 
 
-@pytest.mark.parametrize(
-    "change", [str.encode, lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()]
-)
+@pytest.mark.parametrize("change", [str.encode, lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()])
 def test_qualifiers_stay_out_of_values(tmp_path, change):
     (tmp_path / "x.obo").write_bytes(change(QUALIFIERS))
     reader = OboKB()
@@ -230,9 +228,7 @@ def test_the_release_reaches_the_knowledge_base(tmp_path):
         assert len(list(reader([tmp_path / name]))) == 1
         assert reader.source["version"] == version
     for reader in (OboKB(), OboKB(id_prefix="X:1")):
-        kb = build_from_reader(
-            reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", source={}
-        )
+        kb = build_from_reader(reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", source={})
         assert kb.source["version"] == "hp/releases/2024-04-26, v2"
     reader = OboKB()
     list(reader([tmp_path / "one.obo"]))
@@ -270,6 +266,4 @@ def test_a_term_absorbs_what_it_lacks():
     term.absorb(Term("A:1", "two", [("b", "exact"), ("c", "exact")], "other", ["X:2"], alt_ids=["A:0"]))
     assert (term.name, term.definition, term.xrefs, term.alt_ids) == ("one", "gloss", ["X:1", "X:2"], ["A:0"])
     found = [("a", "exact"), ("a", "broad"), ("b", "exact"), ("two", "exact"), ("c", "exact")]
-    assert term.synonyms == found and term == Term(
-        "A:1", "one", found, "gloss", ["X:1", "X:2"], alt_ids=["A:0"]
-    )
+    assert term.synonyms == found and term == Term("A:1", "one", found, "gloss", ["X:1", "X:2"], alt_ids=["A:0"])

@@ -129,11 +129,7 @@ OWL_XML = """<?xml version="1.0"?>
     <SubClassOf><Class IRI="TST_0000001"/><Class IRI="TST_0000009"/></SubClassOf>
 """
 for prop, subject, value in (
-    (
-        "obo:IAO_0000115",
-        "TST_0000001",
-        '<Literal xml:lang="en">Pain in the "head" &amp; neck,\nof any kind.</Literal>',
-    ),
+    ("obo:IAO_0000115", "TST_0000001", '<Literal xml:lang="en">Pain in the "head" &amp; neck,\nof any kind.</Literal>'),
     ("oio:hasAlternativeId", "TST_0000001", "<Literal>TST:0000008</Literal>"),
     ("oio:hasDbXref", "TST_0000001", "<Literal>UMLS:C0018681</Literal>"),
     ("oio:hasExactSynonym", "TST_0000001", '<Literal xml:lang="en-US">head ache</Literal>'),
@@ -147,7 +143,9 @@ for prop, subject, value in (
     ("obo:IAO_0100001", "TST_0000002", "<AbbreviatedIRI>obo:TST_0000001</AbbreviatedIRI>"),
     ("rdfs:label", "http://www.ebi.ac.uk/efo/EFO_0000003", '<Literal xml:lang="fr">douleur</Literal>'),
 ):
-    note = '<Annotation><AnnotationProperty abbreviatedIRI="oio:hasDbXref"/><Literal>UMLS:C9999999</Literal></Annotation>'
+    note = (
+        '<Annotation><AnnotationProperty abbreviatedIRI="oio:hasDbXref"/><Literal>UMLS:C9999999</Literal></Annotation>'
+    )
     OWL_XML += f"""<AnnotationAssertion>{note}<AnnotationProperty abbreviatedIRI="{prop}"/>
         <IRI>{subject}</IRI>{value}</AnnotationAssertion>\n"""
 OWL_XML += "</Ontology>\n"
@@ -191,11 +189,7 @@ def test_every_syntax_gives_the_same_terms(tmp_path, name, text, packed):
     [
         ("http://www.orpha.net/ORDO/Orphanet_558", "", "Orphanet:558"),
         ("http://purl.obolibrary.org/obo/NCBITaxon_Union_0000030", "", "NCBITaxon_Union:0000030"),
-        (
-            "http://purl.bioontology.org/ontology/ICD10CM/E11.9",
-            "<skos:notation>E11.9</skos:notation>",
-            "E11.9",
-        ),
+        ("http://purl.bioontology.org/ontology/ICD10CM/E11.9", "<skos:notation>E11.9</skos:notation>", "E11.9"),
         ("http://x.org/a#heart_attack", "", "http://x.org/a#heart_attack"),
         ("http://x.org/a#b", "<oboInOwl:id>X:1</oboInOwl:id>", "X:1"),
         ("http://purl.obolibrary.org/obo/HP_0000001", "<oboInOwl:id>other:1</oboInOwl:id>", "HP:0000001"),
@@ -264,9 +258,7 @@ def test_nci_thesaurus_in_owl(tmp_path):
     assert entity.aliases == ("Malignant Melanoma", "MM")
     assert entity.definition == "A malignant tumor of melanocytes."
     assert entity.types == ("Neoplastic Process",)
-    assert [entity.concept_id for entity in OboKB(id_xref="UMLS")([tmp_path / "Thesaurus.owl"])] == [
-        "C0025202"
-    ]
+    assert [entity.concept_id for entity in OboKB(id_xref="UMLS")([tmp_path / "Thesaurus.owl"])] == ["C0025202"]
 
 
 def test_nci_thesaurus_as_a_flat_file(tmp_path):

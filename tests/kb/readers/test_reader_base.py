@@ -124,13 +124,8 @@ def test_csv_names_the_columns_that_are_not_read(write, caplog):
         caplog.clear()
         assert len(list(reader([first, second]))) == 2 and reader.report == {"unknown_column": 4}
         (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
-        assert (
-            "a.csv, line 1: columns that are not read: 'Synonims' (perhaps 'synonyms' was meant), 'notes', "
-            in said
-        )
-        assert re.search(
-            r"'notes', 'page' \([^)]*b\.csv, line 1\)\. .* aliases \(or alias, .*'columns'", said
-        )
+        assert "a.csv, line 1: columns that are not read: 'Synonims' (perhaps 'synonyms' was meant), 'notes', " in said
+        assert re.search(r"'notes', 'page' \([^)]*b\.csv, line 1\)\. .* aliases \(or alias, .*'columns'", said)
     with pytest.raises(PelError, match="line 1.*'Synonims' \\(perhaps 'synonyms' was meant"):
         list(CsvKB(strict=True)([first]))
     caplog.clear()
@@ -148,8 +143,7 @@ def test_jsonl_names_the_keys_that_are_not_read(write, caplog):
     assert len(list(JsonlKB()([path]))) == 5
     (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
     assert (
-        "kb.jsonl, line 2: keys that are not read: 'synonyms' (perhaps 'aliases' was meant), 'seen', 'page' ("
-        in said
+        "kb.jsonl, line 2: keys that are not read: 'synonyms' (perhaps 'aliases' was meant), 'seen', 'page' (" in said
     )
     assert "kb.jsonl, line 5). Known keys: concept_id, canonical_name, aliases, types, definition." in said
     caplog.clear()
@@ -169,15 +163,10 @@ def test_one_id_with_several_names_is_said(write, caplog, name):
         assert len(list(reader([path]))) == 5 and reader.report == {"duplicate_id": 3}
         (said,) = [one.getMessage() for one in caplog.records if "PEL-W108" in one.getMessage()]
         at = 2 if table else 1
-        assert (
-            f"another name (2): 'A1' is 'Gout' ({path}, line {at}) and 'Asthma' ({path}, line {at + 1});"
-            in said
-        )
+        assert f"another name (2): 'A1' is 'Gout' ({path}, line {at}) and 'Asthma' ({path}, line {at + 1});" in said
         assert f"'A1' is 'Gout' ({path}, line {at}) and 'Fever: high' ({path}, line {at + 4}). " in said
     caplog.clear()
-    other = write(
-        *lines[:2], *([",".join(("A1", f"n{n}")) for n in range(9)] if table else []), name=f"x{name}"
-    )
+    other = write(*lines[:2], *([",".join(("A1", f"n{n}")) for n in range(9)] if table else []), name=f"x{name}")
     assert list(reader([other, path]))
     assert f"({other}, line {at})" in caplog.text and ("6 more" in caplog.text) == table
 
@@ -214,9 +203,7 @@ def test_csv_usual_column_names_and_delimiters(write):
         assert list(CsvKB(strict=True)([write(header, row, name=name)])) == [expected], header
     both = write("id,code,concept_id,name", "a,b,c,d", name="kb.csv")  # the field's own name comes first
     reader = CsvKB()
-    assert [entity.concept_id for entity in reader([both])] == ["c"] and reader.report == {
-        "unknown_column": 2
-    }
+    assert [entity.concept_id for entity in reader([both])] == ["c"] and reader.report == {"unknown_column": 2}
 
 
 HEADER = "concept_id,canonical_name,aliases"
@@ -282,9 +269,7 @@ def test_csv_types_may_have_commas(write, caplog):
 
 def test_csv_a_doubtful_list_needs_the_setting(write):
     path = write(HEADER, "C1,a,", "C2,b,Deficiency; iron", 'C3,c,"1,2;3,4-diepoxybutane"', name="kb.csv")
-    with pytest.raises(
-        PelError, match=r"'aliases' at .*line 3, got 'Deficiency; iron'.*list_separator to ';'"
-    ):
+    with pytest.raises(PelError, match=r"'aliases' at .*line 3, got 'Deficiency; iron'.*list_separator to ';'"):
         list(CsvKB()([path]))
     for separator, names in (("|", ("Deficiency; iron",)), (";", ("Deficiency", "iron"))):
         reader = CsvKB(list_separator=separator, strict=True)
@@ -317,9 +302,7 @@ def test_csv_row_faults_name_the_line(write):
         with pytest.raises(PelError, match=r"kb\.csv, line 2"):
             list(CsvKB()([write("concept_id,canonical_name", row, name="kb.csv")]))
     cells = "x,y,a name," + 1000 * "z"
-    with pytest.raises(
-        PelError, match=r"Expected 2 cells .* got 4: \['x', 'y', 'a name', 'z+\.\.\.z+'\]\. Quote"
-    ):
+    with pytest.raises(PelError, match=r"Expected 2 cells .* got 4: \['x', 'y', 'a name', 'z+\.\.\.z+'\]\. Quote"):
         list(CsvKB()([write("concept_id,canonical_name", cells, name="kb.csv")]))
 
 

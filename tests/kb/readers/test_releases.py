@@ -117,9 +117,7 @@ def test_languages(write):
         description(3, "10", "astma", language="sv"),
         description(4, "11", "Only English (finding)", FSN),
     )
-    assert {e.canonical_name: e.aliases for e in read(Rf2KB(languages=["sv"]), path).values()} == {
-        "astma": ()
-    }
+    assert {e.canonical_name: e.aliases for e in read(Rf2KB(languages=["sv"]), path).values()} == {"astma": ()}
     assert read(Rf2KB(languages=["sv"]), path)["10"].types == ("disorder",)
     assert read(Rf2KB(), path)["10"].aliases == ("Bronchial asthma", "astma")
     with pytest.raises(PelError, match=r"E144.*languages 'SV' \(perhaps 'sv' was meant\).*'en', 'sv'"):

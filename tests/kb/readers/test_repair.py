@@ -75,9 +75,7 @@ def test_duplicate_ids_are_merged():
 def test_duplicates_leave_no_files_of_the_first_pass(tmp_path):
     KnowledgeBase.build([Entity("C1", "Fever")] * 2, tmp_path / "two")
     KnowledgeBase.build([Entity("C1", "Fever")], tmp_path / "one")
-    assert {path.name for path in (tmp_path / "two").iterdir()} == {
-        path.name for path in (tmp_path / "one").iterdir()
-    }
+    assert {path.name for path in (tmp_path / "two").iterdir()} == {path.name for path in (tmp_path / "one").iterdir()}
 
 
 @pytest.mark.parametrize(

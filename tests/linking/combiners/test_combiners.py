@@ -8,13 +8,7 @@ import pytest
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.errors import PelError
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
-from spacy_pel.linking.combiners.linear import (
-    DEFAULT_WEIGHTS,
-    ConditionalLogit,
-    is_gold,
-    linear_features,
-    right_first,
-)
+from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, linear_features, right_first
 from spacy_pel.linking.tables import take_mentions
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable

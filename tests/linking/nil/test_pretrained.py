@@ -54,9 +54,7 @@ def kb():
         rows = list(csv.DictReader(file))
     assert len(rows) == 200
     aliases = [tuple(name for name in row["synonyms"].split("|") if name) for row in rows]
-    return KnowledgeBase(
-        [Entity(row["code"], row["name"], own) for row, own in zip(rows, aliases, strict=True)]
-    )
+    return KnowledgeBase([Entity(row["code"], row["name"], own) for row, own in zip(rows, aliases, strict=True)])
 
 
 @pytest.fixture(scope="module")
@@ -167,9 +165,7 @@ def test_inputs_by_hand():
     many = np.linspace(0.9, 0.0, 301)
     for n, rank in ((21, 10), (100, 50), (128, 64), (301, 64)):
         table = table_of(many[:n])
-        assert default_inputs(table, many[:n])["distance"] == [
-            pytest.approx(0.1 / (1 - many[rank]), rel=1e-5)
-        ]
+        assert default_inputs(table, many[:n])["distance"] == [pytest.approx(0.1 / (1 - many[rank]), rel=1e-5)]
 
 
 def test_an_annotated_mention_speaks_for_its_entity():

@@ -26,9 +26,7 @@ TASK = RankingTask(MENTIONS, ENTITIES, np.array([0, 1, 2, 2, 0]), np.array([0, 3
 def make_ranker(seed=0, **settings):
     import torch
 
-    ranker = CrossEncoder(
-        **{"name": f"random:layers=1,width=16,seed={seed}", "length": 64, "top_k": 3, **settings}
-    )
+    ranker = CrossEncoder(**{"name": f"random:layers=1,width=16,seed={seed}", "length": 64, "top_k": 3, **settings})
     ranker.initialize()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -49,10 +49,7 @@ def test_entity_part(ranker):
     sep = ranker.tokenizer.sep_token_id
     ids = torch.tensor([[9, 8, sep, 7, sep, 6, sep, 0], [9, sep, 7, sep, 0, 0, 0, 0]])
     mask = (ids != 0).long()
-    assert ranker.tower.entity_part(ids, mask).tolist() == [
-        [0, 0, 0, 1, 1, 1, 1, 0],
-        [0, 0, 1, 1, 0, 0, 0, 0],
-    ]
+    assert ranker.tower.entity_part(ids, mask).tolist() == [[0, 0, 0, 1, 1, 1, 1, 0], [0, 0, 1, 1, 0, 0, 0, 0]]
 
 
 def test_batches_do_not_change_scores(ranker):
@@ -75,19 +72,14 @@ def test_before_training_all_candidates_are_equal():
 
 @pytest.mark.parametrize("store", ["float32", "float16"])
 def test_disk(tmp_path, store):
-    templates = {
-        "mention_template": MarkedContext(max_length=24),
-        "entity_template": EntityCard(max_length=30),
-    }
+    templates = {"mention_template": MarkedContext(max_length=24), "entity_template": EntityCard(max_length=30)}
     ranker = make_ranker(pooling="cls", store=store, **templates)
     ranker.to_disk(tmp_path / "model")
     other = make_ranker(seed=5, top_k=7, mix=0.5)
     other.from_disk(tmp_path / "model")
     assert other.fingerprint == ranker.fingerprint and other.settings == ranker.settings
     assert (other.top_k, other.mix) == (7, 0.5)  # settings of use are not saved
-    np.testing.assert_allclose(
-        other.score(TASK), ranker.score(TASK), atol=0.05 if store == "float16" else 1e-6
-    )
+    np.testing.assert_allclose(other.score(TASK), ranker.score(TASK), atol=0.05 if store == "float16" else 1e-6)
     loaded = load_ranker(tmp_path / "model", top_k=9)
     assert loaded.fingerprint == ranker.fingerprint and loaded.top_k == 9
 

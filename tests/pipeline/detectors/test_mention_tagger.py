@@ -147,10 +147,7 @@ WRAPPED = "They were treated for acute and severe kidney\nstone disease in both 
 @pytest.mark.parametrize(
     "text, expected",
     [
-        (
-            "PMH:\nasthma\nhypertension\ndiabetes mellitus\nCOPD",
-            ["asthma", "hypertension", "diabetes mellitus"],
-        ),
+        ("PMH:\nasthma\nhypertension\ndiabetes mellitus\nCOPD", ["asthma", "hypertension", "diabetes mellitus"]),
         ("Meds:\r\naspirin\r\nmetformin\r\nwarfarin", ["aspirin", "metformin", "warfarin"]),
         ("PMH: asthma\nhypertension", ["PMH: asthma", "hypertension"]),
         ("ventricular response\nALLERGIES: none", ["ventricular response"]),
@@ -168,9 +165,7 @@ def test_no_mention_crosses_the_end_of_an_item(text, expected):
 def test_a_long_line_is_wrapped():
     words = tagger()[0].make_doc(WRAPPED)
     start = next(token.i for token in words if token.text == "severe")
-    assert tagged(WRAPPED, "O" * start + "BIIII" + "O" * (len(words) - start - 5)) == [
-        "severe kidney\nstone disease"
-    ]
+    assert tagged(WRAPPED, "O" * start + "BIIII" + "O" * (len(words) - start - 5)) == ["severe kidney\nstone disease"]
 
 
 @pytest.mark.parametrize(

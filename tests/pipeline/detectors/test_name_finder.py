@@ -66,10 +66,7 @@ def test_it_follows_changes(nlp):
     linker.add_entities([Entity("NEW", "velmoparin", aliases=("VP",))])
     assert found(nlp)["velmoparin"] == "NEW" and found(nlp, "VP, vp") == {"VP": "NEW"}
     linker.rename({"NEW": "velmoparin hydrate"})
-    assert found(nlp, "Velmoparin hydrate or velmoparin") == {
-        "Velmoparin hydrate": "NEW",
-        "velmoparin": "NEW",
-    }
+    assert found(nlp, "Velmoparin hydrate or velmoparin") == {"Velmoparin hydrate": "NEW", "velmoparin": "NEW"}
     linker.retire(["NEW"])
     assert found(nlp, "velmoparin hydrate, VP and aspirin") == {"aspirin": "C02"}
     linker.retire(["C05"])  # a name of another entity stays
@@ -95,9 +92,7 @@ PLURALS = [
     Entity("N1", "neutrophil", aliases=("neutrophilic leukocyte",)),
     Entity("N2", "natural killer cell", aliases=("NK cell", "NK-cell", "microRNA")),
     Entity("N3", "disease of the liver", aliases=("vitamin A", "liver ALP", "ALP of skin", "part of cell")),
-    Entity(
-        "N4", "Seizures", aliases=("biopsy", "ALP", "ALPHAS", "LONGACRONYM", "pine", "rat", "caps", "Crps")
-    ),
+    Entity("N4", "Seizures", aliases=("biopsy", "ALP", "ALPHAS", "LONGACRONYM", "pine", "rat", "caps", "Crps")),
     Entity("N5", "mast cell"),
     Entity("N6", "cells granule"),
 ]
@@ -302,10 +297,7 @@ def test_names_outlive_the_memory_zone_in_which_they_are_read(nlp):
     nlp.get_pipe(NAME).add_entities([Entity("NEW", "velmoparin hydrate")])
     for _ in range(3):
         with nlp.memory_zone():
-            assert found(nlp, "Velmoparin hydrate, aspirin.") == {
-                "Velmoparin hydrate": "NEW",
-                "aspirin": "C02",
-            }
+            assert found(nlp, "Velmoparin hydrate, aspirin.") == {"Velmoparin hydrate": "NEW", "aspirin": "C02"}
     with nlp.memory_zone():
         nlp.get_pipe(NAME).retire(["NEW"])
         assert found(nlp, "Velmoparin hydrate, aspirin.") == {"aspirin": "C02"}
@@ -389,15 +381,9 @@ def test_names_are_read_as_the_knowledge_base_reads_them(glued_nlp, text):
         ("1.HTN 2.COPD 3)Asthma", ["HTN", "COPD", "Asthma"]),
         ("-HTN\n-COPD\n\u2022asthma", ["HTN", "COPD", "asthma"]),
         ("|HTN|I10|", ["HTN"]),
-        (
-            "COPD+HTN, COPD/HTN; asthma;COPD asthma,HTN",
-            ["COPD", "HTN"] * 2 + ["asthma", "COPD", "asthma", "HTN"],
-        ),
+        ("COPD+HTN, COPD/HTN; asthma;COPD asthma,HTN", ["COPD", "HTN"] * 2 + ["asthma", "COPD", "asthma", "HTN"]),
         ("hypertension(HTN) and asthma(mild)", ["hypertension", "HTN", "asthma"]),
-        (
-            '(asthma) "asthma" [asthma] asthma\u2014COPD PMH:asthma HTN=yes',
-            ["asthma"] * 4 + ["COPD", "asthma", "HTN"],
-        ),
+        ('(asthma) "asthma" [asthma] asthma\u2014COPD PMH:asthma HTN=yes', ["asthma"] * 4 + ["COPD", "asthma", "HTN"]),
         ("anti-HIV, HIV-1, HIV-1-infected, HTN-related", ["HIV"] * 3 + ["HTN"]),
         ("NASA PD-1 PD-L1 glucose-6-phosphate 24-hydroxycholesterol", ["24-hydroxycholesterol"]),
         ("1-methyl-4-phenyl-1,2,3,6-tetrahydropyridine", []),
@@ -438,13 +424,7 @@ def test_splitting_tokens_keeps_what_other_components_found(glued_nlp):
 
 def test_p_right_of_a_phrase_is_never_certain(glued_nlp):
     linker = glued_nlp.get_pipe(NAME)
-    assert (
-        phrase_probability("HTN")
-        < phrase_probability("falls")
-        < 0.5
-        < phrase_probability("Breast cancer")
-        < 0.8
-    )
+    assert phrase_probability("HTN") < phrase_probability("falls") < 0.5 < phrase_probability("Breast cancer") < 0.8
     doc = glued_nlp("HTN and bacterial meningitis (BM). BM is rare.")
     short, long_form = doc.ents[:2]
     assert short._.pel_probability < long_form._.pel_probability < 0.8

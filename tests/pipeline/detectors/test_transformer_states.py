@@ -57,11 +57,7 @@ def add_transformer(nlp, folder, window=128, stride=96, **where):
         "@architectures": "spacy-transformers.TransformerModel.v3",
         "name": str(folder),
         "tokenizer_config": {"use_fast": True, "model_max_length": 512},
-        "get_spans": {
-            "@span_getters": "spacy-transformers.strided_spans.v1",
-            "window": window,
-            "stride": stride,
-        },
+        "get_spans": {"@span_getters": "spacy-transformers.strided_spans.v1", "window": window, "stride": stride},
     }
     transformer = nlp.add_pipe("transformer", config={"model": model}, **where)
     transformer.initialize(lambda: [], nlp=nlp)
@@ -361,14 +357,7 @@ def test_a_missing_transformer_is_named(make, kb_path, model, tmp_path):
     "config, got",
     [
         ({"encoder": PLAIN["encoder"]}, "spacy-pel.HashEmbed.v1"),
-        (
-            {
-                "encoder": None,
-                "index": None,
-                "generator": {"@pel_candidates": "spacy-pel.TfIdf.v1"},
-            },
-            "no encoder",
-        ),
+        ({"encoder": None, "index": None, "generator": {"@pel_candidates": "spacy-pel.TfIdf.v1"}}, "no encoder"),
     ],
 )
 def test_an_encoder_without_windows_is_refused(make_nlp, config, got):

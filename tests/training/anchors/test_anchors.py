@@ -154,9 +154,7 @@ def test_soft_radius_is_algorithm_1(radius):
     losses, radii, sizes = [], [], []
     for group in range(4):
         members = [i for i in range(8) if GROUPS[i] == group]
-        found = slow_algorithm_1(
-            [vectors[i].tolist() for i in members], members.index(anchors[group]), radius, 0.25
-        )
+        found = slow_algorithm_1([vectors[i].tolist() for i in members], members.index(anchors[group]), radius, 0.25)
         np.testing.assert_allclose(made.vectors[group].tolist(), found[0], rtol=1e-10)
         radii.append(found[1])
         losses.append(found[2])

@@ -161,31 +161,25 @@ def test_contract_masked_values_do_not_matter(loss):
 
 FIELDS = ("alpha", "margin", "offset", "scale")
 SETTINGS = [
-    *(
-        ProxySoftplus(alpha=alpha, margin=margin)
-        for alpha in (4.0, 32.0)
-        for margin in (0.0, 0.01, 0.05, 0.1)
-    ),
+    *(ProxySoftplus(alpha=alpha, margin=margin) for alpha in (4.0, 32.0) for margin in (0.0, 0.01, 0.05, 0.1)),
     ProxySoftplus(offset=0.3, margin=0.05),
     *(CrossEntropy(scale=scale) for scale in (1.0, 20.0)),
 ]
 
 
 def settings_of(loss):
-    return " ".join(
-        [type(loss).__name__, *(f"{key}={loss.__dict__[key]}" for key in FIELDS if hasattr(loss, key))]
-    )
+    return " ".join([type(loss).__name__, *(f"{key}={loss.__dict__[key]}" for key in FIELDS if hasattr(loss, key))])
 
 
 def eq_2(loss, positive, negatives):
-    """RETURNS (tuple): slopes of the cross-entropy at the positive and at the negatives."""
+    """Slopes of the cross-entropy at the positive and at the negatives."""
     total = math.exp(loss.scale * positive) + sum(math.exp(loss.scale * s) for s in negatives)
     own = -1 + math.exp(loss.scale * positive) / total
     return loss.scale * own, [loss.scale * math.exp(loss.scale * s) / total for s in negatives]
 
 
 def eq_4(loss, positive, negatives):
-    """RETURNS (tuple): slopes of the proxy-based loss at the positive and at the negatives."""
+    """Slopes of the proxy-based loss at the positive and at the negatives."""
     alpha, up = loss.alpha, -loss.alpha * (positive - loss.offset - loss.margin)
     downs = [math.exp(alpha * (s - loss.offset + loss.margin)) for s in negatives]
     return -alpha * math.exp(up) / (1 + math.exp(up)), [alpha * down / (1 + sum(downs)) for down in downs]
@@ -193,9 +187,7 @@ def eq_4(loss, positive, negatives):
 
 @pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
 def test_values_and_gradients_are_the_papers(loss):
-    slow, slopes = (
-        (slow_proxy_softplus, eq_4) if isinstance(loss, ProxySoftplus) else (slow_cross_entropy, eq_2)
-    )
+    slow, slopes = (slow_proxy_softplus, eq_4) if isinstance(loss, ProxySoftplus) else (slow_cross_entropy, eq_2)
     positives, negatives, mask = batch(seed=1)
     values = loss(positives, negatives, mask)
     values.sum().backward()

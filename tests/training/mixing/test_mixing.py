@@ -54,7 +54,7 @@ def leaf(encoded):
 
 
 def slow_amh(level, entities, scores, mask, alpha, k):
-    """RETURNS (tuple): for each mention W, and the K strong negatives as lists of real tokens (one token
+    """For each mention W, and the K strong negatives as lists of real tokens (one token
     where they are pooled)."""
 
     def tokens(j):
@@ -64,9 +64,7 @@ def slow_amh(level, entities, scores, mask, alpha, k):
 
     weights, strong = [], []
     for i in range(N):
-        negatives = sorted((j for j in range(M) if mask[i, j]), key=lambda j: -float(scores[i, j].detach()))[
-            :k
-        ]
+        negatives = sorted((j for j in range(M) if mask[i, j]), key=lambda j: -float(scores[i, j].detach()))[:k]
         top = math.exp(float(scores[i, i].detach()))
         weights.append(top / (top + sum(math.exp(float(scores[i, j].detach())) for j in negatives)))
         strong.append([])

@@ -18,8 +18,7 @@ GOLD = [np.array([3]), np.array([0, 7, 9]), np.array([3, 4])]
 EXAMPLES = np.array([11, 5, 20])
 # the table of another time: example 5 has few, 20 was not mined; 3 is gold of 11 by now
 TABLE = MinedNegatives(
-    np.array([2, 5, 11]),
-    np.array([[1, 2, 3, 4, 5, 6], [8, 2, -1, -1, -1, -1], [9, 8, 3, 6, 5, 4]], dtype=np.int32),
+    np.array([2, 5, 11]), np.array([[1, 2, 3, 4, 5, 6], [8, 2, -1, -1, -1, -1], [9, 8, 3, 6, 5, 4]], dtype=np.int32)
 )
 SETTINGS = {
     "spacy-pel.RandomNegatives.v1": [{}, {"shared": True}, {"n_negatives": 3, "in_batch": True}],
@@ -154,9 +153,7 @@ def test_a_depth_changes_the_draw_from_batch_to_batch():
 
 def test_shared_hard_negatives_take_from_each_mention_in_turn():
     table = MinedNegatives(np.arange(4), np.arange(40, 80, dtype=np.int32).reshape(4, 10))
-    request = DrawRequest(
-        np.arange(4), [np.array([i]) for i in range(4)], 100, np.random.default_rng(0), table
-    )
+    request = DrawRequest(np.arange(4), [np.array([i]) for i in range(4)], 100, np.random.default_rng(0), table)
     draw = HardNegatives(n_negatives=8, depth=10, shared=True).sample(request)
     assert len(draw.rows) == 8 and draw.mask.all()
     assert np.bincount((draw.rows - 40) // 10).tolist() == [2, 2, 2, 2]
@@ -187,9 +184,7 @@ def test_composed_negatives_are_the_union_of_their_parts():
     parts = {"own": HardNegatives(n_negatives=2), "others": RandomNegatives(n_negatives=6, shared=True)}
     draw = ComposedNegatives(parts).sample(request_of(10))
     rng = np.random.default_rng(0)
-    shared, own = (
-        part.sample(DrawRequest(EXAMPLES, GOLD, 10, rng, TABLE)) for part in (parts["others"], parts["own"])
-    )
+    shared, own = (part.sample(DrawRequest(EXAMPLES, GOLD, 10, rng, TABLE)) for part in (parts["others"], parts["own"]))
     for mention in range(3):
         assert set(drawn(draw, mention)) == {*drawn(shared, mention), *drawn(own, mention)}
     assert len(set(draw.rows.tolist())) == len(draw.rows) and not draw.in_batch
@@ -229,9 +224,7 @@ def test_hard_negatives_of_a_mentions_own_are_counted_in_draws(sampler, expected
     of_others = np.array(of_others) - counts
     assert own_hard(sampler, n) == expected == np.mean(counts)
     # a shared draw of h has h / n for each mention, and the rest are the nearest to others
-    assert (
-        (of_others.mean() == (n - 1) * expected) if getattr(sampler, "shared", False) else not of_others.any()
-    )
+    assert (of_others.mean() == (n - 1) * expected) if getattr(sampler, "shared", False) else not of_others.any()
     if expected >= 1:
         assert (np.array(counts) == expected).all(), "not the same for every mention"
 

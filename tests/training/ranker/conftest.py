@@ -31,12 +31,12 @@ def make_sense_documents(n, first=0):
 
 
 def make_sense_linker():
-    """RETURNS (Linker): over names, each shared by two entities."""
+    """Over names, each shared by two entities."""
     return linker_of(KnowledgeBase(make_sense_entities()))
 
 
 def linker_of(kb):
-    """RETURNS (Linker): over the cards and names of a knowledge base."""
+    """Over the cards and names of a knowledge base."""
     encoder = HashEmbed(width=64, context_weight=0.0)
     index = EntityIndex.build(kb, encoder, index=BruteForce())
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold())

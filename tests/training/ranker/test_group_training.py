@@ -268,9 +268,7 @@ def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name,
             assert set(n_anchors[:-1]) <= {batch_size}
             assert n_anchors[-1] == n_groups - batch_size * (len(plan) - 1)
     again = recipe.planner(retriever.kb, mentions, _find(retriever, mentions, 2), 3).plan(1)
-    assert [(one.groups.tolist(), one.seed) for one in again] == [
-        (one.groups.tolist(), one.seed) for one in plan
-    ]
+    assert [(one.groups.tolist(), one.seed) for one in again] == [(one.groups.tolist(), one.seed) for one in plan]
 
 
 def test_a_batch_knows_right_and_wrong(store):
@@ -319,9 +317,7 @@ def test_hidden_surfaces_of_a_whole_group():
     mentions = RankMentions.read(linker, documents, gold_queries, limit=0, seed=0)
     candidates = _find(linker, mentions, 3)
     encoder = make_dual().encoder
-    hidden, plain = (
-        GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=share) for share in (1.0, 0.0)
-    )
+    hidden, plain = (GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=share) for share in (1.0, 0.0))
 
     def names_of(store, place):
         text = encoder.tokenizer.decode(store.entities[place]).replace(" ", "").removeprefix("[CLS]")
@@ -336,10 +332,7 @@ def test_hidden_surfaces_of_a_whole_group():
             for number in range(len(store.groups))
         }
 
-    assert read(plain)[("A", "A")] == (
-        ["cold", "coryza", "sniffles"],
-        [["cold", "chill"], ["sniffles"]],
-    )
+    assert read(plain)[("A", "A")] == (["cold", "coryza", "sniffles"], [["cold", "chill"], ["sniffles"]])
     assert read(hidden)[("A", "A")] == (["sniffles"], [["chill"], ["sniffles"]])
     assert read(hidden)[("C",)] == (["sniffles"], [["cold", "chill"], ["cold", "coryza"]])
 
@@ -510,7 +503,7 @@ def large(retriever):
 
 
 def kept_for_backward(objective, batch):
-    """RETURNS (int): bytes of activations that the graph of the loss holds."""
+    """Bytes of activations that the graph of the loss holds."""
     kept = {}
     weights = {one.data_ptr() for one in objective.parameters()}
 
@@ -553,8 +546,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
     pieces = gradients()
     if dropout:  # the same pieces, kept instead of encoded again
         monkeypatch.setattr(
-            "spacy_pel.training.ranker.group_objective.checkpoint",
-            lambda tower, *inputs, use_reentrant: tower(*inputs),
+            "spacy_pel.training.ranker.group_objective.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
         )
     else:
         objective.at_once = None

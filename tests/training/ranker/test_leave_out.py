@@ -71,9 +71,7 @@ def test_nothing_left_out_is_the_index_itself():
     documents = make_documents()
     index = build(documents)
     part = LeaveOut(KB, index, documents).without([])
-    same(
-        gather_evidence(KB, part, *_asked(documents[:4])), gather_evidence(KB, index, *_asked(documents[:4]))
-    )
+    same(gather_evidence(KB, part, *_asked(documents[:4])), gather_evidence(KB, index, *_asked(documents[:4])))
 
 
 def test_mentions_of_an_entity_that_were_cut_to_a_few():
@@ -224,9 +222,7 @@ def test_leaving_out_does_not_change_the_linker(linker, ensemble):
     mentions, leave_out = read(linker, documents), LeaveOut(KB, linker.index, documents)
     if ensemble:
         generator = EnsembleCandidates(generators={"a": BiEncoderCandidates(row_k=9)})
-        linker = Linker(
-            KB, linker.encoder, linker.index, LinearCombiner(), ScoreThreshold(), generator=generator
-        )
+        linker = Linker(KB, linker.encoder, linker.index, LinearCombiner(), ScoreThreshold(), generator=generator)
     expected = linker.evidence(mentions.queries)
     other = linker.with_index(leave_out.without([document.id for document in documents]))
     left = other.evidence(mentions.queries).features

@@ -180,9 +180,7 @@ def test_errors(train, paths, tmp_path):
         ("length = 48", 'length = "x"'),
         ("[ranker]", '[ranker]\nregularizer = "FGSM"'),
     ):
-        config.write_text(
-            good.replace(*change, 1) if change[0] != "[ranker]" or "\n" in change[1] else "[pel]"
-        )
+        config.write_text(good.replace(*change, 1) if change[0] != "[ranker]" or "\n" in change[1] else "[pel]")
         with pytest.raises(PelError, match="PEL-E390"):
             read_rank_settings(config)
 
@@ -205,20 +203,12 @@ def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
     assert without_name(only, "cold") is only and without_name(entity, "gout") is entity
     kb = KnowledgeBase([entity, Entity("D", "gout", ("cold",))])
     ranker = make_ranker()
-    mentions = RankMentions(
-        [MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64), ["d"]
-    )
+    mentions = RankMentions([MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64), ["d"])
     rows, offsets = np.array([0, 1, 1, 0]), np.array([0, 2, 4])
 
     def cards(hidden):
         store = PairStore(
-            kb,
-            mentions,
-            rows,
-            offsets,
-            template=ranker.template,
-            tokenizer=ranker.tokenizer,
-            hidden=hidden,
+            kb, mentions, rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer, hidden=hidden
         )
         return ["".join(ranker.tokenizer.decode(store.entities[i]).split()) for i in store.entity_rows]
 
@@ -258,9 +248,7 @@ def batch(retriever):
     candidates = _find(retriever, mentions, 3)
     kb_rows, offsets = candidates.kb_rows, candidates.offsets
     kb_rows, offsets = kb_rows[:-1], np.append(offsets[:-1], offsets[-1] - 1)  # one has fewer
-    store = PairStore(
-        retriever.kb, mentions, kb_rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer
-    )
+    store = PairStore(retriever.kb, mentions, kb_rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer)
     planner = PairPlanner(store, batch_size=4, pad_id=ranker.tokenizer.pad_token_id, seed=0)
     return ranker, planner, planner.build(np.array([5, 0, 3]))
 
@@ -286,9 +274,7 @@ def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
     plain, regular = PairObjective(ranker.tower), PairObjective(ranker.tower, regularizer=fgsm)
     seen = []
     forward = ranker.tower.forward
-    ranker.tower.forward = lambda ids, mask, embeddings=None: (
-        seen.append(embeddings) or forward(ids, mask, embeddings)
-    )
+    ranker.tower.forward = lambda ids, mask, embeddings=None: seen.append(embeddings) or forward(ids, mask, embeddings)
     for module in ranker.tower.modules():  # no dropout: the two forwards differ by the delta alone
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
@@ -296,9 +282,7 @@ def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
     assert seen == [None]
     total, metrics = regular(made)
     assert metrics["loss_adversarial"] > float(clean.detach())
-    assert float(total.detach()) == pytest.approx(
-        float(clean.detach()) + metrics["loss_adversarial"], rel=1e-5
-    )
+    assert float(total.detach()) == pytest.approx(float(clean.detach()) + metrics["loss_adversarial"], rel=1e-5)
     delta = (seen[2] - seen[1]).detach().numpy()
     entity = ranker.tower.entity_part(torch.from_numpy(made.ids), torch.from_numpy(made.mask)).numpy()
     assert np.abs(delta[entity == 0]).max() == 0

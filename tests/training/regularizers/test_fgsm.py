@@ -94,8 +94,7 @@ def test_pairs_of_a_cross_encoder():
     each = [
         fgsm_deltas([z], [m], encode(z, m) @ readout, sign.view(1), epsilon=0.01)[0]
         for z, m, sign in (
-            (embeddings[i : i + 1].detach().requires_grad_(), mask[i : i + 1], signs.flatten()[i])
-            for i in range(6)
+            (embeddings[i : i + 1].detach().requires_grad_(), mask[i : i + 1], signs.flatten()[i]) for i in range(6)
         )
     ]
     torch.testing.assert_close(delta, torch.cat(each))

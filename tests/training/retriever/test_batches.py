@@ -40,17 +40,12 @@ NEGATIVES = {
 
 def make_planner(store, *, seed=0, negatives="in batch", batch_size=8, **views):
     return BatchPlanner(
-        store,
-        views=ViewSettings(**views),
-        negatives=NEGATIVES[negatives],
-        batch_size=batch_size,
-        pad_id=0,
-        seed=seed,
+        store, views=ViewSettings(**views), negatives=NEGATIVES[negatives], batch_size=batch_size, pad_id=0, seed=seed
     )
 
 
 def sequences(sides, n):
-    """RETURNS (List[Tuple[str, Tuple[int, ...]]]): tower and tokens of each place."""
+    """Tower and tokens of each place."""
     found = {}
     for side in sides:
         assert set(side.mask.ravel().tolist()) <= {0, 1} and (side.ids[side.mask == 0] == 0).all()
@@ -237,10 +232,7 @@ def test_one_unknown_id_beside_a_known_one(encoder):
 def test_retired_entities_are_no_examples(encoder):
     kb = KnowledgeBase(ENTITIES)
     kb.retire(["C0", "C3"], {"C3": "C5"})
-    documents = [
-        document(0, [NAMES[3], NAMES[5], NAMES[2]]),
-        Document("d", NAMES[0], [Mention(0, 5, "", ("C0",))]),
-    ]
+    documents = [document(0, [NAMES[3], NAMES[5], NAMES[2]]), Document("d", NAMES[0], [Mention(0, 5, "", ("C0",))])]
     store = build_examples(kb, documents, encoder)
     assert store.n_entities == len(ENTITIES) - 2
     ids = [kb.id_at(int(kb.live_rows[position])) for position in store.mention_entity]

@@ -16,7 +16,7 @@ def random_scores(seed):
 
 
 def slow(scores, targets, mask, scale):
-    """RETURNS (List[float]): Kullback-Leibler divergences, by the book."""
+    """Kullback-Leibler divergences, by the book."""
     found = []
     for i in range(len(scores)):
         seen = [j for j in range(scores.shape[1]) if j == i or mask[i, j]]

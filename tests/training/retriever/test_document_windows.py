@@ -129,8 +129,7 @@ def test_fgsm_perturbs_windows(store, encoder):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"pel__positives__mention": 0.5}, {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}],
+    "changes", [{"pel__positives__mention": 0.5}, {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}]
 )
 def test_stopped_and_resumed(train, tmp_path, changes):
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
@@ -143,7 +142,7 @@ def test_stopped_and_resumed(train, tmp_path, changes):
 
 @pytest.fixture(scope="module")
 def trained(train, tmp_path_factory):
-    """RETURNS (Path): a training in windows on the names of 14 entities."""
+    """A training in windows on the names of 14 entities."""
     output = tmp_path_factory.mktemp("trained") / "run"
     longer = {"pel.training.max_steps": 120, "pel.training.eval_frequency": 40, "pel.training.batch_size": 16}
     train(output, **WINDOWS, **longer)
@@ -167,9 +166,7 @@ def test_the_index_and_the_linker_read_windows(trained, data, tmp_path):
     scores, _ = index.search_rows(query, 1)
     assert scores[0, 0] == pytest.approx(1.0, abs=1e-3), "its own row"
     nlp = spacy.blank("en")
-    linker = nlp.add_pipe(
-        "proxy_entity_linker", config={"encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"}}
-    )
+    linker = nlp.add_pipe("proxy_entity_linker", config={"encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"}})
     model = trained / "model-best"
     linker.initialize(
         list,

@@ -80,9 +80,7 @@ def test_when_it_is_due(store):
 
 
 @pytest.mark.parametrize(
-    "case",
-    [{}, {"every_steps": 5}, {"accumulate": 3}, {"world": 3, "accumulate": 2, "every_steps": 3}],
-    ids=str,
+    "case", [{}, {"every_steps": 5}, {"accumulate": 3}, {"world": 3, "accumulate": 2, "every_steps": 3}], ids=str
 )
 def test_mined_are_the_examples_that_come_until_the_next_mining(store, case):
     schedule, total = planned(store, **case), 20
@@ -185,9 +183,7 @@ def test_a_depth_below_that_of_the_sampler(train, tmp_path):
 def test_negatives_become_fresher(train, tmp_path, monkeypatch):
     tables = []
     monkeypatch.setattr(
-        MinedNegatives,
-        "from_disk",
-        lambda path, load=MinedNegatives.from_disk: tables.append(load(path)) or tables[-1],
+        MinedNegatives, "from_disk", lambda path, load=MinedNegatives.from_disk: tables.append(load(path)) or tables[-1]
     )
     train(tmp_path / "run", pel__training__mining__every_steps=4, **HARD)
     assert len(tables) == 3
@@ -199,9 +195,7 @@ def test_negatives_become_fresher(train, tmp_path, monkeypatch):
 CASES = {
     "each epoch, after a checkpoint": (9, {**HARD, "pel__training__mining__index": "ivf"}),
     "right at a mining": (10, {**HARD, "pel__training__mining__every_steps": 5}),
-    "a share anew": (
-        *(11, {**MIXED, "pel__training__mining__every_steps": 2, "pel__training__mining__share": 0.25}),
-    ),
+    "a share anew": (*(11, {**MIXED, "pel__training__mining__every_steps": 2, "pel__training__mining__share": 0.25}),),
     "mixed, own, accumulated": (
         *(6, {**MIXED, "pel__negatives__shared": False, "pel__training__accumulate_gradient": 2}),
     ),
@@ -224,14 +218,7 @@ def test_kill_9_and_resume(train, data, tmp_path):
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            SLOW_TRAINING,
-            str(CONFIG),
-            str(killed),
-            json.dumps({**data, **SMALL, **dotted}),
-        ],
+        [sys.executable, "-c", SLOW_TRAINING, str(CONFIG), str(killed), json.dumps({**data, **SMALL, **dotted})],
         env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
     )
     try:  # the third mining is before step 6, the checkpoint of step 4 behind it

@@ -23,15 +23,7 @@ from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG, differing, make_documents, metrics
-from .test_objective import (
-    ENTITIES,
-    MASKS,
-    MENTIONS,
-    close_in_bf16,
-    gradients,
-    make,
-    make_batch,
-)
+from .test_objective import ENTITIES, MASKS, MENTIONS, close_in_bf16, gradients, make, make_batch
 from .test_resume import Stopped, stops_before
 
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
@@ -46,9 +38,7 @@ def mixed_objective(level, *, mixing=None, loss=None, **settings):
     made = make(similarity=SIMILARITIES[level], **settings)
     # the scores of random weights are about 30 pooled, and 200 of tokens
     loss = loss or BinaryCrossEntropy(scale=0.05 if level == "pooled" else 0.01)
-    return Objective(
-        made.towers, loss, similarity=made.similarity, regularizer=made.regularizer, mixing=mixing
-    )
+    return Objective(made.towers, loss, similarity=made.similarity, regularizer=made.regularizer, mixing=mixing)
 
 
 # -- a loop over the mentions, the texts one by one, without padding -------------------------------
@@ -130,9 +120,7 @@ def test_figures_count_mentions_with_negatives_only(level):
     objective = mixed_objective(level, mixing=AdaptiveMixup())
     _, metrics = objective(make_batch("one without"))
     hand = ByHand(objective, level, False)
-    scores = [
-        [float(hand.score(hand.mention(i), hand.entity(j)).detach()) for j in (i, i + 4)] for i in (0, 1)
-    ]
+    scores = [[float(hand.score(hand.mention(i), hand.entity(j)).detach()) for j in (i, i + 4)] for i in (0, 1)]
     weights = [1 / (1 + math.exp(other - own)) for own, other in scores]
     assert metrics["mix_weight"] == pytest.approx(sum(weights) / 2, rel=1e-6, abs=1e-12)
     batch = replace(make_batch("one without"), negative_mask=np.zeros((3, 6), dtype=bool))
@@ -175,7 +163,7 @@ scale = {scale}
 
 @pytest.fixture(scope="module")
 def configs(tmp_path_factory):
-    """RETURNS (dict): AMH with DUAL, Pooling Mean and SOM."""
+    """AMH with DUAL, Pooling Mean and SOM."""
     path, text = tmp_path_factory.mktemp("configs"), CONFIG.read_text()
     loss = '[pel.loss]\n@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0\n'
     assert loss in text
@@ -239,11 +227,7 @@ def test_stopped_and_resumed(train, configs, tmp_path, level):
 
 def test_mixing_and_fgsm_are_refused_before_anything_is_done(train, configs, tmp_path):
     with pytest.raises(PelError, match="E330"):
-        train(
-            tmp_path / "run",
-            config=configs["pooled"],
-            pel__regularizer={"@pel_regularizers": "spacy-pel.FGSM.v1"},
-        )
+        train(tmp_path / "run", config=configs["pooled"], pel__regularizer={"@pel_regularizers": "spacy-pel.FGSM.v1"})
     assert not (tmp_path / "run").exists()
 
 

@@ -22,9 +22,7 @@ MASKS = {
     "shared": np.concatenate([np.zeros((3, 3), bool), np.ones((3, 3), bool)], axis=1),
     "in batch": np.concatenate([OTHERS, np.ones((3, 3), bool)], axis=1),
     "in batch alone": np.concatenate([OTHERS, np.zeros((3, 3), bool)], axis=1),
-    "several": np.concatenate(
-        [np.zeros((3, 3), bool), np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1]], bool)], axis=1
-    ),
+    "several": np.concatenate([np.zeros((3, 3), bool), np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1]], bool)], axis=1),
     "one without": np.concatenate([np.zeros((3, 3), bool), np.eye(3, k=1, dtype=bool)], axis=1),
 }
 MENTIONS = [[5, 6, 7], [8, 9], [10, 11, 12, 13, 14]]
@@ -82,13 +80,13 @@ class ByHand:
         return self.tower("mention")(ids, torch.ones_like(ids))
 
     def input_embed(self, j):
-        """RETURNS (tuple): the function from z = input_embed(e_j) to the entity's vector, and z."""
+        """The function from z = input_embed(e_j) to the entity's vector, and z."""
         tower = self.tower("mention" if self.views and j == 1 else "entity")
         ids = torch.tensor([ENTITIES[j]])
         return lambda z: tower(ids, torch.ones_like(ids), z), tower.embed(ids)
 
     def entity(self, i, j):
-        """RETURNS (Tensor): the vector of entity j, the same for every mention i."""
+        """The vector of entity j, the same for every mention i."""
         encode, z = self.input_embed(j)
         return encode(z)
 
@@ -101,14 +99,10 @@ class ByHand:
         return encode(z + sign * self.fgsm.epsilon * gradient.sign())
 
     def of_negative(self, mask):
-        """RETURNS (Callable): Eq. 7 for positives; for negatives Eq. 5, with the gradient of the loss of all
+        """Eq. 7 for positives; for negatives Eq. 5, with the gradient of the loss of all
         mentions that share the negative."""
-        probes = {
-            j: self.input_embed(j)[1].detach().requires_grad_() for j in np.flatnonzero(mask.any(axis=0))
-        }
-        loss = self.mean_loss(
-            mask, lambda i, j: self.entity(i, j) if i == j else self.input_embed(j)[0](probes[j])
-        )
+        probes = {j: self.input_embed(j)[1].detach().requires_grad_() for j in np.flatnonzero(mask.any(axis=0))}
+        loss = self.mean_loss(mask, lambda i, j: self.entity(i, j) if i == j else self.input_embed(j)[0](probes[j]))
         slopes = dict(zip(probes, torch.autograd.grad(loss, list(probes.values())), strict=True))
 
         def vector(i, j):
@@ -132,11 +126,11 @@ class ByHand:
         return self.mean_loss(mask, self.entity)
 
     def per_pair(self, mask):
-        """RETURNS (Tensor): L(m, P_adv) of Eq. 8, as the paper has it."""
+        """L(m, P_adv) of Eq. 8, as the paper has it."""
         return self.mean_loss(mask, self.of_pair)
 
     def per_negative(self, mask):
-        """RETURNS (Tensor): L(m, P_adv) with one step for each negative, however many mentions share it."""
+        """L(m, P_adv) with one step for each negative, however many mentions share it."""
         return self.mean_loss(mask, self.of_negative(mask))
 
 
@@ -203,9 +197,7 @@ def test_one_step_for_all_pairs_is_milder_than_one_for_each(loss, similarity):
     objective = make(loss, similarity=similarity, regularizer=FGSM(epsilon=1e-4))
     for mask in MASKS:
         hand = ByHand(objective)
-        clean, papers = (
-            float(value.detach()) for value in (hand.clean(MASKS[mask]), hand.per_pair(MASKS[mask]))
-        )
+        clean, papers = (float(value.detach()) for value in (hand.clean(MASKS[mask]), hand.per_pair(MASKS[mask])))
         ours = objective(make_batch(mask))[1]["loss_adversarial"]
         if mask in OWN:
             assert clean < ours == pytest.approx(papers, rel=1e-9)
@@ -267,9 +259,7 @@ def test_entities_are_encoded_once_more_and_mentions_are_not():
     objective = make(regularizer=FGSM())
     for name, tower in objective.towers.items():
         tower.register_forward_hook(
-            lambda module, inputs, output, name=name: counts.__setitem__(
-                name, counts.get(name, 0) + len(output)
-            )
+            lambda module, inputs, output, name=name: counts.__setitem__(name, counts.get(name, 0) + len(output))
         )
     for mask, entities in (("per mention", 12), ("shared", 12), ("in batch", 15)):
         counts.clear()
@@ -343,7 +333,7 @@ def test_gradients_accumulate():
 
 
 def close_in_bf16(exact, mask):
-    """RETURNS (Tensor): the value in full precision."""
+    """The value in full precision."""
     expected, _ = exact(make_batch(mask))
     with torch.autocast("cpu", torch.bfloat16):
         value, _ = exact(make_batch(mask))
@@ -409,9 +399,7 @@ def test_cosines_keep_their_digits_under_autocast():
 
 def test_figures():
     """3 mentions; the second has no negatives, the third's is nearer than its positive."""
-    vectors = torch.nn.functional.normalize(
-        torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), dim=-1
-    )
+    vectors = torch.nn.functional.normalize(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), dim=-1)
     objective = Objective(torch.nn.ModuleDict({"mention": Lookup(vectors)}), ProxySoftplus())
     ones, places = np.ones((3, 1), dtype=np.int64), np.arange(3)
     mask = np.array([[False, True, False], [False] * 3, [True, True, False]])

@@ -30,14 +30,13 @@ DOT = '[pel.encoder.similarity]\n@pel_similarities = "spacy-pel.DotProduct.v1"\n
 
 @pytest.fixture(scope="module")
 def configs(tmp_path_factory):
-    """RETURNS (dict): "Pb" on cosines and "CE" on dot products, both with FGSM; "Euclidean" without."""
+    """ "Pb" on cosines and "CE" on dot products, both with FGSM; "Euclidean" without."""
     path, text = tmp_path_factory.mktemp("configs"), CONFIG.read_text()
     loss = '@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0'
     assert loss in text
     texts = {
         "Pb": text + SECTIONS,
-        "CE": text.replace(loss, '@pel_losses = "spacy-pel.CrossEntropy.v1"').replace("[pel.loss]", DOT)
-        + SECTIONS,
+        "CE": text.replace(loss, '@pel_losses = "spacy-pel.CrossEntropy.v1"').replace("[pel.loss]", DOT) + SECTIONS,
         "Euclidean": text.replace("[pel.loss]", DOT.replace("DotProduct", "Euclidean")),
     }
     for name, content in texts.items():
@@ -103,8 +102,7 @@ def test_distances_are_trained_and_retrieved(train, data, configs, tmp_path):
             return torch.cat([tower(text, torch.ones_like(text)) for text in ids]).double().numpy()
 
     mentions, cards, names = (
-        vectors(*one)
-        for one in (("mention", store.mentions), ("entity", store.cards), ("entity", store.names))
+        vectors(*one) for one in (("mention", store.mentions), ("entity", store.cards), ("entity", store.names))
     )
     ranks = []
     for mention, gold in zip(mentions, store.mention_gold, strict=True):

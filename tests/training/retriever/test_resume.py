@@ -39,7 +39,7 @@ class Stopped(Exception):
 
 
 def stops_before(step):
-    """RETURNS (Type[Trainer]): one that falls over before this step."""
+    """One that falls over before this step."""
 
     class StoppingTrainer(Trainer):
         def _update(self, objective, optimizer, batches, number, total):

@@ -74,11 +74,7 @@ def test_the_parts_of_a_document_are_one(encoder):
 
 @pytest.mark.parametrize(
     "shares",
-    [
-        {"hide_form": 0, "hide_entity": 0},
-        {"hide_form": 1, "hide_entity": 0},
-        {"hide_form": 0, "hide_entity": 1},
-    ],
+    [{"hide_form": 0, "hide_entity": 0}, {"hide_form": 1, "hide_entity": 0}, {"hide_form": 0, "hide_entity": 1}],
 )
 def test_hidden_rows(store, shares):
     planner = make_planner(store, **shares)
@@ -119,9 +115,7 @@ def test_right_rows_are_of_the_gold_entities_and_not_hidden(store):
             assert len(set(drawn)) == len(drawn)
             assert np.isin(table.entity[drawn], batch.gold[number]).all()
             assert not np.isin(drawn, batch.hidden[number]).any()
-            others = np.setdiff1d(
-                np.flatnonzero(np.isin(table.entity, batch.gold[number])), batch.hidden[number]
-            )
+            others = np.setdiff1d(np.flatnonzero(np.isin(table.entity, batch.gold[number])), batch.hidden[number])
             assert len(drawn) == min(3, len(others))
 
 
@@ -191,10 +185,7 @@ def test_search_says_what_it_did_not_find():
 def test_memory_holds_names_then_mentions(store, encoder):
     memory = RowMemory(len(store.names) + len(store.mentions), encoder.width)
     memory.fill(encoder, store)
-    names, mentions = (
-        encoder.encode_tokens("entity", store.names),
-        encoder.encode_tokens("mention", store.mentions),
-    )
+    names, mentions = (encoder.encode_tokens("entity", store.names), encoder.encode_tokens("mention", store.mentions))
     kept = memory.vectors.float().numpy()
     np.testing.assert_allclose(kept, np.concatenate([names, mentions]), atol=0.005)
 
@@ -220,11 +211,7 @@ def by_hand(encoder, planner, objective, examples, batch, *, k, temperature):
     store, n_names = planner.store, planner.rows.n_names
     anchors = encoder.encode_tokens("mention", store.anchors(examples)).astype(np.float64)
     fresh = dict(
-        zip(
-            batch.name_rows.tolist(),
-            encoder.encode_tokens("entity", store.names.take(batch.name_rows)),
-            strict=True,
-        )
+        zip(batch.name_rows.tolist(), encoder.encode_tokens("entity", store.names.take(batch.name_rows)), strict=True)
     )
     kept = objective.memory.vectors.float().numpy().astype(np.float64)
     losses, shares = [], []

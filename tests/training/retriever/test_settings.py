@@ -48,12 +48,7 @@ def test_settings_are_read_with_their_parts_built():
 
 
 def test_overrides():
-    overrides = {
-        "pel.training.batch_size": 3,
-        "system.seed": 5,
-        "paths.kb": "elsewhere",
-        "pel.loss.margin": 0.1,
-    }
+    overrides = {"pel.training.batch_size": 3, "system.seed": 5, "paths.kb": "elsewhere", "pel.loss.margin": 0.1}
     settings = read_settings(CONFIG, overrides)
     assert settings.pel.training.batch_size == 3
     assert settings.seed == 5
@@ -147,10 +142,7 @@ def test_settings_of_a_run_keep_their_fingerprint():
     with_defaults = BinaryCrossEntropy(), FGSM(), SoftRadius(radius=None), Triplet()
     assert fingerprint(*map(describe, with_defaults)) == "19c352437ae43bbf3f87f9e17805cf9c"
     given = ProxySoftplus(alpha=32.0, offset=0.4)
-    assert (
-        describe(given)
-        == "ProxySoftplus[('alpha', 32.0), ('margin', 0.0), ('offset', 0.4), ('training', True)]"
-    )
+    assert describe(given) == "ProxySoftplus[('alpha', 32.0), ('margin', 0.0), ('offset', 0.4), ('training', True)]"
 
 
 def test_new_settings_are_in_the_fingerprint():

@@ -41,7 +41,7 @@ def teacher(train, tmp_path_factory):
 
 
 def similarities(folder):
-    """RETURNS (Tensor): of mentions in new texts and the names, times 20."""
+    """Of mentions in new texts and the names, times 20."""
     encoder = load_encoder(folder)
     texts = [document(100 + i, [name]) for i, name in enumerate(NAMES)]
     mentions = [MentionInText(d.text, d.mentions[0].start, d.mentions[0].end) for d in texts]
@@ -99,8 +99,7 @@ def test_targets_are_the_teachers_similarities_of_the_texts_in_the_batch(data):
                     for place, vector in zip(side.places.tolist(), found.numpy(), strict=True)
                 )
         expected = [
-            [vectors["anchor", i] @ vectors["entity", j] for j in range(targets.shape[1])]
-            for i in range(len(targets))
+            [vectors["anchor", i] @ vectors["entity", j] for j in range(targets.shape[1])] for i in range(len(targets))
         ]
         assert np.allclose(targets, expected, atol=1e-5)
     student.mined = MinedNegatives.empty()
@@ -115,11 +114,7 @@ def test_an_interrupted_training_resumes_exactly_and_only_with_the_same_teacher(
     other = teacher.with_name("model-best")
     if load_encoder(other).fingerprint == load_encoder(teacher).fingerprint:
         pytest.fail("the two models of the teacher's run should differ")
-    for change in (
-        {"pel__teacher__path": str(other)},
-        {"pel__teacher__path": path, "pel__teacher__scale": 5.0},
-        {},
-    ):
+    for change in ({"pel__teacher__path": str(other)}, {"pel__teacher__path": path, "pel__teacher__scale": 5.0}, {}):
         with pytest.raises(PelError, match="PEL-E312"):
             train(tmp_path / "halves", resume=True, **change)
     train(tmp_path / "halves", resume=True, pel__teacher__path=path)

@@ -28,8 +28,7 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
     # their surfaces have nothing to do with the names of their entities
     words = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr", "st"]
     documents = [
-        Document(f"d{i}", f"we saw {word} then", [Mention(7, 9, "", (f"C{i}",))])
-        for i, word in enumerate(words)
+        Document(f"d{i}", f"we saw {word} then", [Mention(7, 9, "", (f"C{i}",))]) for i, word in enumerate(words)
     ]
     write_corpus(tmp_path / "ten.jsonl", documents)
     best = train(
@@ -130,9 +129,7 @@ def test_updates_are_those_of_a_plain_loop(train, data, tmp_path, accumulate):
         optimizer.zero_grad()
     encoder.changed()
     trained = load_encoder(tmp_path / "run" / "model-last")
-    for (name, ours), theirs in zip(
-        encoder.towers.named_parameters(), trained.towers.parameters(), strict=True
-    ):
+    for (name, ours), theirs in zip(encoder.towers.named_parameters(), trained.towers.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6, msg=name)
 
 
@@ -141,9 +138,7 @@ def numbered(planner, epoch):
     return ((epoch * len(plan) + i, rows) for i, rows in enumerate(plan))
 
 
-@pytest.mark.parametrize(
-    "changes", [{"pel__training__mixed_precision": "bf16"}, {"pel__encoder__tied": False}]
-)
+@pytest.mark.parametrize("changes", [{"pel__training__mixed_precision": "bf16"}, {"pel__encoder__tied": False}])
 def test_other_precisions_and_towers_after_one_another(train, tmp_path, changes):
     train(tmp_path / "one", pel__training__max_steps=2)
     train(tmp_path / "two", pel__training__max_steps=2, **changes)

@@ -23,9 +23,14 @@ from .turtle import read_turtle
 def read_term_json(path: Path) -> Iterator[Term]:
     """Read an OBO graph, a compact list of terms or OncoTree's tree, distinguished by their shape.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Term): in file order.
-    RAISES (PelError): if the JSON has none of these shapes.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order.
+
+    Raises:
+        PelError: if the JSON has none of these shapes.
     """
     data = read_json(path)
     try:
@@ -58,16 +63,21 @@ _BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
 
 
 def read_turtle_terms(path: Path) -> Iterator[Term]:
-    """YIELDS (Term): of a Turtle file; NIFSTD has organisms as individuals."""
+    """Of a Turtle file; NIFSTD has organisms as individuals."""
     return terms_of_triples(read_turtle(path), individuals=True)
 
 
 def read_owl(path: Path) -> Iterator[Term]:
     """Read an OWL ontology in RDF/XML, OWL/XML, functional syntax or Turtle.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Term): in file order.
-    RAISES (PelError): if the file begins like none of these, or is damaged.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order.
+
+    Raises:
+        PelError: if the file begins like none of these, or is damaged.
     """
     with open_bytes(path) as file:
         try:
@@ -101,9 +111,14 @@ FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {
 def read_terms(path: Path) -> Iterator[Term]:
     """Read the terms of an ontology file by the ending of its name (before .gz).
 
-    path (Path): the file.
-    YIELDS (Term): in file order, obsolete ones included.
-    RAISES (PelError): for an unknown ending and for a damaged file.
+    Args:
+        path: the file.
+
+    Yields:
+        In file order, obsolete ones included.
+
+    Raises:
+        PelError: for an unknown ending and for a damaged file.
     """
     path = Path(path)
     ending = ending_of(path)

@@ -30,9 +30,14 @@ class _Call:
 def read_functional(path: Path) -> Iterator[Triple]:
     """Give what is declared or annotated; the other axioms are left out.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Triple): in file order.
-    RAISES (PelError): at text that is not in this syntax; names the line.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order.
+
+    Raises:
+        PelError: at text that is not in this syntax; names the line.
     """
     text = read_text(path)
     prefixes = dict(NAMESPACES)
@@ -58,9 +63,7 @@ def read_functional(path: Path) -> Iterator[Triple]:
         where = f"{path}, line {text.count(chr(10), 0, end) + 1}"
         got = "an open bracket at the end" if calls else "a bracket too many"
         got = quoted(text[end : end + 40]) if calls and text[end:] else got
-        raise PelError(
-            Errors.E002.format(expected="OWL functional syntax", path=where, got=got, todo="Fix the file.")
-        )
+        raise PelError(Errors.E002.format(expected="OWL functional syntax", path=where, got=got, todo="Fix the file."))
 
 
 def _triples(call: _Call, outer: _Call, prefixes: dict[str, str]) -> Iterator[Triple]:

@@ -8,17 +8,20 @@ from ....util import read_lines
 from .owl import NCIT_RETIRED
 from .term import Term
 
-_N_CELLS = (
-    8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
-)
+_N_CELLS = 8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
 
 
 def read_ncit_table(path: Path) -> Iterator[Term]:
     """Stream the concepts; the first synonym is the preferred name.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Term): in file order, retired ones included.
-    RAISES (PelError): at a line that is not of this format.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order, retired ones included.
+
+    Raises:
+        PelError: at a line that is not of this format.
     """
     for number, line in read_lines(path):
         cells = [cell.strip() for cell in line.split("\t")]

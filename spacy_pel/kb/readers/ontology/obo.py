@@ -33,9 +33,14 @@ SCOPES = ("exact", "related", "narrow", "broad")
 def read_obo(path: Path) -> Iterator[Term]:
     """Stream the [Term] stanzas of an OBO file.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Term): in file order, obsolete ones included.
-    RAISES (PelError): at a stanza without an id and at a file without any stanza; names the line.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order, obsolete ones included.
+
+    Raises:
+        PelError: at a stanza without an id and at a file without any stanza; names the line.
     """
     namespace, version, term, stanza, start, seen = "", "", None, "", 0, False
     for number, raw in _joined(read_lines(path)):
@@ -63,14 +68,12 @@ def read_obo(path: Path) -> Iterator[Term]:
         yield _checked(term, path, start)
     if not seen:
         raise PelError(
-            Errors.E002.format(
-                expected="an OBO file", path=path, got="a file without stanzas", todo="Check the file."
-            )
+            Errors.E002.format(expected="an OBO file", path=path, got="a file without stanzas", todo="Check the file.")
         )
 
 
 def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """YIELDS (Tuple[int, str]): lines; those that end in a backslash go on in the next."""
+    """Lines; those that end in a backslash go on in the next."""
     start = 0
     parts: list[str] = []
     for number, line in lines:
@@ -88,10 +91,7 @@ def _checked(term: Term | None, path: Path, line: int) -> Term:
     if term is None:
         raise PelError(
             Errors.E002.format(
-                expected="a [Term] with an id",
-                path=f"{path}, line {line}",
-                got="no id",
-                todo="Fix the stanza.",
+                expected="a [Term] with an id", path=f"{path}, line {line}", got="no id", todo="Fix the stanza."
             )
         )
     return term

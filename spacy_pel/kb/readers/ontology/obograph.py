@@ -19,8 +19,11 @@ _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
 def terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
     """Give the classes of all graphs.
 
-    data (Dict[str, Any]): the file's content.
-    YIELDS (Term): in file order, deprecated ones included.
+    Args:
+        data: the file's content.
+
+    Yields:
+        In file order, deprecated ones included.
     """
     data["graphs"]  # there must be some
     for graph in records_of(data, "graphs"):

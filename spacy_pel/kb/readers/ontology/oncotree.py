@@ -10,8 +10,11 @@ from .values import record_of, text_of, texts_of
 def terms_of_oncotree(data: dict[str, Any]) -> Iterator[Term]:
     """Give the nodes of the tree, parents before their children.
 
-    data (Dict[str, Any]): the file's content: code -> node.
-    YIELDS (Term): with ids like "ONCOTREE:OVARY"; codes of former releases are alternative ids.
+    Args:
+        data: the file's content: code -> node.
+
+    Yields:
+        With ids like "ONCOTREE:OVARY"; codes of former releases are alternative ids.
     """
     for code, node in data.items():
         yield Term(

@@ -24,13 +24,13 @@ NAMESPACES = {
 
 
 def iri_of(curie: str, prefixes: dict[str, str]) -> str:
-    """RETURNS (str): the IRI of "prefix:name"; as it is if the prefix is unknown."""
+    """The IRI of "prefix:name"; as it is if the prefix is unknown."""
     prefix, _, name = curie.partition(":")
     return prefixes[prefix] + name if prefix in prefixes else curie
 
 
 def node_of(curie: str, prefixes: dict[str, str]) -> str:
-    """RETURNS (str): the IRI of "obo:HP_0000001"; "HP:0000001", whose prefix is of ids, as it is."""
+    """The IRI of "obo:HP_0000001"; "HP:0000001", whose prefix is of ids, as it is."""
     prefix, _, name = curie.partition(":")
     return iri_of(curie, prefixes) if not name or prefixes.get(prefix, "").endswith(("/", "#")) else curie
 
@@ -44,9 +44,7 @@ INDIVIDUAL, ONTOLOGY = _iris("owl:NamedIndividual", "owl:Ontology")
 _CLASSES = {CLASS, *_iris("owl:DeprecatedClass", "skos:Concept")}
 # where several say the same, the first that a class has gives the name, the definition, the id
 _NAMES = _iris("ncit:P108", "rdfs:label", "skos:prefLabel")
-_DEFINITIONS = _iris(
-    "obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97", "NIFRID:birnlexDefinition"
-)
+_DEFINITIONS = _iris("obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97", "NIFRID:birnlexDefinition")
 _IDS = _iris("oboInOwl:id", "skos:notation")
 _SYNONYMS = {
     **dict.fromkeys(
@@ -80,17 +78,16 @@ _KEPT = {
     *(_DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID, _NAMESPACE, _DEFAULT),
 }
 # ".../obo/NCIT_C17425", ".../ORDO/Orphanet_124", ".../NCBITaxon_Union_0000030"; not "...#heart_attack"
-_OBO_IRI = re.compile(
-    r"https?://.*[/#]([A-Za-z][A-Za-z0-9.]*(?:_[A-Za-z]+)*)_([A-Za-z0-9.-]*\d[A-Za-z0-9.-]*)"
-)
+_OBO_IRI = re.compile(r"https?://.*[/#]([A-Za-z][A-Za-z0-9.]*(?:_[A-Za-z]+)*)_([A-Za-z0-9.-]*\d[A-Za-z0-9.-]*)")
 Values = dict[str, list[tuple[str, str]]]  # predicate -> (text, language)
 
 
 class Triple(NamedTuple):
     """What an ontology says about a subject.
 
-    value (str): an IRI, or the text of a literal ...
-    language (str): ... and the language that it is tagged with; "" = none.
+    Attributes:
+        value: an IRI, or the text of a literal ...
+        language: ... and the language that it is tagged with; "" = none.
     """
 
     subject: str
@@ -100,7 +97,7 @@ class Triple(NamedTuple):
 
 
 def compact_id(iri: str) -> str:
-    """RETURNS (str): "HP:0000001" for ".../HP_0000001", "C3224" for NCI's own IRI; other text as it is."""
+    """ "HP:0000001" for ".../HP_0000001", "C3224" for NCI's own IRI; other text as it is."""
     match = _OBO_IRI.fullmatch(iri)
     return f"{match[1]}:{match[2]}" if match else iri.removeprefix(NAMESPACES["ncit"])
 
@@ -108,9 +105,12 @@ def compact_id(iri: str) -> str:
 def terms_of_triples(triples: Iterable[Triple], *, individuals: bool = False) -> Iterator[Term]:
     """Give the classes; a file may spread what it says about one of them.
 
-    triples (Iterable[Triple]): of one file. Memory holds those that make terms.
-    individuals (bool): give the named individuals, too.
-    YIELDS (Term): in the order of the file, deprecated ones included.
+    Args:
+        triples: of one file. Memory holds those that make terms.
+        individuals: give the named individuals, too.
+
+    Yields:
+        In the order of the file, deprecated ones included.
     """
     subjects: dict[str, Values] = {}
     for subject, predicate, value, language in triples:
@@ -165,11 +165,11 @@ def _texts(values: Values, *keys: str) -> list[str]:
 
 
 def _main(tag: str) -> str:
-    """RETURNS (str): the language of a tag, "en" of "en-US"."""
+    """The language of a tag, "en" of "en-US"."""
     return tag.lower().partition("-")[0]
 
 
 def _languages(labels: list[tuple[str, str]]) -> set[str]:
-    """RETURNS (Set[str]): no tag and English; if no label has these, the language of the first label."""
+    """No tag and English; if no label has these, the language of the first label."""
     tags = [_main(tag) for _, tag in labels]
     return {"", tags[0] if tags and not {"", "en"} & set(tags) else "en"}

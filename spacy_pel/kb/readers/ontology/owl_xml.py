@@ -18,18 +18,21 @@ from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of
 _RDF, _OWL, _XML = (
     f"{{{iri}}}" for iri in (NAMESPACES["rdf"], NAMESPACES["owl"], "http://www.w3.org/XML/1998/namespace")
 )
-_ABOUT, _ID, _RESOURCE, _DESCRIPTION = (
-    f"{_RDF}{name}" for name in ("about", "ID", "resource", "Description")
-)
+_ABOUT, _ID, _RESOURCE, _DESCRIPTION = (f"{_RDF}{name}" for name in ("about", "ID", "resource", "Description"))
 _LANG, _BASE = f"{_XML}lang", f"{_XML}base"
 
 
 def read_owl_xml(path: Path) -> Iterator[Triple]:
     """Stream the triples that name something; the other axioms are left out.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Triple): in file order.
-    RAISES (PelError): at malformed XML.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order.
+
+    Raises:
+        PelError: at malformed XML.
     """
     chunks = ((Place(path, line), b"".join(lines)) for line, lines in raw_blocks(path))
     prefixes = dict(NAMESPACES)
@@ -49,7 +52,7 @@ def read_owl_xml(path: Path) -> Iterator[Triple]:
 
 
 def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
-    """YIELDS (Triple): of a node of RDF/XML and the nodes in it."""
+    """Of a node of RDF/XML and the nodes in it."""
     subject = _absolute(base, node.get(_ABOUT, "")) if _ABOUT in node.attrib else ""
     if _ID in node.attrib:
         subject = f"{base}#{node.attrib[_ID]}"
@@ -72,7 +75,7 @@ def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
 
 
 def _of_axiom(axiom: Element, base: str, prefixes: dict[str, str], ontology: str) -> Iterator[Triple]:
-    """YIELDS (Triple): of an annotation or a declared class of OWL/XML, none of another axiom."""
+    """Of an annotation or a declared class of OWL/XML, none of another axiom."""
     kind = axiom.tag.removeprefix(_OWL)
     if kind == "Prefix":
         prefixes[axiom.get("name", "")] = axiom.get("IRI", "")
@@ -81,19 +84,14 @@ def _of_axiom(axiom: Element, base: str, prefixes: dict[str, str], ontology: str
             yield Triple(_entity(entity, base, prefixes), TYPE, CLASS)
     elif kind in ("AnnotationAssertion", "Annotation"):
         parts = [part for part in axiom if part.tag != f"{_OWL}Annotation"]
-        values = [
-            part.text or "" if part.tag == f"{_OWL}Literal" else _entity(part, base, prefixes)
-            for part in parts
-        ]
+        values = [part.text or "" if part.tag == f"{_OWL}Literal" else _entity(part, base, prefixes) for part in parts]
         subject = [ontology] if kind == "Annotation" else values[1:2]
         if len(values) > 1 and subject:
             yield Triple(subject[0], values[0], values[-1], parts[-1].get(_LANG, ""))
 
 
 def _entity(element: Element, base: str, prefixes: dict[str, str]) -> str:
-    short = element.get("abbreviatedIRI") or (
-        element.text if element.tag == f"{_OWL}AbbreviatedIRI" else None
-    )
+    short = element.get("abbreviatedIRI") or (element.text if element.tag == f"{_OWL}AbbreviatedIRI" else None)
     return iri_of(short, prefixes) if short else _absolute(base, element.get("IRI") or element.text or "")
 
 

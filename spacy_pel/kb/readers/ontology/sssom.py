@@ -24,11 +24,16 @@ _LABEL = "subject_label"
 def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) -> Iterator[Mapping]:
     """Stream the pairs of an SSSOM table.
 
-    path (Path): the file, plain or gzipped; lines that begin with # are its header.
-    predicates (Sequence[str]): the relations that count.
-    YIELDS (Mapping): subject, object and the subject's label.
-    RAISES (PelError): if a needed column is missing or is there twice, and at a row with other columns than
-        the header or without CURIEs; names the line.
+    Args:
+        path: the file, plain or gzipped; lines that begin with # are its header.
+        predicates: the relations that count.
+
+    Yields:
+        Subject, object and the subject's label.
+
+    Raises:
+        PelError: if a needed column is missing or is there twice, and at a row with other columns than
+            the header or without CURIEs; names the line.
     """
     lines = ((number, line) for number, line in read_lines(path) if not line.startswith("#"))
     rows = read_cells(path, lines)

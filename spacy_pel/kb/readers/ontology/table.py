@@ -22,15 +22,20 @@ def read_table(
 ) -> Iterator[Term]:
     """Stream the lines of a table; several lines may describe the same term.
 
-    path (Path): the file, plain or gzipped.
-    columns (Sequence[Optional[str]]): what each column holds: "id", "name", "synonyms",
-        "definition", "xrefs", or None (ignored).
-    header (bool): the first line holds column names and is skipped.
-    delimiter (str): between columns.
-    separator (str): between several synonyms or xrefs of a cell.
-    id_prefix (str): prepended to ids that lack it, e.g. "MESH:".
-    YIELDS (Term): one per line.
-    RAISES (PelError): for a column of unknown meaning and at a line with too few columns; names the line.
+    Args:
+        path: the file, plain or gzipped.
+        columns: what each column holds: "id", "name", "synonyms",
+            "definition", "xrefs", or None (ignored).
+        header: the first line holds column names and is skipped.
+        delimiter: between columns.
+        separator: between several synonyms or xrefs of a cell.
+        id_prefix: prepended to ids that lack it, e.g. "MESH:".
+
+    Yields:
+        One per line.
+
+    Raises:
+        PelError: for a column of unknown meaning and at a line with too few columns; names the line.
     """
     unknown = [name for name in columns if name is not None and name not in FIELDS]
     if unknown or "id" not in columns:

@@ -15,20 +15,21 @@ _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]+\d*);")
 class Term:
     """One class of an ontology, as its file gives it.
 
-    id (str): a compact id with its prefix, e.g. "HP:0000002".
-    name (str): the label; "" if this file does not give one.
-    synonyms (List[Tuple[str, str]]): (text, scope); scopes are "exact", "related",
-        "narrow" and "broad"; formats without scopes give "exact".
-    definition (Optional[str]): a gloss.
-    xrefs (List[str]): ids of the same thing elsewhere, e.g. "UMLS:C4025901".
-    namespace (str): the ontology's name or the term's branch of it.
-    types (List[str]): semantic types; empty if the ontology has none.
-    obsolete (bool): no longer in use.
-    replaced_by (List[str]): the ids to use instead.
-    consider (List[str]): ids that may be used instead.
-    alt_ids (List[str]): retired ids that mean this term.
-    version (str): the ontology's release; "" if the file does not say.
-    line (int): where the term begins in its file; 0 for formats without meaningful lines.
+    Attributes:
+        id: a compact id with its prefix, e.g. "HP:0000002".
+        name: the label; "" if this file does not give one.
+        synonyms: (text, scope); scopes are "exact", "related",
+            "narrow" and "broad"; formats without scopes give "exact".
+        definition: a gloss.
+        xrefs: ids of the same thing elsewhere, e.g. "UMLS:C4025901".
+        namespace: the ontology's name or the term's branch of it.
+        types: semantic types; empty if the ontology has none.
+        obsolete: no longer in use.
+        replaced_by: the ids to use instead.
+        consider: ids that may be used instead.
+        alt_ids: retired ids that mean this term.
+        version: the ontology's release; "" if the file does not say.
+        line: where the term begins in its file; 0 for formats without meaningful lines.
     """
 
     id: str
@@ -44,9 +45,7 @@ class Term:
     alt_ids: list[str] = field(default_factory=list)
     version: str = ""
     line: int = 0
-    _known: dict[str, tuple[set[Any], int]] | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
+    _known: dict[str, tuple[set[Any], int]] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def successor(self) -> str | None:
@@ -89,9 +88,14 @@ def clean_text(text: str) -> str:
     Literal ``\n``, ``\t`` and ``\r`` and runs of white space become one blank, ``\"``
     becomes a quotation mark, XML entities their characters.
 
-    text (str): a name, synonym or definition.
-    RETURNS (str): the string without those marks.
-    RAISES (ValueError): at a character reference to no character.
+    Args:
+        text: a name, synonym or definition.
+
+    Returns:
+        The string without those marks.
+
+    Raises:
+        ValueError: at a character reference to no character.
     """
     if "&" in text and _ENTITY.search(text):
         text = unescape(text)

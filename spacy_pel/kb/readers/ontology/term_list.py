@@ -10,8 +10,11 @@ from .values import records_of, text_of, texts_of
 def terms_of_list(data: list[dict[str, Any]]) -> Iterator[Term]:
     """Give the terms of a list; ids without a prefix get the namespace's.
 
-    data (List[Dict[str, Any]]): the file's content.
-    YIELDS (Term): in file order.
+    Args:
+        data: the file's content.
+
+    Yields:
+        In file order.
     """
     for record in data:
         namespace = text_of(record, "namespace")

@@ -30,7 +30,7 @@ _END = ("end", "", "")
 
 
 def _tokens(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
-    """YIELDS (Tuple[str, str, str]): kind (text, iri, mark, word), text and language of each token."""
+    """Kind (text, iri, mark, word), text and language of each token."""
     place = 0
     while True:
         while place < len(text) and text[place].isspace():
@@ -57,9 +57,14 @@ def _unexpected(path: Path, text: str, place: int, got: str) -> PelError:
 def read_turtle(path: Path) -> Iterator[Triple]:
     """Give the triples of a Turtle file whose subject has a name.
 
-    path (Path): the file, plain or gzipped.
-    YIELDS (Triple): in file order.
-    RAISES (PelError): at text that is not Turtle; names the line.
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order.
+
+    Raises:
+        PelError: at text that is not Turtle; names the line.
     """
     text = read_text(path)
     prefixes = dict(NAMESPACES)

@@ -7,7 +7,7 @@ from ....errors import quoted
 
 
 def text_of(record: dict[str, Any], key: str) -> str:
-    """RETURNS (str): the text of a key, "" if it is null or missing. RAISES (TypeError): if it is no text."""
+    """The text of a key, "" if it is null or missing. RAISES (TypeError): if it is no text."""
     value = record.get(key)
     if value is None or isinstance(value, str):
         return value or ""
@@ -15,7 +15,7 @@ def text_of(record: dict[str, Any], key: str) -> str:
 
 
 def texts_of(record: dict[str, Any], key: str) -> list[str]:
-    """RETURNS (List[str]): the texts of a key. RAISES (TypeError): if they are no list of texts."""
+    """The texts of a key. RAISES (TypeError): if they are no list of texts."""
     value = record.get(key) or []
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return value
@@ -23,7 +23,7 @@ def texts_of(record: dict[str, Any], key: str) -> list[str]:
 
 
 def records_of(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """RETURNS (List[dict]): the objects of a key. RAISES (TypeError): if they are no list of objects."""
+    """The objects of a key. RAISES (TypeError): if they are no list of objects."""
     value = record.get(key) or []
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
         return value
@@ -31,7 +31,7 @@ def records_of(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def record_of(record: dict[str, Any], key: str) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the object of a key. RAISES (TypeError): if it is no object."""
+    """The object of a key. RAISES (TypeError): if it is no object."""
     value = record.get(key) or {}
     if isinstance(value, dict):
         return value

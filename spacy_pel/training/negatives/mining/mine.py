@@ -34,7 +34,7 @@ class MiningResult:
     search_seconds: float
 
     def recall(self, k: int) -> float:
-        """RETURNS (float): share of the mentions whose gold entity is among the first k."""
+        """Share of the mentions whose gold entity is among the first k."""
         return float(((self.ranks > 0) & (self.ranks <= k)).mean()) if len(self.ranks) else 0.0
 
 
@@ -56,18 +56,21 @@ def mine(
     Entities arrive in chunks that are not kept (except for "ivf"): memory does not grow with the
     knowledge base.
 
-    queries (Vectors): (n, width), vectors of mentions as an encoder gives them for an index: the largest
-        inner products are the nearest.
-    gold, offsets (NDArray): gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
-    chunks (Iterable[Tuple[Rows, Vectors]]): numbers and vectors of entities.
-    depth (int): entities per mention.
-    n_entities (int): total number of entities.
-    index (IndexKind): see ``make_top_k``.
-    parts (Optional[Parts]): mine, and rank gold entities, among the entities of the mention's own part;
-        None = among all.
-    device (Optional[torch.device]): device of the encoder.
-    show_progress (bool): show a bar with rate and time left.
-    RETURNS (MiningResult): the negatives.
+    Args:
+        queries: (n, width), vectors of mentions as an encoder gives them for an index: the largest
+            inner products are the nearest.
+        gold, offsets: gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
+        chunks: numbers and vectors of entities.
+        depth: entities per mention.
+        n_entities: total number of entities.
+        index: see ``make_top_k``.
+        parts: mine, and rank gold entities, among the entities of the mention's own part;
+            None = among all.
+        device: device of the encoder.
+        show_progress: show a bar with rate and time left.
+
+    Returns:
+        The negatives.
     """
     import sys
 
@@ -103,10 +106,13 @@ def without_gold(
 ) -> dict[str, NDArray[Any]]:
     """Remove the gold entities from search results.
 
-    scores, rows (NDArray): (n, k), best first; row -1 = no more entities.
-    gold, offsets (NDArray): gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
-    depth (int): number of negatives to keep.
-    RETURNS (dict): "rows" (n, depth) int32 and "scores" (n, depth), filled with -1 and -inf; "ranks"
+    Args:
+        scores, rows: (n, k), best first; row -1 = no more entities.
+        gold, offsets: gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
+        depth: number of negatives to keep.
+
+    Returns:
+        "rows" (n, depth) int32 and "scores" (n, depth), filled with -1 and -inf; "ranks"
         (n,): rank of the best gold entity, from 1; 0 = not among the k.
     """
     n_entities = max(int(rows.max(initial=0)), int(gold.max(initial=0))) + 1

@@ -37,15 +37,15 @@ class MiningSchedule:
 
     @property
     def rounds_per_epoch(self) -> int:
-        """RETURNS (int): batches of each process in an epoch; remaining batches are skipped."""
+        """Batches of each process in an epoch; remaining batches are skipped."""
         return self.planner.batches_per_epoch // self.world
 
     def epoch(self, step: int) -> int:
-        """RETURNS (int): the epoch of an update's first batch."""
+        """The epoch of an update's first batch."""
         return step * self.accumulate // self.rounds_per_epoch
 
     def is_due(self, step: int) -> bool:
-        """RETURNS (bool): whether negatives are mined before this update."""
+        """Whether negatives are mined before this update."""
         if step == 0:
             return True
         if self.every_steps:
@@ -57,8 +57,11 @@ class MiningSchedule:
         """The examples that are trained on from an update until the next mining or the end: no others
         need negatives.
 
-        step, total (int): the update, and the number of updates.
-        RETURNS (NDArray): distinct example numbers, ascending.
+        Args:
+            step, total: the update, and the number of updates.
+
+        Returns:
+            Distinct example numbers, ascending.
         """
         stop = next((later for later in range(step + 1, total) if self.is_due(later)), total)
         first, last = step * self.accumulate, stop * self.accumulate

@@ -23,18 +23,19 @@ class StreamingTopK(Protocol):
     def result(self) -> tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = no more entities
 
 
-def make_top_k(
-    kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Any | None = None
-) -> StreamingTopK:
+def make_top_k(kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Any | None = None) -> StreamingTopK:
     """Choose a search.
 
-    kind (IndexKind): "flat" compares all queries with all entities: FAISS, or on a GPU plain matrix
-        products. "ivf" searches only the nearest lists, which pays off for a million entities or more.
-    queries (Vectors): (n, width).
-    k (int): entities per query.
-    n_entities (int): total number of entities.
-    device (Optional[torch.device]): device of the encoder; None = CPU.
-    RAISES (PelError): if the kind is unknown.
+    Args:
+        kind: "flat" compares all queries with all entities: FAISS, or on a GPU plain matrix
+            products. "ivf" searches only the nearest lists, which pays off for a million entities or more.
+        queries: (n, width).
+        k: entities per query.
+        n_entities: total number of entities.
+        device: device of the encoder; None = CPU.
+
+    Raises:
+        PelError: if the kind is unknown.
     """
     if kind not in INDEX_KINDS:
         raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=kind))
@@ -49,8 +50,9 @@ def make_top_k(
 class Parts(NamedTuple):
     """A split of the entities: each query is compared with the entities of its own part only.
 
-    of_query (NDArray[int64]): (n,) the part of each query.
-    of_entity (NDArray[int64]): (n_entities,) the part of each entity.
+    Attributes:
+        of_query: (n,) the part of each query.
+        of_entity: (n_entities,) the part of each entity.
     """
 
     of_query: NDArray[np.int64]
@@ -61,23 +63,25 @@ class PartsTopK:
     """One search per part of the knowledge base, such as the wikis of a joined one.
 
     kind, queries, k, device: as for ``make_top_k``.
-    parts (Parts): of queries and entities.
+
+    Args:
+        parts: of queries and entities.
     """
 
     def __init__(self, kind: IndexKind, queries: Vectors, k: int, parts: Parts, device: Any | None = None):
         self.parts = parts
         self.shape = (len(queries), min(k, len(parts.of_entity)))
         sizes = np.bincount(parts.of_entity)
-        self.members = {
-            int(part): np.flatnonzero(parts.of_query == part) for part in np.unique(parts.of_query)
-        }
+        self.members = {int(part): np.flatnonzero(parts.of_query == part) for part in np.unique(parts.of_query)}
         self.searches: dict[int, StreamingTopK] = {
             part: make_top_k(kind, queries[members], k, int(sizes[part]), device)
             for part, members in self.members.items()
         }
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
-        """rows (Rows): (m,). vectors (Vectors): (m, width)."""
+        """Args:
+        rows: (m,). vectors (Vectors): (m, width).
+        """
         of_row = self.parts.of_entity[rows]
         for part, search in self.searches.items():
             own = of_row == part
@@ -85,7 +89,7 @@ class PartsTopK:
                 search.add(rows[own], vectors[own])
 
     def result(self) -> tuple[Scores, Rows]:
-        """RETURNS (Tuple[Scores, Rows]): (n, k) each; -inf and -1 where a part has fewer than k entities."""
+        """(n, k) each; -inf and -1 where a part has fewer than k entities."""
         scores = np.full(self.shape, -np.inf, dtype=np.float32)
         rows = np.full(self.shape, -1, dtype=np.int64)
         for part, search in self.searches.items():
@@ -107,7 +111,9 @@ class FlatTopK:
         self.k = k
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
-        """rows (Rows): (m,). vectors (Vectors): (m, width)."""
+        """Args:
+        rows: (m,). vectors (Vectors): (m, width).
+        """
         from ....index.faiss_flat import FaissFlat
 
         index = FaissFlat()
@@ -117,7 +123,7 @@ class FlatTopK:
         self.heap.add_result(np.ascontiguousarray(scores), rows[found])
 
     def result(self) -> tuple[Scores, Rows]:
-        """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
+        """(n, k) each."""
         self.heap.finalize()
         return self.heap.D, self.heap.I
 
@@ -125,7 +131,8 @@ class FlatTopK:
 class MatrixTopK:
     """Exact, by torch matrix products, for GPUs.
 
-    device (torch.device): of the products.
+    Args:
+        device: of the products.
     """
 
     def __init__(self, queries: Vectors, k: int, device: Any):
@@ -137,7 +144,9 @@ class MatrixTopK:
         self.rows = torch.zeros((len(queries), 0), dtype=torch.int64, device=device)
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
-        """rows (Rows): (m,). vectors (Vectors): (m, width)."""
+        """Args:
+        rows: (m,). vectors (Vectors): (m, width).
+        """
         import torch
 
         device = self.queries.device
@@ -155,7 +164,7 @@ class MatrixTopK:
             self.scores, self.rows = (torch.cat(column) for column in zip(*parts, strict=True))
 
     def result(self) -> tuple[Scores, Rows]:
-        """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
+        """(n, k) each."""
         return self.scores.cpu().numpy(), self.rows.cpu().numpy()
 
 
@@ -169,7 +178,9 @@ class IvfTopK:
         self.index: Any = None
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
-        """rows (Rows): (m,). vectors (Vectors): (m, width); the first chunk must be representative."""
+        """Args:
+        rows: (m,). vectors (Vectors): (m, width); the first chunk must be representative.
+        """
         import faiss
 
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
@@ -183,5 +194,5 @@ class IvfTopK:
         self.index.add_with_ids(vectors, rows)
 
     def result(self) -> tuple[Scores, Rows]:
-        """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
+        """(n, k) each."""
         return self.index.search(self.queries, self.k)  # type: ignore[no-any-return]

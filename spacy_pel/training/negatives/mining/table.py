@@ -23,7 +23,7 @@ class MinedNegatives:
 
     @classmethod
     def empty(cls) -> "MinedNegatives":
-        """RETURNS (MinedNegatives): an empty table."""
+        """An empty table."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int32))
 
     @property
@@ -31,15 +31,18 @@ class MinedNegatives:
         return self.rows.shape[1]
 
     def has(self, examples: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """RETURNS (NDArray): (n,) bool, whether an example was mined."""
+        """(n,) bool, whether an example was mined."""
         return np.isin(examples, self.examples)
 
     def take(self, examples: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
         """Look examples up.
 
-        examples (NDArray): (n,) example numbers.
-        depth (int): entities per example.
-        RETURNS (NDArray): (n, depth) int64, nearest first; -1 where there is none.
+        Args:
+            examples: (n,) example numbers.
+            depth: entities per example.
+
+        Returns:
+            (n, depth) int64, nearest first; -1 where there is none.
         """
         found = np.full((len(examples), depth), -1, dtype=np.int64)
         if len(self.examples):
@@ -58,7 +61,7 @@ class MinedNegatives:
 
     @classmethod
     def from_disk(cls, path: Path) -> "MinedNegatives":
-        """RETURNS (MinedNegatives): memory-mapped. RAISES (PelError): if a file is missing or damaged."""
+        """Memory-mapped. RAISES (PelError): if a file is missing or damaged."""
         try:
             arrays = [np.load(path / name, mmap_mode="r") for name in ("examples.npy", "rows.npy")]
         except (OSError, ValueError, EOFError) as err:

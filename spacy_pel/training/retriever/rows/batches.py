@@ -64,7 +64,8 @@ class RowBatch:
 class RowPlanner(BatchPlanner):
     """Plans epochs as ``BatchPlanner`` does; its batches are of rows.
 
-    rows (RowSettings): what is hidden.
+    Args:
+        rows: what is hidden.
     """
 
     def __init__(self, store: ExampleStore, *, rows: RowSettings, **settings: object):
@@ -121,7 +122,7 @@ class RowPlanner(BatchPlanner):
 
 
 def _grouped(labels: NDArray[np.uint64]) -> "tuple[Numbers, MembersByLabel]":
-    """RETURNS (tuple): (n,) labels numbered from 0, and the members of each."""
+    """(n,) labels numbered from 0, and the members of each."""
     distinct, numbers = np.unique(labels, return_inverse=True)
     numbers = numbers.astype(np.int64, copy=False)
     return numbers, MembersByLabel.from_labels(numbers, len(distinct))

@@ -6,8 +6,10 @@ from ..settings import PelSettings
 
 
 def check_rows(pel: PelSettings, *, processes: int) -> None:
-    """RAISES (PelError): if another setting has no meaning beside [pel.rows], or there are several processes,
-    each of which would keep vectors of its own."""
+    """Raises:
+    PelError: if another setting has no meaning beside [pel.rows], or there are several processes,
+        each of which would keep vectors of its own.
+    """
     similarity = pel.encoder.similarity
     in_batch = isinstance(pel.negatives, InBatchNegatives)
     reasons = {

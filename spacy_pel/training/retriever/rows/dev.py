@@ -37,9 +37,7 @@ class RowRetrieval(DevRetrieval):
         found: list[list[int]] = []
         for block in queries.split(_BLOCK):
             hidden = Ragged(nothing, np.zeros(len(block) + 1, dtype=np.int64))
-            rows, _ = self.memory.nearest(
-                block, _ROWS_PER_ENTITY * deepest, hidden=hidden, everywhere=nothing
-            )
+            rows, _ = self.memory.nearest(block, _ROWS_PER_ENTITY * deepest, hidden=hidden, everywhere=nothing)
             entities = self.kb.live_rows[self.rows.entity[rows]]
             found += [list(dict.fromkeys(own))[:deepest] for own in entities.tolist()]
         return found

@@ -20,8 +20,9 @@ class RowMemory(nn.Module):
     slowly (a memory bank, as in Wu et al. 2018, "Unsupervised feature learning via non-parametric instance
     discrimination").
 
-    n (int): number of rows.
-    width (int): of the vectors.
+    Args:
+        n: number of rows.
+        width: of the vectors.
     """
 
     vectors: Tensor
@@ -36,8 +37,9 @@ class RowMemory(nn.Module):
     def fill(self, encoder: BiEncoder, store: ExampleStore, *, show_progress: bool = False) -> None:
         """Encode all rows: the names, then the mentions.
 
-        encoder (BiEncoder): with the initial weights.
-        store (ExampleStore): the examples.
+        Args:
+            encoder: with the initial weights.
+            store: the examples.
         """
         n_names = len(store.names)
         for side, tokens, first in (("entity", store.names, 0), ("mention", store.mentions, n_names)):
@@ -48,8 +50,9 @@ class RowMemory(nn.Module):
     def put(self, rows: NDArray[np.int64], vectors: Tensor) -> None:
         """Replace vectors.
 
-        rows (NDArray[int64]): (m,) distinct.
-        vectors (Tensor): (m, width), of length 1.
+        Args:
+            rows: (m,) distinct.
+            vectors: (m, width), of length 1.
         """
         self.vectors[self._on(rows)] = vectors.detach().to(self.vectors)
 
@@ -59,11 +62,14 @@ class RowMemory(nn.Module):
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Find the rows with the highest inner products, by an exact search.
 
-        queries (Tensor): (n, width).
-        k (int): rows for each query.
-        hidden (Ragged): n pieces, the rows that each query must not find.
-        everywhere (NDArray[int64]): rows that no query may find.
-        RETURNS (Tuple[NDArray, NDArray]): (n, k') rows, best first, and whether there is one: False where a
+        Args:
+            queries: (n, width).
+            k: rows for each query.
+            hidden: n pieces, the rows that each query must not find.
+            everywhere: rows that no query may find.
+
+        Returns:
+            (n, k') rows, best first, and whether there is one: False where a
             query has fewer rows that are not hidden; k' = k, or less where there are fewer rows at all.
         """
         device = self.vectors.device
@@ -89,9 +95,11 @@ class RowMemory(nn.Module):
         return rows.gather(1, top.indices).cpu().numpy(), (top.values > _OUT).cpu().numpy()
 
     def scores(self, queries: Tensor, rows: NDArray[np.int64]) -> Tensor:
-        """queries (Tensor): (n, width), float32. rows (NDArray[int64]): (n, k), or -1.
+        """Args:
+            queries: (n, width), float32. rows (NDArray[int64]): (n, k), or -1.
 
-        RETURNS (Tensor): (n, k) inner products with the rows, in float32; with gradients for the queries.
+        Returns:
+            (n, k) inner products with the rows, in float32; with gradients for the queries.
         """
         kept = self.vectors[self._on(rows.clip(min=0))].float()
         return torch.einsum("nd,nkd->nk", queries, kept)

@@ -31,9 +31,11 @@ class RowObjective(Objective):
 
     towers (ModuleDict), loss (nn.Module), similarity (Similarity): as in ``Objective``; the similarity is of
         vectors of length 1.
-    memory (RowMemory): the rows' vectors; updated in training mode.
-    rows (TrainingRows): the rows' entities.
-    settings (RowSettings): sizes and temperature.
+
+    Args:
+        memory: the rows' vectors; updated in training mode.
+        rows: the rows' entities.
+        settings: sizes and temperature.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class RowObjective(Objective):
         self.entity, self.n_names = rows.entity, rows.n_names
 
     def forward(self, batch: RowBatch) -> tuple[Tensor, dict[str, float]]:  # type: ignore[override]
-        """RETURNS (tuple): the mean loss over the anchors that may see a right row, and metrics for the log:
+        """The mean loss over the anchors that may see a right row, and metrics for the log:
         as ``Objective``'s, with the soft maximum over right rows as the positive; and "right", the mean share
         of the right rows in a softmax over all rows that were compared.
         """
@@ -81,7 +83,9 @@ class RowObjective(Objective):
         return normalize(vectors.float(), dim=1)
 
     def _compared(self, scores: Tensor, seen: Tensor, right: Tensor) -> tuple[Tensor, dict[str, float]]:
-        """scores (Tensor): (n, k). seen, right (Tensor): (n, k) bool: rows that count, right ones."""
+        """Args:
+        scores: (n, k). seen, right (Tensor): (n, k) bool: rows that count, right ones.
+        """
         usable, t = right.any(dim=1), self.settings.temperature
         if not usable.any():
             return 0.0 * scores.sum(), {"similarity+": 0.0, "similarity-": 0.0, "accuracy": 0.0, "right": 0.0}
@@ -97,9 +101,11 @@ class RowObjective(Objective):
 
 
 def pairs_in(values: NDArray[np.int64], pieces: Ragged) -> NDArray[np.bool_]:
-    """values (NDArray[int64]): (n, k). pieces (Ragged): n pieces.
+    """Args:
+        values: (n, k). pieces (Ragged): n pieces.
 
-    RETURNS (NDArray[bool]): (n, k) whether each value is in the piece of its row.
+    Returns:
+        (n, k) whether each value is in the piece of its row.
     """
     size = 1 + max(int(values.max(initial=0)), int(pieces.values.max(initial=0)))
     return np.isin(np.arange(len(values))[:, None] * size + values, pieces.owners * size + pieces.values)

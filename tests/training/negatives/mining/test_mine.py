@@ -7,13 +7,7 @@ import torch
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.training.negatives.mining.mine import mine
-from spacy_pel.training.negatives.mining.streaming_top_k import (
-    FlatTopK,
-    IvfTopK,
-    MatrixTopK,
-    Parts,
-    make_top_k,
-)
+from spacy_pel.training.negatives.mining.streaming_top_k import FlatTopK, IvfTopK, MatrixTopK, Parts, make_top_k
 from spacy_pel.util.ragged import offsets_of
 
 N, M, WIDTH = 300, 50, 8
@@ -42,9 +36,7 @@ def chunks(entities, n_chunks=4):
 def run(data, depth=20, **settings):
     queries, entities, gold = data
     offsets = offsets_of(np.array([len(own) for own in gold]))
-    return mine(
-        queries, np.concatenate(gold), offsets, chunks(entities), depth=depth, n_entities=N, **settings
-    )
+    return mine(queries, np.concatenate(gold), offsets, chunks(entities), depth=depth, n_entities=N, **settings)
 
 
 def slow(queries, entities, gold, depth, score):
@@ -131,9 +123,7 @@ def test_mining_within_parts_is_that_of_each_part_alone(data, search, monkeypatc
 def test_fewer_entities_than_asked_for(data, index):
     queries, entities, _ = data
     one = np.arange(2, dtype=np.int64)
-    mined = mine(
-        queries[:2], one, np.array([0, 1, 2]), chunks(entities[:4]), depth=6, n_entities=4, index=index
-    )
+    mined = mine(queries[:2], one, np.array([0, 1, 2]), chunks(entities[:4]), depth=6, n_entities=4, index=index)
     assert (np.sort(mined.rows, axis=1) == [[-1, -1, -1, 1, 2, 3], [-1, -1, -1, 0, 2, 3]]).all()
     assert np.isneginf(mined.scores[mined.rows < 0]).all() and (mined.ranks > 0).all()
 
@@ -146,9 +136,7 @@ def test_a_mention_whose_gold_is_half_of_the_knowledge_base(data):
 
 
 def test_no_mentions(data):
-    mined = mine(
-        data[0][:0], np.zeros(0, np.int64), np.zeros(1, np.int64), chunks(data[1]), depth=3, n_entities=N
-    )
+    mined = mine(data[0][:0], np.zeros(0, np.int64), np.zeros(1, np.int64), chunks(data[1]), depth=3, n_entities=N)
     assert mined.rows.shape == (0, 3) and mined.recall(1) == 0.0
 
 
