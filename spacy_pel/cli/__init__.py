@@ -1,7 +1,6 @@
 """The command line: one command per file, in folders named after their groups."""
 
 from . import (
-    align,
     average,
     calibrate,
     candidates,
@@ -28,7 +27,6 @@ from . import (
 from ._app import main, pel_cli
 
 __all__ = [
-    "align",
     "average",
     "calibrate",
     "candidates",

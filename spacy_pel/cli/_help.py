@@ -14,7 +14,7 @@ _PANELS: dict[str, dict[str, list[str]]] = {
         "Knowledge bases": ["kb"],
         "Corpora": ["convert", "corpus"],
         "Train": [
-            *("debug", "align", "train", "average", "index", "recode", "calibrate"),
+            *("debug", "train", "average", "index", "recode", "calibrate"),
             *("mine", "candidates", "ranker"),
         ],
         "Evaluate": ["evaluate", "compare", "report"],

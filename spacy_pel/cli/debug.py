@@ -44,7 +44,6 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     from ..kb import KnowledgeBase
     from ..kb.id_coverage import prefix_hint
     from ..training.retriever.settings import read_settings
-    from ..training.retriever.teacher import load_teacher
 
     settings = read_settings(config, overrides)
     missing = [name for name in ("kb", "train", "dev") if getattr(settings.paths, name) is None]
@@ -74,7 +73,6 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     batches = -(-examples // training.batch_size)
     updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
     parts = {name: getattr(settings.pel, name) for name in ("encoder", "loss", "negatives", "regularizer", "mixing")}
-    parts["teacher"] = load_teacher(settings.pel)
     parts["similarity"] = settings.pel.encoder.similarity
     result["parts"] = {name: type(part).__name__ for name, part in parts.items() if part is not None}
     result["examples_per_epoch"] = examples

@@ -46,7 +46,7 @@ def mine(
     from ..encoders import load_encoder
     from ..kb import KnowledgeBase
     from ..registry import registry
-    from ..training.negatives.mining.streaming_top_k import INDEX_KINDS
+    from ..training.negatives.top_k import INDEX_KINDS
     from ..training.retriever.examples import linked_mentions
     from ..training.retriever.mine_corpus import mine_corpus, mined_records
     from ..util import write_jsonl

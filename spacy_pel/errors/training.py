@@ -55,8 +55,8 @@ class TrainingErrors:
         "Use fewer processes, a smaller training.batch_size or more mentions."
     )
     E319 = (
-        "[PEL-E319] Expected entities with two names or more to train on, got none in {paths}. Add a knowledge "
-        "base with synonyms, or hold out fewer names: lower pel.training.dev.n_mentions."
+        "[PEL-E319] Expected entities with two names or more to train on, got none in {path}. Choose a "
+        "knowledge base with synonyms, or hold out fewer names: lower pel.training.dev.n_mentions."
     )
     E320 = (
         "[PEL-E320] Expected a complete table of mined negatives at {path}, but: {got}. Delete the output folder "
@@ -114,10 +114,6 @@ class TrainingErrors:
     E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
     E347 = "[PEL-E347] Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
-    E349 = (
-        "[PEL-E349] Expected the config of an alignment in spaCy's format with known keys in {path}, but: {got}. "
-        "Fix the config; configs/align_minilm.cfg shows every key."
-    )
     E350 = "[PEL-E350] Expected a weight from 0 to 1, got {weight}."
     E351 = (
         "[PEL-E351] Expected two encoders that differ in their weights only, but these also differ in: "
@@ -133,18 +129,6 @@ class TrainingErrors:
         "train the pipeline; or load one that was trained."
     )
     E354 = "[PEL-E354] Expected rate > 0, the transformer's share of the learning rate, got {value}."
-    E355 = (
-        "[PEL-E355] [pel.rows] cannot be used here: {why}. Leave [pel.rows] out, or change that setting; "
-        "configs/rows_minilm.cfg shows settings that go together."
-    )
-    E356 = (
-        "[PEL-E356] [pel.teacher] cannot be used here: {why}. Leave [pel.teacher] out, or change that setting; "
-        "configs/distil_minilm.cfg shows settings that go together."
-    )
-    E357 = (
-        "[PEL-E357] Expected a bi-encoder in {path} as the teacher, got {got}. Give the folder of a model that "
-        "'spacy-pel train' wrote."
-    )
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -1,12 +1,10 @@
 """The nearest entities of many mentions. Entities arrive in chunks, so they need not fit in memory."""
 
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....errors import Errors, PelError
-from ....types import Rows, Scores, Vectors
+from ...types import Rows, Scores, Vectors
 
 IndexKind = Literal["flat", "ivf"]
 INDEX_KINDS: tuple[IndexKind, ...] = ("flat", "ivf")
@@ -15,7 +13,7 @@ _PROBES = 32  # lists that an IVF index searches
 _PER_LIST = 39  # training vectors per list that FAISS asks for
 
 
-class StreamingTopK(Protocol):
+class TopK(Protocol):
     """Collects entities chunk by chunk and returns the k largest inner products of each query."""
 
     def add(self, rows: Rows, vectors: Vectors) -> None: ...
@@ -23,7 +21,7 @@ class StreamingTopK(Protocol):
     def result(self) -> tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = no more entities
 
 
-def make_top_k(kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Any | None = None) -> StreamingTopK:
+def make_top_k(kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Any | None = None) -> TopK:
     """Choose a search.
 
     Args:
@@ -33,71 +31,13 @@ def make_top_k(kind: IndexKind, queries: Vectors, k: int, n_entities: int, devic
         k: entities per query.
         n_entities: total number of entities.
         device: device of the encoder; None = CPU.
-
-    Raises:
-        PelError: if the kind is unknown.
     """
-    if kind not in INDEX_KINDS:
-        raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=kind))
     k = min(k, n_entities)
     if kind == "ivf":
         return IvfTopK(queries, k, n_entities)
     if device is not None and device.type != "cpu":
         return MatrixTopK(queries, k, device)
     return FlatTopK(queries, k)
-
-
-class Parts(NamedTuple):
-    """A split of the entities: each query is compared with the entities of its own part only.
-
-    Attributes:
-        of_query: (n,) the part of each query.
-        of_entity: (n_entities,) the part of each entity.
-    """
-
-    of_query: NDArray[np.int64]
-    of_entity: NDArray[np.int64]
-
-
-class PartsTopK:
-    """One search per part of the knowledge base, such as the wikis of a joined one.
-
-    kind, queries, k, device: as for ``make_top_k``.
-
-    Args:
-        parts: of queries and entities.
-    """
-
-    def __init__(self, kind: IndexKind, queries: Vectors, k: int, parts: Parts, device: Any | None = None):
-        self.parts = parts
-        self.shape = (len(queries), min(k, len(parts.of_entity)))
-        sizes = np.bincount(parts.of_entity)
-        self.members = {int(part): np.flatnonzero(parts.of_query == part) for part in np.unique(parts.of_query)}
-        self.searches: dict[int, StreamingTopK] = {
-            part: make_top_k(kind, queries[members], k, int(sizes[part]), device)
-            for part, members in self.members.items()
-        }
-
-    def add(self, rows: Rows, vectors: Vectors) -> None:
-        """Args:
-        rows: (m,). vectors (Vectors): (m, width).
-        """
-        of_row = self.parts.of_entity[rows]
-        for part, search in self.searches.items():
-            own = of_row == part
-            if own.any():
-                search.add(rows[own], vectors[own])
-
-    def result(self) -> tuple[Scores, Rows]:
-        """(n, k) each; -inf and -1 where a part has fewer than k entities."""
-        scores = np.full(self.shape, -np.inf, dtype=np.float32)
-        rows = np.full(self.shape, -1, dtype=np.int64)
-        for part, search in self.searches.items():
-            own_scores, own_rows = search.result()
-            width = own_rows.shape[1]
-            scores[self.members[part], :width] = own_scores
-            rows[self.members[part], :width] = own_rows
-        return scores, rows
 
 
 class FlatTopK:
@@ -114,7 +54,7 @@ class FlatTopK:
         """Args:
         rows: (m,). vectors (Vectors): (m, width).
         """
-        from ....index.faiss_flat import FaissFlat
+        from ...index.faiss_flat import FaissFlat
 
         index = FaissFlat()
         index.train(vectors[:0])

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ....errors import Errors, PelError
-from ....util import atomic_path
+from ...errors import Errors, PelError
+from ...util import atomic_path
 
 
 @dataclass
@@ -44,13 +44,13 @@ class MinedNegatives:
         Returns:
             (n, depth) int64, nearest first; -1 where there is none.
         """
-        found = np.full((len(examples), depth), -1, dtype=np.int64)
+        taken = np.full((len(examples), depth), -1, dtype=np.int64)
         if len(self.examples):
-            place = np.minimum(np.searchsorted(self.examples, examples), len(self.examples) - 1)
-            there = np.flatnonzero(self.examples[place] == examples)
+            position = np.minimum(np.searchsorted(self.examples, examples), len(self.examples) - 1)
+            mined = np.flatnonzero(self.examples[position] == examples)
             width = min(depth, self.depth)
-            found[there, :width] = self.rows[place[there], :width]
-        return found
+            taken[mined, :width] = self.rows[position[mined], :width]
+        return taken
 
     def to_disk(self, path: Path) -> None:
         """Write two .npy files into a folder, atomically."""

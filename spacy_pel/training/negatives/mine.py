@@ -1,15 +1,16 @@
 """Mining: the nearest wrong entities of each mention, over the whole knowledge base."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....types import Rows, Scores, Vectors
-from .streaming_top_k import IndexKind, Parts, PartsTopK, StreamingTopK, make_top_k
+from ...types import Rows, Scores, Vectors
+from ...util.ragged import Ragged, offsets_of
+from .top_k import TopK
 
 _MAX_GOLD = 64  # searched in addition, so that gold entities do not shorten the list of negatives
 
@@ -39,16 +40,12 @@ class MiningResult:
 
 
 def mine(
-    queries: Vectors,
-    gold: NDArray[np.int64],
-    offsets: NDArray[np.int64],
+    gold: Sequence[NDArray[np.int64]],
     chunks: Iterable[tuple[Rows, Vectors]],
+    make_top_k: Callable[[int], TopK],
     *,
     depth: int,
     n_entities: int,
-    index: IndexKind = "flat",
-    parts: Parts | None = None,
-    device: Any | None = None,
     show_progress: bool = False,
 ) -> MiningResult:
     """Find the nearest entities of each mention, except its gold ones.
@@ -57,16 +54,11 @@ def mine(
     knowledge base.
 
     Args:
-        queries: (n, width), vectors of mentions as an encoder gives them for an index: the largest
-            inner products are the nearest.
-        gold, offsets: gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
+        gold: for each mention the numbers of its gold entities.
         chunks: numbers and vectors of entities.
+        make_top_k: k -> the search for the mentions' k nearest entities.
         depth: entities per mention.
         n_entities: total number of entities.
-        index: see ``make_top_k``.
-        parts: mine, and rank gold entities, among the entities of the mention's own part;
-            None = among all.
-        device: device of the encoder.
         show_progress: show a bar with rate and time left.
 
     Returns:
@@ -77,53 +69,45 @@ def mine(
     from tqdm import tqdm
 
     started = time.perf_counter()
-    most_gold = min(int(np.diff(offsets).max(initial=0)), _MAX_GOLD)
-    k = depth + most_gold
-    search: StreamingTopK
-    if parts is None:
-        search = make_top_k(index, queries, k, n_entities, device)
-    else:
-        search = PartsTopK(index, queries, k, parts, device)
+    pieces = Ragged(np.concatenate([np.zeros(0, np.int64), *gold]), offsets_of(np.array([len(ids) for ids in gold])))
+    search = make_top_k(depth + min(int(pieces.lengths.max(initial=0)), _MAX_GOLD))
     interval = 0.5 if sys.stderr.isatty() else 10.0
-    hidden, searching = not show_progress, 0.0
-    with tqdm(total=n_entities, desc="Mining", unit="entity", disable=hidden, mininterval=interval) as bar:
+    searching = 0.0
+    with tqdm(total=n_entities, desc="Mining", unit="entity", disable=not show_progress, mininterval=interval) as bar:
         for rows, vectors in chunks:
             begun = time.perf_counter()
             search.add(rows, np.asarray(vectors, dtype=np.float32))
             bar.update(len(rows))
             searching += time.perf_counter() - begun
     begun = time.perf_counter()
-    scores, rows = search.result()
-    kept = without_gold(scores, rows, gold, offsets, depth)
+    scores, nearest = search.result()
+    wrong = without_gold(scores, nearest, pieces, depth)
     ended = time.perf_counter()
     return MiningResult(
-        **kept, n_entities=n_entities, seconds=ended - started, search_seconds=searching + ended - begun
+        **wrong, n_entities=n_entities, seconds=ended - started, search_seconds=searching + ended - begun
     )
 
 
-def without_gold(
-    scores: Scores, rows: Rows, gold: NDArray[np.int64], offsets: NDArray[np.int64], depth: int
-) -> dict[str, NDArray[Any]]:
+def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[str, NDArray[Any]]:
     """Remove the gold entities from search results.
 
     Args:
         scores, rows: (n, k), best first; row -1 = no more entities.
-        gold, offsets: gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
+        gold: n pieces, the gold entities of each mention.
         depth: number of negatives to keep.
 
     Returns:
         "rows" (n, depth) int32 and "scores" (n, depth), filled with -1 and -inf; "ranks"
         (n,): rank of the best gold entity, from 1; 0 = not among the k.
     """
-    n_entities = max(int(rows.max(initial=0)), int(gold.max(initial=0))) + 1
-    owner = np.arange(len(rows), dtype=np.int64)
-    keys = np.repeat(owner, np.diff(offsets)) * n_entities + gold
-    is_gold = (rows >= 0) & np.isin(rows + owner[:, None] * n_entities, keys)
+    n_entities = max(int(rows.max(initial=0)), int(gold.values.max(initial=0))) + 1
+    mention = np.arange(len(rows), dtype=np.int64)[:, None]
+    is_gold = (rows >= 0) & np.isin(rows + mention * n_entities, gold.owners * n_entities + gold.values)
     ranks = np.where(is_gold.any(axis=1), is_gold.argmax(axis=1) + 1, 0)
     order = np.argsort(is_gold | (rows < 0), axis=1, kind="stable")[:, :depth]
     removed = np.take_along_axis(is_gold | (rows < 0), order, axis=1)
-    kept_rows = np.full((len(rows), depth), -1, dtype=np.int32)
-    kept_scores = np.full((len(rows), depth), -np.inf, dtype=np.float32)
-    kept_rows[:, : order.shape[1]] = np.where(removed, -1, np.take_along_axis(rows, order, axis=1))
-    kept_scores[:, : order.shape[1]] = np.where(removed, -np.inf, np.take_along_axis(scores, order, axis=1))
-    return {"rows": kept_rows, "scores": kept_scores, "ranks": ranks}
+    wrong_rows = np.full((len(rows), depth), -1, dtype=np.int32)
+    wrong_scores = np.full((len(rows), depth), -np.inf, dtype=np.float32)
+    wrong_rows[:, : order.shape[1]] = np.where(removed, -1, np.take_along_axis(rows, order, axis=1))
+    wrong_scores[:, : order.shape[1]] = np.where(removed, -np.inf, np.take_along_axis(scores, order, axis=1))
+    return {"rows": wrong_rows, "scores": wrong_scores, "ranks": ranks}
