@@ -13,10 +13,7 @@ _PANELS: dict[str, dict[str, list[str]]] = {
         "Link": ["quickstart", "demo", "link", "explain", "teach", "serve", "verify"],
         "Knowledge bases": ["kb"],
         "Corpora": ["convert", "corpus"],
-        "Train": [
-            *("debug", "train", "average", "index", "recode", "calibrate"),
-            *("mine", "candidates", "ranker"),
-        ],
+        "Train": [*("debug", "train", "average", "index", "recode", "calibrate"), *("mine", "candidates", "ranker")],
         "Evaluate": ["evaluate", "compare", "report"],
         "Research": ["research"],
     },

@@ -46,7 +46,7 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     from ..training.retriever.settings import read_settings
 
     settings = read_settings(config, overrides)
-    missing = [name for name in ("kb", "train", "dev") if getattr(settings.paths, name) is None]
+    missing = [name for name in settings.required_paths if getattr(settings.paths, name) is None]
     if missing:
         raise PelError(
             Errors.E601.format(path=config, got=f"{', '.join(f'paths.{name}' for name in missing)} is not set")
@@ -56,7 +56,10 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
         raise PelError(Errors.E670.format(path=settings.paths.kb))
     result: dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
     seen: set[str] = set()
+    names_only = settings.pel.names_only
     for name, read in (("train", read_corpus), ("dev", read_gold)):
+        if names_only and (name == "train" or settings.paths.dev is None):
+            continue
         facts = coverage(kb, read(getattr(settings.paths, name)), seen_before=seen or None)
         example = facts.pop("outside")
         if not facts["in_kb"]:
@@ -67,9 +70,12 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     if check := getattr(settings.pel.encoder, "check_weights", None):  # an encoder without pretraining has none
         check()
     training = settings.pel.training
-    mentions = min(result["train.in_kb"], training.limit or result["train.in_kb"])
-    share = settings.pel.positives.alias_share
-    examples = round(mentions / (1 - share))  # with names without context
+    if names_only:
+        n_names = [len({entity.canonical_name, *entity.aliases}) for entity in kb.entities()]
+        examples = sum(n for n in n_names if n > 1)  # before some are held out
+    else:
+        mentions = min(result["train.in_kb"], training.limit or result["train.in_kb"])
+        examples = round(mentions / (1 - settings.pel.positives.alias_share))  # with names without context
     batches = -(-examples // training.batch_size)
     updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
     parts = {name: getattr(settings.pel, name) for name in ("encoder", "loss", "negatives", "regularizer", "mixing")}

@@ -30,9 +30,7 @@ class Planner(Protocol):
 
     def plan(self, epoch: int) -> Sequence[Any]: ...
 
-    # number: counts the batches of the whole training. The batch is the input of the objective; its length is
-    # the number of examples
-    def build(self, plan: Any, number: int) -> Any: ...
+    def build(self, plan: Any) -> Any: ...  # input of the objective; its length is the number of examples
 
 
 @dataclass
@@ -40,12 +38,13 @@ class Task:
     """What is trained, and how it is measured.
 
     objective: a batch -> the loss and metrics for the log; has ``towers``, the model's weights, and ``loss``.
+    planner: a ``Planner``.
     dev: the model -> metrics, among them ``training.dev.metric``.
     own_rates: modules in the objective that have their own learning rate, and its peak.
     """
 
     objective: Any
-    planner: Planner
+    planner: Any
     dev: Callable[[Any], Metrics]
     own_rates: Sequence[tuple[nn.Module, float]] = ()
 
@@ -136,6 +135,15 @@ class BaseTrainer:
         """Called once the model has its initial weights."""
         raise NotImplementedError
 
+    def build(self, planner: Any, plan: Any, number: int) -> Any:
+        """Make a batch.
+
+        Args:
+            plan: one of ``planner.plan(epoch)``.
+            number: counts the batches of the whole training.
+        """
+        return planner.build(plan)
+
     def before_update(self, state: Progress, total: int) -> None:
         """Called before each of ``total`` updates."""
 
@@ -165,20 +173,20 @@ class BaseTrainer:
         self._clipped = [parameter for parameter in task.objective.parameters() if id(parameter) not in excluded]
         return self.accelerator.prepare(task.objective, optimizer)  # type: ignore[no-any-return]
 
-    def _total_steps(self, planner: Planner) -> int:
+    def _total_steps(self, planner: Any) -> int:
         """Total number of updates, where the schedule ends."""
         per_update = self.training.accumulate_gradient * self.accelerator.num_processes
         updates = self.training.max_epochs * (planner.batches_per_epoch // per_update or 1)
         return min(updates, self.training.max_steps) if self.training.max_steps else updates
 
-    def _batches(self, planner: Planner, state: Progress) -> Iterator[Any]:
+    def _batches(self, planner: Any, state: Progress) -> Iterator[Any]:
         """This process's batches from the current position on, without end."""
         world, rank = self.accelerator.num_processes, self.accelerator.process_index
         while True:
             plan = planner.plan(state.epoch)
             while state.batch + world <= len(plan):
                 number = state.epoch * len(plan) + state.batch + rank
-                batch = planner.build(plan[state.batch + rank], number)
+                batch = self.build(planner, plan[state.batch + rank], number)
                 state.batch += world
                 yield batch
             state.epoch, state.batch = state.epoch + 1, 0

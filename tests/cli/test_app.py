@@ -23,7 +23,7 @@ from spacy_pel.util.config import load_config
 from .conftest import run
 
 COMMANDS = """
-    align average calibrate compare convert debug demo evaluate explain index link mine quickstart recode
+    average calibrate compare convert debug demo evaluate explain index link mine quickstart recode
     report serve teach train verify
 """.split()
 GROUPS = {

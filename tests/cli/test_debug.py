@@ -4,8 +4,6 @@ import shutil
 
 import pytest
 
-from spacy_pel.encoders.bi_encoder import BiEncoder
-
 from .conftest import run
 
 TRAIN = """
@@ -71,14 +69,11 @@ def test_the_first_weights_are_there(config, tiny_bert, tmp_path):
     assert result.code == 2 and "E303" in result.err and "has no weights" in result.err
 
 
-def test_the_teacher_is_read(config, tmp_path):
-    large = BiEncoder(name="random:layers=1,width=48")
-    large.initialize()
-    large.to_disk(tmp_path / "large")
-    result = run("debug", config, "--json", "--pel.teacher.path", tmp_path / "large")
-    assert result.json["parts"]["teacher"] == "BiEncoder"
-    result = run("debug", config, "--pel.teacher.path", tmp_path / "nowhere")
-    assert result.code == 2 and "nowhere" in result.err
+def test_names_alone_need_no_corpus(config):
+    options = ("--pel.positives.alias_share", 1.0, "--paths.train", "null", "--paths.dev", "null")
+    result = run("debug", config, "--json", *options)
+    assert result.code == 0, result.err
+    assert result.json["examples_per_epoch"] > 8 and "train.mentions" not in result.json
 
 
 def test_pipeline_config(folder):

@@ -1,6 +1,5 @@
 """Batches of groups, each with the mentions of one entity in one document, and the plan of an epoch."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -144,7 +143,7 @@ class GroupPlanner:
             room -= int(sizes[group])
         return [GroupPlan(np.array(batch), int(rng.integers(2**62))) for batch in batches]
 
-    def build(self, plan: GroupPlan, number: int = 0) -> GroupBatch:
+    def build(self, plan: GroupPlan) -> GroupBatch:
         """Of a plan's groups."""
         store = self.store
         members = [store.groups[group] for group in plan.groups]

@@ -51,9 +51,7 @@ class RankTrainer(BaseTrainer):
         if self.ranker.top_k < settings.ranker.candidates.n:
             raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
         training = settings.ranker.training
-        super().__init__(
-            self.ranker, training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
-        )
+        super().__init__(self.ranker, training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
 
     def load_data(self) -> None:
         """Find the candidates, or read those of an earlier run; set up the evaluation on dev."""

@@ -160,7 +160,7 @@ class PairPlanner:
         batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
-    def build(self, mention_rows: NDArray[np.int64], number: int = 0) -> PairTable:
+    def build(self, mention_rows: NDArray[np.int64]) -> PairTable:
         """Of the given mentions."""
         tokens, chosen = self.store.pairs(mention_rows)
         lengths = np.diff(self.store.offsets)[mention_rows]

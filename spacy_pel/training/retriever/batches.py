@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...encoders.templates import MentionTokens, MentionWindows, window_numbers
-from ..length_batches import length_batches
 from ...types import Vectors
 from ..label_index import LabelIndex
+from ..length_batches import length_batches
 from ..negatives import DrawRequest, MinedNegatives, NegativeSampler
 from ..negatives.top_k import IndexKind, TopK, make_top_k
 from .example_store import ExampleStore
@@ -175,12 +175,15 @@ class BatchPlanner:
         total = views.card + views.name + views.mention
         draw = rng.random(len(examples)) * total
         mention = store.mentions_of.draw(entity, rng)
-        name = store.names_of.draw(entity, rng)
+        own_name = examples - len(store.mentions)
+        if views.alias_share == 1:  # pairs of names
+            name = store.names_of.draw_other(entity, own_name, rng)
+        else:
+            name = store.names_of.draw(entity, rng)
         # neither a mention nor a bare name may be its own positive
         use_mention = (draw < views.mention) & (mention >= 0) & (mention != examples)
-        itself = name == examples - len(store.mentions)
         may_name = (views.name > 0) & (draw < views.mention + views.name)
-        use_name = ~use_mention & may_name & (name >= 0) & ~itself
+        use_name = ~use_mention & may_name & (name >= 0) & (name != own_name)
         places = np.arange(len(examples))
         return [
             self._side("mention", store.mentions, mention, places, use_mention),

@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
@@ -11,7 +14,7 @@ from ...util import fingerprint, logger, open_text
 from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import Progress, describe
 from ..settings import NOT_FINGERPRINTED
-from .batches import BatchPlanner
+from .batches import BatchPlanner, PairBatch
 from .dev import DevRetrieval
 from .example_store import ExampleStore
 from .examples import cached_examples
@@ -123,6 +126,9 @@ class Trainer(BaseTrainer):
             "pad_id": self.encoder.tokenizer.pad_token_id,
             "seed": self.seed,
         }
+
+    def build(self, planner: BatchPlanner, plan: NDArray[np.int64], number: int) -> PairBatch:
+        return planner.build(plan, number)
 
     def before_update(self, state: Progress, total: int) -> None:
         self.miner.before_update(self.encoder, state, total)
