@@ -110,10 +110,10 @@ def stops_before(step, trainer=Trainer):
 def check_resuming(train, tmp_path):
     """A function that stops a training before a step and resumes it: the files must be those of a whole run."""
 
-    def check(step, **changes):
+    def check(step, base=Trainer, **changes):
         stopped, whole = tmp_path / "stopped", tmp_path / "whole"
         with pytest.raises(Stopped):
-            train(stopped, trainer=stops_before(step), **changes)
+            train(stopped, trainer=stops_before(step, base), **changes)
         best = train(stopped, resume=True, **changes)
         assert best["step"] == train(whole, **changes)["step"]
         assert differing(stopped, whole) == []
