@@ -4,15 +4,15 @@ import typer
 
 from ._app import CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
-from ._output import JSON
-from ._training import GpuId, OutputFolder, PelConfig, Resume, emit_best
+from ._options import Config, GpuId, Resume, TrainingOutput
+from ._output import JSON, emit_best
 
 
-@pel_cli.command("align", context_settings=CONFIG_CONTEXT)
+@pel_cli.command("align", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
 def align(
     ctx: typer.Context,
-    config: PelConfig,
-    output: OutputFolder,
+    config: Config,
+    output: TrainingOutput,
     gpu_id: GpuId = -1,
     resume: Resume = False,
     as_json: bool = JSON,

@@ -15,7 +15,7 @@ from ._config import parse_overrides
 from ._output import JSON, emit, key_values
 
 
-@pel_cli.command("debug", context_settings=CONFIG_CONTEXT)
+@pel_cli.command("debug", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
 def debug(
     ctx: typer.Context,
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A training config, or a pipeline's config.")],
@@ -23,7 +23,7 @@ def debug(
 ) -> None:
     """Check a config, its data and the coverage of the KB, without training anything.
 
-    Settings can be overridden: --pel.training.max_epochs 2.
+    Override settings with --section.key VALUE.
 
     Example: spacy-pel debug configs/tiny.cfg --paths.train corpus/train.jsonl
     """

@@ -133,8 +133,8 @@ class ComponentWarnings:
         "for the old one are gone. Teach them again, or load the old pipeline."
     )
     W510 = (
-        "[PEL-W510] The pipeline does not find {what}. A correction counts where a mention of this form is found. Add "
-        "a component that finds it: an entity_ruler, or pel_name_finder, which finds corrected mentions, too."
+        "[PEL-W510] The pipeline does not find {n} of {of} corrected mentions in their own texts, e.g. {example}, so "
+        "these corrections have no effect. Add a component that finds them, e.g. entity_ruler or pel_name_finder."
     )
     W550 = (
         "[PEL-W550] Of {of} mentions with an id, {n} have the id that the linker gives them. They are not corrections "

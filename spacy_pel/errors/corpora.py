@@ -23,7 +23,7 @@ class CorpusErrors:
     E207 = (
         "[PEL-E207] {where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
     )
-    E208 = "[PEL-E208] '{reader}' has no setting {got}.{hint} Its settings: {known}."
+    E208 = "[PEL-E208] '{reader}' has no setting {got}{hint}. Its settings: {known}."
     E209 = "[PEL-E209] Expected {expected} as the setting {name} of '{reader}', got {got}. {todo}"
     E210 = "[PEL-E210] Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "[PEL-E211] Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
@@ -84,7 +84,7 @@ class CorpusErrors:
         "{start} to {end} are outside its text. Pass the corpus as it was before preprocessing."
     )
     E242 = (
-        "[PEL-E242] Expected a setting of one of the preprocessors {known}, got '{got}'.{hint} Name the "
+        "[PEL-E242] Expected a setting of one of the preprocessors {known}, got '{got}'{hint}. Name the "
         "preprocessor with --preprocess."
     )
     E243 = "[PEL-E243] Expected each preprocessing step once, got {got}. Name each step once, in the order of use."

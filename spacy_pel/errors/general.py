@@ -3,7 +3,7 @@
 
 class GeneralErrors:
     E001 = (
-        "[PEL-E001] No part named '{name}' in the registry '{registry}'.{hint} Known: {known}. "
+        "[PEL-E001] No part named '{name}' in the registry '{registry}'{hint}. Known: {known}. "
         "Check the spelling, or register the part with an entry point."
     )
     E002 = "[PEL-E002] Expected {expected} at {path}, got {got}. {todo}"

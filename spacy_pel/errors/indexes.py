@@ -46,10 +46,7 @@ class IndexErrors:
         "in fp16, at {path}, got {got}. Build it once with --codes fp32, update that one, and compress copies of "
         "it with: spacy-pel recode INDEX OUT --codes int8"
     )
-    E417 = (
-        "[PEL-E417] {given} was given, but {kept} is kept from the index at {path}, and they exclude each other. "
-        "Give {missing} as well, or leave {given} out."
-    )
+    E417 = "[PEL-E417] {fault} Settings kept from the index at {path}: {kept}. Change these, too, or the new ones."
     E420 = (
         "[PEL-E420] Expected mentions whose gold entity is among their candidates, got none among {n} "
         "mentions. Check that the corpus uses the ids of the knowledge base, and that the index was "

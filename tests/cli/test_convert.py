@@ -7,7 +7,6 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
-import spacy_pel.cli.convert  # noqa: F401  (registers the command)
 from spacy_pel.cli import pel_cli
 from spacy_pel.cli._settings import make_reader, parse_settings
 from spacy_pel.corpora import read_corpus

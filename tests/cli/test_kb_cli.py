@@ -162,7 +162,7 @@ def test_add_takes_the_readers_of_build(kb, tmp_path):
     assert "--reader" in fails("kb", "add", kb, tmp_path / "codes.txt.bak")
     added = run_json("kb", "add", kb, tmp_path / "codes.txt.bak", "--reader", "csv", *columns)
     assert (added["added"], added["updated"], added["unchanged"]) == (1, 1, 1)
-    assert "Perhaps 'csv' was meant" in fails("kb", "add", kb, table, "--reader", "cvs")
+    assert "(did you mean 'csv'?)" in fails("kb", "add", kb, table, "--reader", "cvs")
     page = " ".join(run("kb", "add", "--help").stdout.split())
     assert all(key in page for key in ENTITIES[0].to_json())
 

@@ -99,7 +99,7 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])
     result = run("teach", pipeline, tmp_path / "fixes.jsonl")
     assert result.code == 0
-    assert "PEL-W510" in result.err and "1 of the 4 corrected" in result.err and "for example 'studied'" in result.err
+    assert "PEL-W510" in result.err and "1 of 4 corrected" in result.err and "e.g. 'studied'" in result.err
     assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
 
     write_jsonl(tmp_path / "one.jsonl", [line("We", "C7")])
@@ -188,22 +188,20 @@ def test_explain(pipeline, tmp_path):
     found = run("explain", pipeline, TEXT, "--mention", 2, "--n-candidates", 2, "--json").json["mentions"]
     assert [one["text"] for one in found] == ["zebra fish"] and len(found[0]["candidates"]) == 2
     assert found[0]["kb_id"] == found[0]["candidates"][0]["id"] == "C7" and found[0]["learned"]["id"] == 2
-    assert run("explain", pipeline, "Nothing.").out == "No mention was found.\n"
+    assert run("explain", pipeline, "Nothing.").out == "No mentions were found.\n"
     result = run("explain", pipeline, TEXT, "--mention", 3)
     assert result.code == 2 and "E676" in result.err
 
 
 def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, monkeypatch):
-    from spacy_pel.cli.kb import _changed
-
-    load = _changed.load_pipeline
+    load = saved.load_pipeline
 
     def load_and_be_overtaken(path):
         loaded = load(path)
         assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
         return loaded
 
-    monkeypatch.setattr(_changed, "load_pipeline", load_and_be_overtaken)
+    monkeypatch.setattr(saved, "load_pipeline", load_and_be_overtaken)
     write_jsonl(tmp_path / "new.jsonl", [{"concept_id": "N1", "canonical_name": "lumbago"}])
     assert run("kb", "add", pipeline, tmp_path / "new.jsonl").code == 0
     assert len(run("teach", pipeline, "--list", "--json").json["learned"]) == 2
