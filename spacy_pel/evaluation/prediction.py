@@ -103,14 +103,9 @@ class Prediction:
             record["probability"] = round(self.probability, 6)
         if self.id_set is not None:
             record["id_set"] = self.id_set
-        if self.composite:
-            record["composite"] = True
-        if self.outside:
-            record["outside"] = self.outside
-        if self.original:
-            record["original"] = self.original
-        if self.types:
-            record["types"] = self.types
+        for key in ("composite", "outside", "original", "types"):
+            if value := getattr(self, key):
+                record[key] = value
         return record
 
     @classmethod

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.evaluation.metrics.paired_bootstrap import metric_difference, share_difference
+from spacy_pel.evaluation.metrics.bootstrap import metric_difference, share_difference
 
 
 def difference(a, b, document, counted=None, seed=0, n_samples=1000):
