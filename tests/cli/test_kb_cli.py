@@ -204,7 +204,7 @@ def test_add_says_that_files_are_of_different_kinds(kb, tmp_path):
     for path in (lines, text):
         path.write_text('{"concept_id": "X2", "canonical_name": "Stroke"}\n')
         said = fails("kb", "add", kb, table, path)
-        assert "E698" in said and f"{table} (read by 'csv') and {path} (read by 'jsonl')" in said
+        assert "E698" in said and f"{table} ('csv') and {path} ('jsonl')" in said
     assert run_json("kb", "add", kb, lines)["added"] == 1
     assert run_json("kb", "add", kb, table, shutil.copy(table, tmp_path / "more.rows"))["added"] == 1
 
@@ -507,7 +507,7 @@ def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_pat
 def test_filters_that_match_nothing(tmp_path, options, said):
     table = tmp_path / "codes.csv"
     table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ache,disease\nE11,Gout,disease\n")
-    assert f"PEL-E144] Expected at least one entity that passes the filters from {table}, got none." in (
+    assert f"PEL-E144] No entity from {table} passes the filters." in (
         refused := fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, *options)
     )
     assert said in refused and not (tmp_path / "kb").exists()

@@ -86,7 +86,7 @@ def test_answers_of_the_linker_are_learned_with_a_warning(pipeline, tmp_path):
     write_jsonl(tmp_path / "own.jsonl", [*lines[:1], line("zebra fish", "C7")])
     result = run("teach", pipeline, tmp_path / "own.jsonl", "--json")
     assert (result.json["learned"], result.json["changed"]) == (2, 1)
-    assert "PEL-W551] Of 2 corrections that were learned, 1 have the id" in result.err
+    assert "PEL-W551] 1 of 2 learned corrections" in result.err
     assert "W551" not in run("teach", pipeline, tmp_path / "own.jsonl").err  # nothing new
     links = run("link", pipeline, tmp_path / "own.jsonl", tmp_path / "links.jsonl")
     assert links.code == 0, links.err
@@ -104,7 +104,7 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
 
     write_jsonl(tmp_path / "one.jsonl", [line("We", "C7")])
     said = run("teach", pipeline, tmp_path / "one.jsonl").err
-    assert "does not find the corrected mention 'We' in its own text. A correction" in said
+    assert "1 of 1 corrected mentions in their own texts, e.g. 'We'" in said
 
     nlp = spacy.load(pipeline)
     nlp.add_pipe("pel_name_finder", first=True)
