@@ -4,12 +4,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ..util.log import without_warnings
 from ._app import pel_cli
-from ._options import Pipeline
+from ._options import Pipeline, argument, option
 from ._output import JSON, emit, key_values, message, percent
 
 _FEW = 30  # NIL mentions
@@ -18,44 +16,22 @@ _FEW = 30  # NIL mentions
 @pel_cli.command("calibrate", rich_help_panel="Train")
 def calibrate(
     pipeline: Pipeline,
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS.jsonl", help="Development corpus (JSON lines), with NIL mentions.")
-    ],
+    corpus: Annotated[Path, argument("CORPUS.jsonl", "Development corpus (JSON lines), with NIL mentions.")],
     apply_to: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="PIPELINE",
-            help="Store the calibration in this pipeline instead (repeatable), e.g. if its own KB has all entities of "
-            "the development corpus.",
-        ),
+        option("PIPELINE", "Store the calibration here instead, e.g. if the KB has all entities (repeatable)."),
     ] = None,
     fold: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PIPELINE=CORPUS",
-            help="Also fit P(NIL) on this part of the corpus, with a pipeline whose KB and index lack the entities "
-            "that only this part names (repeatable). It is not changed.",
-        ),
+        option("PIPELINE=CORPUS", "Also fit P(NIL) on a fold, with a pipeline built without it (repeatable)."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write a calibrated copy here; PIPELINE is not changed.")
-    ] = None,
+    output: Annotated[Path | None, option("FOLDER", "Write a calibrated copy here; PIPELINE is not changed.")] = None,
     precision: Annotated[
         float | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=0.0,
-            max=1.0,
-            help="Use the lowest threshold with at least this NIL precision, instead of the best F1.",
-        ),
+        option("NUMBER", "Use the lowest threshold with this NIL precision, not the best F1.", min=0.0, max=1.0),
     ] = None,
     by_label: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Fit a threshold for each NER label with N or more NIL and N or more other mentions.",
-        ),
+        int | None, option("N", "Fit a threshold per NER label with at least N NIL and N other mentions.", min=1)
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -11,7 +11,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import candidates_cli
 from ._kb import open_kb
-from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, TrainingCorpora
+from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, TrainingCorpora, argument, option
 from ._output import JSON, emit, key_values, message
 from ._settings import parse_settings
 from ._table import markdown_table, text_table
@@ -26,20 +26,14 @@ _BUILD = "build.json"
 @candidates_cli.command("build")
 def candidates_build(
     kb: KBOrPipeline,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write; an existing generator is replaced.")],
+    out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
     generator: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or a registered one."
-        ),
+        str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or a registered one.")
     ],
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A setting of the generator, e.g. word_ngrams=null (repeatable). Write a part as in a config: "
-            'backend={"@pel_backends":"spacy-pel.OpenVinoBackend.v1"}.',
+        option(
+            "NAME=VALUE", "A setting of the generator, as JSON or text, e.g. word_ngrams=null (repeatable).", "--set"
         ),
     ] = None,
     as_json: bool = JSON,
@@ -78,22 +72,17 @@ def candidates_eval(
     kb: KBOrPipeline,
     corpus: Corpus,
     generators: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FOLDER...", help="Folders from `candidates build`; LABEL=FOLDER sets a label."),
+        list[str] | None, argument("FOLDER...", "Folders from `candidates build`; LABEL=FOLDER sets a label.")
     ] = None,
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for candidates.json, candidates.md and recall.png.")
-    ] = Path("metrics/candidates"),
-    pipeline: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A pipeline with this KB, to compare its own retrieval.")
-    ] = None,
+    output: Annotated[Path, option("FOLDER", "Folder for candidates.json, candidates.md and recall.png.")] = Path(
+        "metrics/candidates"
+    ),
+    pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
     ensemble: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Also combine all generators: rrf or union (repeatable).")
+        list[str] | None, option("NAME", "Also combine all generators: rrf or union (repeatable).")
     ] = None,
     train: TrainingCorpora = None,
-    limit_documents: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Read only the first N documents.")
-    ] = None,
+    limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -204,9 +193,7 @@ def _text(result: dict[str, Any]) -> str:
 @candidates_cli.command("add")
 def candidates_add(
     pipeline: Pipeline,
-    generator: Annotated[
-        Path, typer.Argument(metavar="GENERATOR", help="A folder of `candidates build`, built from the pipeline's KB.")
-    ],
+    generator: Annotated[Path, argument("GENERATOR", "A folder of `candidates build`, built from the pipeline's KB.")],
     out: NewPipeline,
     ensemble: Annotated[
         Literal["rrf", "union"] | None,

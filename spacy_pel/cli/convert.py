@@ -7,12 +7,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError, Warnings
 from ..types import Document
 from ..util import logger
 from ._app import pel_cli
+from ._options import argument, flag, option
 from ._output import JSON, emit
 from ._settings import make_reader, make_steps, parse_settings
 
@@ -21,51 +20,31 @@ _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 
 @pel_cli.command("convert", rich_help_panel="Corpora")
 def convert(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .jsonl, .jsonl.gz, or .spacy.")],
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="The corpus: files or folders, depending on the reader.")
-    ],
+    out: Annotated[Path, argument("OUT", "The file to write: .jsonl, .jsonl.gz, or .spacy.")],
+    files: Annotated[list[Path], argument("FILE...", "The corpus: files or folders, depending on the reader.")],
     reader: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="The format: pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, "
-            "or a registered one.",
-        ),
+        option("NAME", "pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, or registered."),
     ],
     split: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Keep documents whose ids are in this file, one per line (repeatable)."),
+        list[Path] | None, option("FILE", "Keep documents whose ids are in this file, one per line (repeatable).")
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A setting of the reader, e.g. strip_prefix=MESH:, or of a step, e.g. sentencewindows.neighbours=2 "
-            "(repeatable).",
-        ),
+        option("NAME=VALUE", "A setting of the reader, or as STEP.NAME=VALUE of a step (repeatable).", "--set"),
     ] = None,
     preprocess: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Steps in order, separated by commas: expandabbreviations, lowercase, sentencewindows, "
-            "longestmentions, or a registered one. `corpus restore` undoes them.",
-        ),
+        str | None, option("NAMES", "Steps, e.g. expandabbreviations,sentencewindows. `corpus restore` undoes them.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail if a mention's string is not at its offsets.")] = False,
+    strict: Annotated[bool, flag("--strict", "Fail if a mention's string is not at its offsets.")] = False,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Write the corpus even if over half of the mentions are dropped.")
+        bool, flag("--keep-going", "Write the corpus even if over half of the mentions are dropped.")
     ] = False,
     dev_share: Annotated[
-        float,
-        typer.Option(metavar="NUMBER", min=0.0, max=1.0, help="Move this share of documents, by hash, to --dev-out."),
+        float, option("NUMBER", "Move this share of documents, by hash, to --dev-out.", min=0.0, max=1.0)
     ] = 0.0,
-    dev_out: Annotated[Path | None, typer.Option(metavar="FILE", help="The file for these documents.")] = None,
-    nlp: Annotated[
-        str, typer.Option(metavar="PIPELINE", help="For .spacy: a language, or a pipeline whose tokenizer is used.")
-    ] = "en",
+    dev_out: Annotated[Path | None, option("FILE", "The file for these documents.")] = None,
+    nlp: Annotated[str, option("PIPELINE", "For .spacy: a language, or a pipeline whose tokenizer is used.")] = "en",
     as_json: bool = JSON,
 ) -> None:
     """Convert a corpus to JSON lines with mentions, and verify every offset.

@@ -3,18 +3,16 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ._app import corpus_cli
-from ._options import Corpus, KBForTypes, Seed
+from ._options import Corpus, KBForTypes, Seed, argument, option
 from ._output import JSON, emit, first_rows, key_values, message
 
 
 @corpus_cli.command("info")
 def corpus_info(
     corpus: Corpus,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for corpus.json and mentions.png, .svg.")],
+    output: Annotated[Path, option("FOLDER", "Folder for corpus.json and mentions.png, .svg.")],
     kb: KBForTypes = None,
     as_json: bool = JSON,
 ) -> None:
@@ -52,8 +50,8 @@ def _text(facts: dict[str, Any]) -> str:
 @corpus_cli.command("folds")
 def corpus_folds(
     corpus: Corpus,
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write; existing files are replaced.")],
-    n: Annotated[int, typer.Option("--n", metavar="N", min=2, help="Number of folds.")] = 10,
+    output: Annotated[Path, argument("OUT", "The folder to write; existing files are replaced.")],
+    n: Annotated[int, option("N", "Number of folds.", "--n", min=2)] = 10,
     as_json: bool = JSON,
 ) -> None:
     """Split a corpus into folds by a hash of the ids.
@@ -84,19 +82,11 @@ def corpus_folds(
 def corpus_restore(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="INPUT",
-            help="The preprocessed corpus, or a result on it: a folder of `evaluate`, or a .jsonl or .parquet file of "
-            "`link`.",
-        ),
+        argument("INPUT", "The preprocessed corpus, or a result on it: a folder of `evaluate`, or a file of `link`."),
     ],
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The folder or .jsonl file to write.")],
+    output: Annotated[Path, argument("OUT", "The folder or .jsonl file to write.")],
     corpus: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="For a folder, the preprocessed corpus that was evaluated; for a file, the corpus before that.",
-        ),
+        Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the corpus before preprocessing.")
     ],
     seed: Seed = 0,
     as_json: bool = JSON,

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._encoder import default_pipeline
+from ._options import option
 from ._output import JSON, emit, message
 
 _N_CANDIDATES = 5
@@ -37,13 +36,9 @@ _TEXTS = {
 
 @pel_cli.command("demo", rich_help_panel="Link")
 def demo(
-    text: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="Your own text (repeatable). Default: three abstracts.")
-    ] = None,
-    pipeline: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A pipeline. [default: assets/pel_medmentions]")
-    ] = None,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path("demo"),
+    text: Annotated[list[str] | None, option("TEXT", "Your own text (repeatable). Default: three abstracts.")] = None,
+    pipeline: Annotated[Path | None, option("FOLDER", "A pipeline. [default: assets/pel_medmentions]")] = None,
+    output: Annotated[Path, option("FOLDER", "Folder for the results.")] = Path("demo"),
     as_json: bool = JSON,
 ) -> None:
     """Link texts, print a table, and write links.jsonl and the page links.html.

@@ -8,7 +8,7 @@ import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import Corpus, KBForTypes, Pipeline, Seed
+from ._options import Corpus, KBForTypes, Pipeline, Seed, argument, flag, option
 from ._output import JSON, emit, message
 from ._table import text_table
 
@@ -21,28 +21,15 @@ _LARGE = 5_000_000  # bytes
 def evaluate(
     pipeline: Pipeline,
     corpus: Corpus,
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for metrics.json, predictions.jsonl and the plots.")
-    ],
-    end_to_end: Annotated[bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions, too.")] = False,
-    top_k: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100_000, help="Candidates per mention (gold mentions only).")
-    ] = 64,
+    output: Annotated[Path, option("FOLDER", "Folder for metrics.json, predictions.jsonl and the plots.")],
+    end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
+    top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
     seen: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Training corpus, to tell seen from unseen entities (repeatable). Default: the texts that the index "
-            "was built with.",
-        ),
+        option("FILE", "Training corpus, to tell seen entities (repeatable). Default: that of the index."),
     ] = None,
     group_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY",
-            help="Also compute metrics by group of documents, and their macro average. KEY is in the documents' meta, "
-            "e.g. meta.world.",
-        ),
+        str | None, option("KEY", "Also compute metrics by a key of the documents' meta, e.g. meta.world.")
     ] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
@@ -108,16 +95,14 @@ def _metrics_text(metrics: dict[str, Any]) -> str:
 
 @pel_cli.command("compare", rich_help_panel="Evaluate")
 def compare(
-    dir_a: Annotated[Path, typer.Argument(metavar="FOLDER_A", help="Folder of `evaluate` for one pipeline.")],
-    dir_b: Annotated[
-        Path, typer.Argument(metavar="FOLDER_B", help="Folder of `evaluate` for another pipeline, on the same corpus.")
-    ],
+    dir_a: Annotated[Path, argument("FOLDER_A", "Folder of `evaluate` for one pipeline.")],
+    dir_b: Annotated[Path, argument("FOLDER_B", "Folder of `evaluate` for another pipeline, on the same corpus.")],
     group_by: Annotated[
         Literal["label", "type", "seen"],
         typer.Option(help="Groups of the last table: mention label, KB type of the gold entity, or seen in training."),
     ] = "label",
     kb: KBForTypes = None,
-    samples: Annotated[int, typer.Option(metavar="N", min=1, help="Bootstrap samples.")] = 1000,
+    samples: Annotated[int, option("N", "Bootstrap samples.", min=1)] = 1000,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -185,21 +170,15 @@ def _cells(row: dict[str, Any]) -> list[str]:
 @pel_cli.command("report", rich_help_panel="Evaluate")
 def report(
     dirs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FOLDER...", help="Folders that `evaluate` wrote; the first is compared with the others."
-        ),
+        list[Path], argument("FOLDER...", "Folders that `evaluate` wrote; the first is compared with the others.")
     ],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("report.html"),
+    output: Annotated[Path, option("FILE", "The page to write.")] = Path("report.html"),
     corpus: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="The evaluated corpus, to show errors in context (repeatable)."),
+        list[Path] | None, option("FILE", "The evaluated corpus, to show errors in context (repeatable).")
     ] = None,
     kb: KBForTypes = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="Title of the page.")] = "Entity linking",
-    max_errors: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Maximum number of errors shown of each kind, over all runs.")
-    ] = 200,
+    title: Annotated[str, option("TEXT", "Title of the page.")] = "Entity linking",
+    max_errors: Annotated[int, option("N", "Maximum number of errors shown of each kind, over all runs.", min=0)] = 200,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._encoder import encoder_folder
-from ._options import KB, Backend, Codes, Model, NewIndex, Pca, RowBytes
+from ._options import KB, Backend, Codes, Model, NewIndex, Pca, RowBytes, argument, option
 from ._output import JSON, emit, key_values, message
 from ._settings import split_names
 
@@ -21,37 +21,21 @@ def index(
     model: Model,
     out: NewIndex,
     kinds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES", help="Rows per entity, separated by commas: card, alias, mention. [default: card,alias]"
-        ),
+        str | None, option("NAMES", "Rows per entity, separated by commas: card, alias, mention. [default: card,alias]")
     ] = None,
     mentions: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Annotated corpus (JSON lines) for the mention rows and the counts of surface forms (repeatable). Use "
-            "training text only.",
-        ),
+        option("FILE", "Training corpus (JSON lines), for mention rows and counts of surface forms (repeatable)."),
     ] = None,
-    max_mentions: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Maximum number of mention rows per entity.")
-    ] = None,
+    max_mentions: Annotated[int | None, option("N", "Maximum number of mention rows per entity.", min=1)] = None,
     topics: Annotated[bool, typer.Option(help="Also keep a vector and the entities of each annotated text.")] = True,
-    index_type: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The type of vector index. [default: faissivf]")
-    ] = None,
+    index_type: Annotated[str | None, option("NAME", "The type of vector index. [default: faissivf]")] = None,
     codes: Codes = None,
     pca: Pca = None,
     row_bytes: RowBytes = None,
     backend: Backend = None,
     update: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Reuse the vectors of an index of the same model with fp32 codes, perhaps OUT itself, and embed only "
-            "what has changed. Kinds, type and codes default to those of this index.",
-        ),
+        Path | None, option("FOLDER", "Reuse the vectors of an index of this model with fp32 codes, e.g. OUT itself.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -108,9 +92,9 @@ def index(
 
 @pel_cli.command("recode", rich_help_panel="Train")
 def recode(
-    index: Annotated[Path, typer.Argument(metavar="INDEX", help="The index to copy, best with fp16 or fp32 codes.")],
+    index: Annotated[Path, argument("INDEX", "The index to copy, best with fp16 or fp32 codes.")],
     out: NewIndex,
-    index_type: Annotated[str, typer.Option(metavar="NAME", help="The type of vector index.")] = "faissivf",
+    index_type: Annotated[str, option("NAME", "The type of vector index.")] = "faissivf",
     codes: Codes = None,
     pca: Pca = None,
     row_bytes: RowBytes = None,

@@ -4,22 +4,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import Pipeline
+from ._options import Pipeline, argument, option
 from ._output import JSON, emit, message
 
 
 @pel_cli.command("explain", rich_help_panel="Link")
 def explain(
     pipeline: Pipeline,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to link.")],
-    mention: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Explain only this mention of the text; the first is 1.")
-    ] = None,
-    n_candidates: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates per mention.")] = 5,
+    text: Annotated[str, argument("TEXT", "The text to link.")],
+    mention: Annotated[int | None, option("N", "Explain only this mention of the text; the first is 1.", min=1)] = None,
+    n_candidates: Annotated[int, option("N", "Candidates per mention.", min=1)] = 5,
     as_json: bool = JSON,
 ) -> None:
     """Link a text and print the evidence for the candidates of each mention: cosines, counts, spelling.
@@ -42,9 +38,7 @@ def explain(
 
 @pel_cli.command("verify", rich_help_panel="Link")
 def verify(
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A pipeline, knowledge base, encoder, index or generator folder.")
-    ],
+    path: Annotated[Path, argument("PATH", "A pipeline, knowledge base, encoder, index or generator folder.")],
     as_json: bool = JSON,
 ) -> None:
     """Read every file and compare its size and SHA-256 hash with the manifest.

@@ -2,11 +2,9 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Warnings
 from ._app import pel_cli
-from ._options import Overwrite, Pipeline, Resume, Settings
+from ._options import Overwrite, Pipeline, Resume, Settings, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
@@ -17,46 +15,28 @@ def link(
     pipeline: Pipeline,
     input_path: Annotated[
         str,
-        typer.Argument(
-            metavar="INPUT",
-            help="Texts: .txt (a document per line), a folder of .txt files, .jsonl, .parquet, PubTator, or BioC (a "
-            "file or a folder). All but Parquet may be gzipped (.gz).",
-        ),
+        argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
     ],
-    output: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUTPUT",
-            help="A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat; all but Parquet may be gzipped",
-        ),
-    ],
+    output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
     format_name: Annotated[
-        str,
-        typer.Option(
-            "--format", metavar="NAME", help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content."
-        ),
+        str, option("NAME", "txt, jsonl, parquet, pubtator, bioc; auto = by file name and content.", "--format")
     ] = "auto",
-    to: Annotated[
-        str, typer.Option(metavar="NAME", help="Output format: jsonl, parquet, pubtator, bioc, brat; auto = by name.")
-    ] = "auto",
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="local, ray, spark, or another registered one.")
-    ] = "local",
+    to: Annotated[str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat; auto = by name.")] = "auto",
+    engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,
-    n_process: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1,
+    n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=1_000_000, help="Documents per batch. [default: the engine's]")
+        int | None, option("N", "Documents per batch. [default: the engine's]", min=1, max=1_000_000)
     ] = None,
-    n_candidates: Annotated[int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")] = 5,
-    part_size: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Documents per saved part. [default: 2%, 10 to 1,000]")
-    ] = None,
+    n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
+    part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
     """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
 
+    Input and output may be gzipped (.gz), except for Parquet.
     Results are saved part by part. To continue an interrupted run, run the same command with --resume. Documents
     on which the pipeline fails are left out and listed; all others are linked.
 

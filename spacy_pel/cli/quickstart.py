@@ -4,15 +4,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, saved_part
 from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
 from ._kb import reader_of
-from ._options import NewPipeline, Overwrite, Settings
+from ._options import NewPipeline, Overwrite, Settings, argument, flag, option
 from ._output import JSON, emit, key_values, message
 from ._settings import make_reader, parse_settings
 
@@ -45,39 +43,23 @@ for ent in nlp({text!r}).ents:
 def quickstart(
     codes: Annotated[
         Path,
-        typer.Argument(
-            metavar="CODES.csv",
-            help="A table with a header: code, name, synonyms (separated by |), type. Also another file or folder that "
-            "`kb build` reads, or a KB folder.",
-        ),
+        argument("CODES.csv", "A table: code, name, synonyms (separated by |), type. Or any source of `kb build`."),
     ],
     out: NewPipeline,
     ner: Annotated[
         str | None,
-        typer.Option(
-            metavar="PIPELINE",
-            help="Find mentions with the components of this pipeline, e.g. assets/pel_medmentions. They may be worded "
-            "differently from the table, or not in it (NIL).",
-        ),
+        option("PIPELINE", "Find mentions with this pipeline, e.g. assets/pel_medmentions. They may be NIL."),
     ] = None,
     phrases: Annotated[
-        bool, typer.Option("--phrases", help="Find the names in the table, in any case. The default without --ner.")
+        bool, flag("--phrases", "Find the names in the table, in any case. The default without --ner.")
     ] = False,
     encoder: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="A model or pipeline folder with an encoder. Default: that of --ner or of the default pipeline.",
-        ),
+        str | None, option("FOLDER", "A model, or a pipeline for its encoder. Default: --ner or the default pipeline.")
     ] = None,
-    reader: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The format, as for `kb build`. Default: by the file name.")
-    ] = None,
+    reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
-    lang: Annotated[str, typer.Option(metavar="CODE", help="The language of the text, without --ner.")] = "en",
-    text: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="An example text to link. Default: one made of names.")
-    ] = None,
+    lang: Annotated[str, option("CODE", "The language of the text, without --ner.")] = "en",
+    text: Annotated[str | None, option("TEXT", "An example text to link. Default: one made of names.")] = None,
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
@@ -95,7 +77,8 @@ def quickstart(
 
     started = time.perf_counter()
     if out.exists() and not (overwrite and (out / "config.cfg").is_file()):
-        raise PelError(Errors.E658.format(path=out, got=_kind(out)))
+        got = "a pipeline" if (out / "config.cfg").is_file() else "a folder that is no pipeline, or a file"
+        raise PelError(Errors.E658.format(path=out, got=got))
     if encoder is None and ner and (Path(ner) / "config.cfg").is_file() and saved_part(Path(ner), "encoder"):
         encoder = ner
     source = _encoder_source(Path(encoder) if encoder else default_pipeline("--encoder"))
@@ -103,7 +86,7 @@ def quickstart(
     with atomic_path(out) as part:
         part.mkdir()
         kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [])
-        vectors = _add_linker(nlp, kb, source, out)
+        vectors = _add_linker(nlp, kb, *source, out)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
         if ner is None:
             linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
@@ -127,15 +110,6 @@ def quickstart(
         "python": _PYTHON.format(path=str(out), text=doc.text),
     }
     emit(result, as_json=as_json, text=_summary)
-
-
-def _kind(path: Path) -> str:
-    """What is at a path."""
-    if not path.is_dir():
-        return "a file"
-    if (path / "config.cfg").is_file():
-        return "a pipeline"
-    return "a folder that is no pipeline" if any(path.iterdir()) else "an empty folder"
 
 
 def _mention_finder(ner: str | None, lang: str) -> "Language":
@@ -190,14 +164,15 @@ def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _add_linker(
-    nlp: "Language", kb: "KnowledgeBase", source: tuple[Path, dict[str, Any]], out: Path
+    nlp: "Language", kb: "KnowledgeBase", folder: Path, settings: dict[str, Any], out: Path
 ) -> "ResumableEncoder":
     """Embed the knowledge base and add a linker for it.
 
     Args:
         nlp: gets the linker as its last component.
         kb: the entities.
-        source: of ``_encoder_source``.
+        folder: of the encoder.
+        settings: of the linker.
         out: computed vectors are kept next to it.
 
     Returns:
@@ -207,7 +182,6 @@ def _add_linker(
     from ..index import EntityIndex
     from ..index.resumable_encoder import ResumableEncoder
 
-    folder, settings = source
     encoder = load_encoder(folder)
     vectors = ResumableEncoder(encoder, out.with_name(f"{out.name}.parts"))
     component: Any = nlp.add_pipe(FACTORY, config=settings)

@@ -8,14 +8,14 @@ import typer
 
 from ._app import CONFIG_CONTEXT, ranker_cli
 from ._config import parse_overrides
-from ._options import Backend, GpuId, NewPipeline, Pipeline, Resume, TrainingOutput
+from ._options import Backend, GpuId, NewPipeline, Pipeline, Resume, TrainingOutput, argument, option
 from ._output import JSON, emit, emit_best, key_values
 
 
 @ranker_cli.command("train", context_settings=CONFIG_CONTEXT)
 def ranker_train(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A config with a [ranker] section.")],
+    config: Annotated[Path, argument("CONFIG", "A config with a [ranker] section.")],
     output: TrainingOutput,
     gpu_id: GpuId = -1,
     resume: Resume = False,
@@ -43,12 +43,11 @@ def ranker_train(
 @ranker_cli.command("add")
 def ranker_add(
     pipeline: Pipeline,
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The ranker, e.g. training/ranker/model-best.")],
+    model: Annotated[Path, argument("MODEL", "The ranker, e.g. training/ranker/model-best.")],
     out: NewPipeline,
-    top_k: Annotated[int, typer.Option(metavar="N", min=1, help="Number of candidates to rerank.")] = 16,
+    top_k: Annotated[int, option("N", "Number of candidates to rerank.", min=1)] = 16,
     mix: Annotated[
-        float | None,
-        typer.Option(metavar="NUMBER", min=0.0, help="Weight of the combiner's score. Default: fitted by calibrate."),
+        float | None, option("NUMBER", "Weight of the combiner's score. Default: fitted by calibrate.", min=0.0)
     ] = None,
     backend: Backend = None,
     as_json: bool = JSON,

@@ -2,35 +2,29 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import Pipeline
+from ._options import Pipeline, flag, option
 from ._output import JSON, emit, message
 
 
 @pel_cli.command("serve", rich_help_panel="Link")
 def serve(
     pipeline: Pipeline,
-    host: Annotated[str, typer.Option(metavar="HOST", help="Address; 0.0.0.0 = all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 = any free one.")] = 8000,
+    host: Annotated[str, option("HOST", "Address; 0.0.0.0 = all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, option("N", "Port; 0 = any free one.", min=0, max=65535)] = 8000,
     save: Annotated[
-        bool,
-        typer.Option("--save", help="Save corrections in the pipeline. Otherwise they last until the server stops."),
+        bool, flag("--save", "Save corrections in the pipeline. Otherwise they last until the server stops.")
     ] = False,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another name of this machine that browsers use (repeatable)."),
+        list[str] | None, option("NAME", "Another name of this machine that browsers use (repeatable).")
     ] = None,
-    max_chars: Annotated[int, typer.Option(metavar="N", min=1, help="Characters per text.")] = 50_000,
-    max_texts: Annotated[int, typer.Option(metavar="N", min=1, help="Texts per request.")] = 64,
-    max_bytes: Annotated[int, typer.Option(metavar="N", min=1, help="Bytes per request.")] = 4_000_000,
-    timeout: Annotated[float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds to answer a request.")] = 60.0,
-    receive_timeout: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds for a client to send its request.")
-    ] = 20.0,
-    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Requests that may wait for the model.")] = 16,
+    max_chars: Annotated[int, option("N", "Characters per text.", min=1)] = 50_000,
+    max_texts: Annotated[int, option("N", "Texts per request.", min=1)] = 64,
+    max_bytes: Annotated[int, option("N", "Bytes per request.", min=1)] = 4_000_000,
+    timeout: Annotated[float, option("NUMBER", "Seconds to answer a request.", min=0.1)] = 60.0,
+    receive_timeout: Annotated[float, option("NUMBER", "Seconds for a client to send its request.", min=0.1)] = 20.0,
+    queue: Annotated[int, option("N", "Requests that may wait for the model.", min=1)] = 16,
     as_json: bool = JSON,
 ) -> None:
     """Open a pipeline in the browser: link texts, see the evidence, correct links, undo corrections.

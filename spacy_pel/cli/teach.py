@@ -4,13 +4,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL, Document, Mention
 from ..util import logger, numbered_jsonl
 from ._app import pel_cli
-from ._options import Pipeline
+from ._options import Pipeline, argument, flag, option
 from ._output import JSON, emit, key_values, message
 
 _REQUIRED = {"text": str, "start": int, "end": int, "kb_id": str}
@@ -22,17 +20,11 @@ _HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context"
 def teach(
     pipeline: Pipeline,
     corrections: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="CORRECTIONS.jsonl",
-            help='Corrected mentions, one per line: {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.',
-        ),
+        Path | None, argument("CORRECTIONS.jsonl", 'Lines {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.')
     ] = None,
-    by: Annotated[str, typer.Option(metavar="NAME", help="Who corrected them, for the log.")] = "",
-    list_learned: Annotated[
-        bool, typer.Option("--list", help="List the corrections in effect; change nothing.")
-    ] = False,
-    undo: Annotated[list[int] | None, typer.Option(metavar="ID", help="Undo this correction (repeatable).")] = None,
+    by: Annotated[str, option("NAME", "Who corrected them, for the log.")] = "",
+    list_learned: Annotated[bool, flag("--list", "List the corrections in effect; change nothing.")] = False,
+    undo: Annotated[list[int] | None, option("ID", "Undo this correction (repeatable).")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Make corrected mentions count at once, without training. List or undo them.

@@ -9,7 +9,7 @@ from ..errors import Errors, PelError
 from ._app import CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
 from ._encoder import encoder_folder, open_bi_encoder
-from ._options import KB, Backend, Config, Corpus, GpuId, Model, NewModel, Resume, TrainingOutput
+from ._options import KB, Backend, Config, Corpus, GpuId, Model, NewModel, Resume, TrainingOutput, argument, option
 from ._output import JSON, emit, emit_best, key_values, message
 
 
@@ -40,11 +40,9 @@ def train(
 @pel_cli.command("average", rich_help_panel="Train")
 def average(
     model: Model,
-    other: Annotated[Path, typer.Argument(metavar="OTHER", help="A model trained from the same initial weights.")],
+    other: Annotated[Path, argument("OTHER", "A model trained from the same initial weights.")],
     out: NewModel,
-    weight: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0, max=1, help="Weight of OTHER; MODEL has the rest.")
-    ] = 0.5,
+    weight: Annotated[float, option("NUMBER", "Weight of OTHER; MODEL has the rest.", min=0, max=1)] = 0.5,
     as_json: bool = JSON,
 ) -> None:
     """Average the weights of two bi-encoders.
@@ -68,12 +66,10 @@ def mine(
     kb: KB,
     model: Model,
     corpus: Corpus,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, .jsonl or .jsonl.gz.")],
-    depth: Annotated[int, typer.Option(metavar="N", min=1, help="Entities per mention.")] = 64,
-    index: Annotated[
-        str, typer.Option(metavar="NAME", help="flat = exact; ivf = approximate, for millions of entities.")
-    ] = "flat",
-    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Only the first N mentions; 0 = all.")] = 0,
+    out: Annotated[Path, argument("OUT", "The file to write, .jsonl or .jsonl.gz.")],
+    depth: Annotated[int, option("N", "Entities per mention.", min=1)] = 64,
+    index: Annotated[str, option("NAME", "flat = exact; ivf = approximate, for millions of entities.")] = "flat",
+    limit: Annotated[int, option("N", "Only the first N mentions; 0 = all.", min=0)] = 0,
     backend: Backend = None,
     gpu_id: GpuId = -1,
     as_json: bool = JSON,

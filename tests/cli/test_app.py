@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from spacy_pel.cli import _app, pel_cli
+from spacy_pel.cli import _app
 from spacy_pel.cli._app import PLUGINS, PelGroup, _log_to_stderr
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.cli._output import key_values
@@ -199,12 +199,6 @@ def test_config_errors_are_one_line(tmp_path):
     assert load_config(path, {"paths.kb": 2})["paths"]["kb"] == 2
     with pytest.raises(PelError, match="E601"):
         load_config(path, {"nothing.here.x": 2})
-
-
-def test_json_is_one_object(folder):
-    result = run("kb", "info", folder / "kb", "--json")
-    assert isinstance(json.loads(result.out), dict)
-    assert pel_cli.info.cls is PelGroup
 
 
 def test_values_read_as_text():

@@ -11,7 +11,7 @@ from spacy_pel.candidates.loading import make_generator
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
-from .conftest import run
+from .conftest import refused, run
 from .test_ranker import CONFIG
 
 GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
@@ -71,8 +71,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     assert metrics["n_seen"] == 0 and "index_fingerprint" not in metrics
     linked = run("link", tmp_path / "out", folder / "dev.jsonl", tmp_path / "linked.jsonl", "--json")
     assert linked.code == 0 and linked.json["mentions"] > 0
-    refused = run("calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", calibrated)
-    assert refused.code == 2 and "PEL-E661" in refused.err
+    refused("E661", "calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", calibrated)
 
 
 @pytest.mark.parametrize("how", ["rrf", "union"])
@@ -109,15 +108,12 @@ def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path
 
 def test_bad_input(folder, tfidf, alone, tmp_path):
     out = tmp_path / "out"
-    result = run("candidates", "add", alone, tfidf, out, "--ensemble", "rrf")
-    assert result.code == 2 and "PEL-E458" in result.err
+    refused("E458", "candidates", "add", alone, tfidf, out, "--ensemble", "rrf")
     strange = make_generator("tfidf", {})
     strange.build(KnowledgeBase([Entity("X1", "aspirin")]))
     strange.to_disk(tmp_path / "strange")
-    result = run("candidates", "add", folder / "pipeline", tmp_path / "strange", out)
-    assert result.code == 2 and "PEL-E443" in result.err
-    result = run("candidates", "add", folder / "pipeline", folder / "model", out)
-    assert result.code == 2 and "PEL-E007" in result.err
+    refused("E443", "candidates", "add", folder / "pipeline", tmp_path / "strange", out)
+    refused("E007", "candidates", "add", folder / "pipeline", folder / "model", out)
     result = run("candidates", "add", folder / "model", tfidf, out)
     assert result.code == 2
     assert not out.exists()

@@ -8,7 +8,7 @@ import pytest
 
 from spacy_pel.util import read_jsonl, write_jsonl
 
-from .conftest import run
+from .conftest import refused, run
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,7 @@ def test_types_from_the_kb(folder, runs, tmp_path):
         record.pop("types", None)
     write_jsonl(tmp_path / "old" / "predictions.jsonl", records)
     args = ("compare", tmp_path / "old", runs / "b", "--group-by", "type")
-    result = run(*args)
-    assert result.code == 2 and "E684" in result.err
+    refused("E684", *args)
     for kb in ("kb", "pipeline"):
         groups = run(*args, "--kb", folder / kb, "--json").json["groups"]
         assert [row["name"] for row in groups] == ["T047", "–"]
@@ -69,8 +68,8 @@ def test_types_from_the_kb(folder, runs, tmp_path):
 
 
 def test_bad_input(runs, tmp_path):
-    result = run("compare", runs / "a", tmp_path)
-    assert result.code == 2 and "E680" in result.err and len(result.err.splitlines()) == 1
+    said = refused("E680", "compare", runs / "a", tmp_path)
+    assert len(said.splitlines()) == 1
     shutil.copytree(runs / "a", tmp_path / "less")
     write_jsonl(tmp_path / "less" / "predictions.jsonl", list(read_jsonl(runs / "a" / "predictions.jsonl"))[1:])
     assert "E682" in run("compare", runs / "a", tmp_path / "less").err

@@ -2,7 +2,7 @@
 
 from spacy_pel.corpora import read_corpus
 
-from .conftest import run
+from .conftest import refused, run
 
 
 def test_each_document_is_in_one_fold_and_in_the_rest_of_all_others(folder, tmp_path):
@@ -29,5 +29,5 @@ def test_the_first_of_ten_folds_is_what_convert_takes_out(folder, tmp_path):
 
 
 def test_more_folds_than_documents(folder, tmp_path):
-    result = run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 1000)
-    assert result.code == 2 and "E218" in result.err and not (tmp_path / "folds").exists()
+    refused("E218", "corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 1000)
+    assert not (tmp_path / "folds").exists()

@@ -2,7 +2,7 @@
 
 from spacy_pel.util import read_json
 
-from .conftest import run
+from .conftest import refused, run
 
 
 def test_corpus_info(folder, tmp_path):
@@ -20,5 +20,5 @@ def test_corpus_info(folder, tmp_path):
 
 def test_corpus_info_of_nothing(tmp_path):
     (tmp_path / "empty.jsonl").write_text('{"id": "1", "text": "x", "mentions": []}\n')
-    result = run("corpus", "info", tmp_path / "empty.jsonl", "--output", tmp_path / "out")
-    assert result.code == 2 and "E620" in result.err and not (tmp_path / "out").exists()
+    refused("E620", "corpus", "info", tmp_path / "empty.jsonl", "--output", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

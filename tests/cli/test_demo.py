@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy_pel.util import read_jsonl
 
-from .conftest import run
+from .conftest import refused, run
 
 TEXT = 'Aspirin\'s "effect" in <fever> & zebra fish: aspirin against fever.'
 
@@ -38,5 +38,5 @@ def test_missing_pipeline(tmp_path):
 def test_without_the_default_pipeline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))
-    result = run("demo", "--output", tmp_path / "demo")
-    assert result.code == 2 and "E666" in result.err and "--pipeline" in result.err
+    said = refused("E666", "demo", "--output", tmp_path / "demo")
+    assert "--pipeline" in said

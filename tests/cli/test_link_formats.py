@@ -3,9 +3,8 @@
 import pytest
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.util import read_jsonl
 
-from .conftest import run
+from .conftest import refused, run
 from .test_link import killed_after
 
 TEXTS = ["Fever 🌡 after aspirin.\nNo zebra fish, no stroke.", "Nothing <here> & there.", "Kidney stone"]
@@ -85,8 +84,8 @@ def test_overwrite(folder, texts, tmp_path):
         args = ["link", folder / "pipeline", texts, tmp_path / name]
         assert run(*args).code == 0
         (texts / "c.txt").rename(tmp_path / "c.txt")
-        refused = run(*args)
-        assert refused.code == 2 and "E657" in refused.err and "--overwrite" in refused.err
+        failed = refused("E657", *args)
+        assert "--overwrite" in failed
         assert run(*args, "--overwrite").code == 0
         (tmp_path / "c.txt").rename(texts / "c.txt")
     assert sorted(path.name for path in (tmp_path / "out.brat").iterdir()) == [*("a.ann", "a.txt", "b.ann", "b.txt")]
@@ -99,12 +98,11 @@ def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):
     (tmp_path / "file.brat").write_text("kept")
     (tmp_path / "folder.xml").mkdir()
     for name, got in (("kept.brat", "notes.doc"), ("file.brat", "a file"), ("folder.xml", "a folder")):
-        result = run("link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
-        assert result.code == 2 and "E647" in result.err and got in result.err
+        said = refused("E647", "link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
+        assert got in said
     assert (kept / "notes.doc").read_text() == (tmp_path / "file.brat").read_text() == "kept"
     for source in (texts, texts / "a.txt"):
-        result = run("link", folder / "pipeline", source, texts, "--to", "brat", "--overwrite")
-        assert result.code == 2 and "E649" in result.err
+        refused("E649", "link", folder / "pipeline", source, texts, "--to", "brat", "--overwrite")
     assert len(list(texts.iterdir())) == 3
 
 
@@ -124,10 +122,3 @@ def test_names_and_formats(folder, texts, tmp_path, name, options, code):
     result = run("link", folder / "pipeline", texts, tmp_path / name, *options)
     assert result.code == 2 and f"[PEL-{code}]" in result.err and result.err.count("\n") == 1
     assert not (tmp_path / name).exists()
-
-
-def test_json_lines_by_name_and_by_option(folder, texts, tmp_path):
-    assert run("link", folder / "pipeline", texts, tmp_path / "out.jsonl", "--part-size", 2).code == 0
-    assert run("link", folder / "pipeline", texts, tmp_path / "new.jsonl", "--to", "jsonl").code == 0
-    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "new.jsonl").read_bytes()
-    assert [line["id"] for line in read_jsonl(tmp_path / "out.jsonl")] == ["a", "b", "c"]

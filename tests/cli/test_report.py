@@ -6,7 +6,7 @@ import pytest
 
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
-from .conftest import run
+from .conftest import refused, run
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,6 @@ def test_runs_on_other_mentions_have_no_difference(runs, tmp_path):
 def test_bad_input(folder, runs, tmp_path):
     output = ("--output", tmp_path / "r.html")
     assert "E680" in run("report", tmp_path, *output).err
-    result = run("report", runs / "a", *output, "--corpus", folder / "train.jsonl")
-    assert result.code == 2 and "E685" in result.err
+    refused("E685", "report", runs / "a", *output, "--corpus", folder / "train.jsonl")
     assert "E686" in run("report", runs / "a", *output, "--kb", tmp_path).err
     assert not (tmp_path / "r.html").exists()

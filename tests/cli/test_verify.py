@@ -2,7 +2,7 @@
 
 import shutil
 
-from .conftest import run
+from .conftest import refused, run
 
 
 def test_a_saved_pipeline_is_as_saved(folder):
@@ -35,5 +35,4 @@ def test_every_changed_byte_is_found(folder, tmp_path):
 
 
 def test_nothing_to_verify(tmp_path):
-    result = run("verify", tmp_path)
-    assert result.code == 2 and "E011" in result.err
+    refused("E011", "verify", tmp_path)

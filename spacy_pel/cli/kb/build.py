@@ -12,7 +12,7 @@ from ...util.config import load_config
 from ...util.files import atomic_path
 from .._app import CONFIG_CONTEXT, kb_cli
 from .._config import parse_overrides
-from .._options import KB, NewKB, Seed, Settings
+from .._options import KB, NewKB, Seed, Settings, argument, option
 from .._output import JSON, emit, key_values
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -20,8 +20,8 @@ from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_sou
 @kb_cli.command("build")
 def kb_build(
     out: NewKB,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The source files; for umls the META folder.")],
-    reader: Annotated[str, typer.Option(metavar="NAME", help=f"The format: {READERS}")],
+    files: Annotated[list[Path], argument("FILE...", "The source files; for umls the META folder.")],
+    reader: Annotated[str, option("NAME", f"The format: {READERS}")],
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -48,17 +48,13 @@ def kb_build(
 def kb_merge(
     ctx: typer.Context,
     out: NewKB,
-    config: Annotated[
-        Path, typer.Argument(metavar="CONFIG", help="A config with a [merge] section, e.g. configs/open_cui.cfg.")
-    ],
-    data: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the source files.")] = Path("."),
+    config: Annotated[Path, argument("CONFIG", "A config with a [merge] section, e.g. configs/open_cui.cfg.")],
+    data: Annotated[Path, option("FOLDER", "The folder of the source files.")] = Path("."),
     corpus: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A corpus (JSON lines) whose gold mentions become names (repeatable)."),
+        list[Path] | None, option("FILE", "A corpus (JSON lines) whose gold mentions become names (repeatable).")
     ] = None,
     name_sources: Annotated[
-        Path | None,
-        typer.Option("--names", metavar="FILE", help="Also write a TSV of all names: id, name, first source."),
+        Path | None, option("FILE", "Also write a TSV of all names: id, name, first source.", "--names")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -106,10 +102,9 @@ def _merge_text(result: dict[str, Any]) -> str:
 def kb_sample(
     kb: KB,
     out: NewKB,
-    share: Annotated[float, typer.Option(metavar="NUMBER", min=0.0, max=1.0, help="Share of entities to draw.")] = 0.1,
+    share: Annotated[float, option("NUMBER", "Share of entities to draw.", min=0.0, max=1.0)] = 0.1,
     keep: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A corpus (JSON lines) whose entities are always kept (repeatable)."),
+        list[Path] | None, option("FILE", "A corpus (JSON lines) whose entities are always kept (repeatable).")
     ] = None,
     seed: Seed = 0,
     as_json: bool = JSON,

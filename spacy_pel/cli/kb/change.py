@@ -5,13 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ...errors import Errors, PelError
 from ...types import NIL
 from .._app import kb_cli
 from .._kb import open_kb, reader_of_all
-from .._options import CurrentKB, KBOrPipeline, OldKB, Settings
+from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, argument, flag, option
 from .._output import JSON, count_with_examples, emit, key_values, message
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -59,12 +57,8 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
 @kb_cli.command("add")
 def kb_add(
     kb: KBOrPipeline,
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="JSON lines, a table, or another format of `kb build`.")
-    ],
-    reader: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"The format. Default: by the file's name. {READERS}")
-    ] = None,
+    files: Annotated[list[Path], argument("FILE...", "JSON lines, a table, or another format of `kb build`.")],
+    reader: Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {READERS}")] = None,
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -72,11 +66,9 @@ def kb_add(
     settings: Settings = None,
     strict: Strict = False,
     retire_missing: Annotated[
-        bool, typer.Option("--retire-missing", help="FILE is a complete release: retire entities that it lacks.")
+        bool, flag("--retire-missing", "FILE is a complete release: retire entities that it lacks.")
     ] = False,
-    as_edits: Annotated[
-        bool, typer.Option("--as-edits", help="Record your own changes, which later releases do not undo.")
-    ] = False,
+    as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Add, replace and retire entities, from a release of the source or a file of changes.
@@ -165,8 +157,7 @@ def _update_text(result: dict[str, Any]) -> str:
 def kb_edits(
     kb: KBOrPipeline,
     drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Undo the edits of this entity, as if only the source existed (repeatable)."),
+        list[str] | None, option("ID", "Undo the edits of this entity, as if only the source existed (repeatable).")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -214,13 +205,11 @@ def _line(edit: dict[str, Any]) -> str:
 
 @kb_cli.command("migrate")
 def kb_migrate(
-    links: Annotated[
-        Path, typer.Argument(metavar="LINKS", help="An output of `link` (.jsonl, .jsonl.gz, .parquet), or a corpus.")
-    ],
+    links: Annotated[Path, argument("LINKS", "An output of `link` (.jsonl, .jsonl.gz, .parquet), or a corpus.")],
     old: OldKB,
     new: CurrentKB,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file to write. [default: LINKS with .migrated in its name]")
+        Path | None, option("FILE", "The file to write. [default: LINKS with .migrated in its name]")
     ] = None,
     as_json: bool = JSON,
 ) -> None:

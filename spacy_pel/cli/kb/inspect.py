@@ -2,18 +2,16 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from .._app import kb_cli
 from .._kb import open_kb
-from .._options import CurrentKB, KBOrPipeline, OldKB
+from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
 from .._output import JSON, emit, first_rows, key_values
 
 
 @kb_cli.command("info")
 def kb_info(
     kb: KBOrPipeline,
-    check: Annotated[bool, typer.Option("--check", help="Read everything and verify the fingerprint.")] = False,
+    check: Annotated[bool, flag("--check", "Read everything and verify the fingerprint.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
@@ -46,9 +44,7 @@ def _info_text(result: dict[str, Any]) -> str:
 
 @kb_cli.command("show")
 def kb_show(
-    kb: KBOrPipeline,
-    entity_id: Annotated[str, typer.Argument(metavar="ID", help="An id, live or retired.")],
-    as_json: bool = JSON,
+    kb: KBOrPipeline, entity_id: Annotated[str, argument("ID", "An id, live or retired.")], as_json: bool = JSON
 ) -> None:
     """Show an entity. A retired id shows its successor.
 
@@ -76,7 +72,7 @@ def _entity_text(result: dict[str, Any]) -> str:
 def kb_diff(
     old: OldKB,
     new: CurrentKB,
-    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Maximum number of ids printed of each kind.")] = 20,
+    limit: Annotated[int, option("N", "Maximum number of ids printed of each kind.", min=0)] = 20,
     as_json: bool = JSON,
 ) -> None:
     """Show which entities were added, removed or changed, by id.

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any
 
-import typer
-
+from .._options import flag, option
 from .._settings import make_reader, parse_settings, split_names
 
 READERS = (
@@ -11,19 +10,11 @@ READERS = (
 )
 
 Filter = list[str] | None
-Types = Annotated[
-    Filter, typer.Option(metavar="NAME", help="Only entities of these types, separated by commas, or st21pv.")
-]
-Sources = Annotated[
-    Filter, typer.Option(metavar="NAME", help="Only these source vocabularies, separated by commas (umls, rxnorm).")
-]
-Languages = Annotated[
-    Filter, typer.Option(metavar="NAME", help="Only names in these languages, separated by commas (umls, rf2).")
-]
-IdPrefix = Annotated[
-    str, typer.Option(metavar="TEXT", help="Only entities whose id starts with this.", show_default=False)
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Reject invalid entities instead of repairing them.")]
+Types = Annotated[Filter, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
+Sources = Annotated[Filter, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")]
+Languages = Annotated[Filter, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")]
+IdPrefix = Annotated[str, option("TEXT", "Only entities whose id starts with this.", show_default=False)]
+Strict = Annotated[bool, flag("--strict", "Reject invalid entities instead of repairing them.")]
 
 
 def kb_source(

@@ -1,6 +1,7 @@
 """Metrics by groups of mentions: by label, by the KB's types, by seen and unseen entities."""
 
 from collections.abc import Callable, Mapping, Sequence
+
 import numpy as np
 
 from ..prediction import Prediction
