@@ -14,7 +14,7 @@ from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.util import fingerprint, read_jsonl
 
-from .conftest import NAMES, documents, refused, run
+from .conftest import NAMES, documents, done, refused, run
 
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
@@ -31,8 +31,7 @@ def pipeline(folder, tmp_path):
 @pytest.fixture(scope="module")
 def calibrated(folder, tmp_path_factory):
     path = tmp_path_factory.mktemp("calibrated") / "pipeline"
-    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", path, "--json")
-    assert result.code == 0, result.err
+    done("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", path, "--json")
     return path
 
 
@@ -80,8 +79,8 @@ def test_calibrate_finds_the_nil_mentions(folder, calibrated, tmp_path):
 
 def test_calibrate_in_place_changes_the_calibration_and_its_checksum(folder, pipeline, calibrated):
     old = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
-    result = run("calibrate", pipeline, folder / "dev.jsonl")
-    assert result.code == 0 and "28 of them NIL" in result.err and "is unreliable" in result.err
+    result = done("calibrate", pipeline, folder / "dev.jsonl")
+    assert "28 of them NIL" in result.err and "is unreliable" in result.err
     new = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     changed = sorted(path.name for path in old if old[path] != new[path])
     assert changed == ["cfg.json", "manifest.json"] and old.keys() == new.keys()
@@ -103,8 +102,8 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
 def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
-    result = run("calibrate", pipeline, corpus)
-    assert result.code == 0 and "W500" in result.err
+    result = done("calibrate", pipeline, corpus)
+    assert "W500" in result.err
     assert "W506" not in result.err  # that it is not calibrated is no news
     assert "set threshold = 1.0" in result.err
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
@@ -115,8 +114,8 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
 def test_advice_on_default_weights_is_for_pipelines_without_a_calibration(folder, calibrated, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
-    result = run("calibrate", calibrated, corpus, "--output", tmp_path / "again")
-    assert result.code == 0 and "W500" in result.err and "set threshold" not in result.err
+    result = done("calibrate", calibrated, corpus, "--output", tmp_path / "again")
+    assert "W500" in result.err and "set threshold" not in result.err
 
 
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):
@@ -128,8 +127,7 @@ def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipelin
     write_corpus(tmp_path / "whole.jsonl", [*dev[::2], *dev[1::2]])
     before = learned(pipeline)
     fold = f"{pipeline}={halves[1]}"
-    pooled = run("calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json")
-    assert pooled.code == 0, pooled.err
+    pooled = done("calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json")
     assert learned(pipeline) == before
     assert f"{sum(len(one.mentions) for one in dev)} mentions" in pooled.err
     pooled, states = learned(tmp_path / "out"), {}
@@ -212,8 +210,8 @@ def test_apply_to_needs_the_same_encoder(folder, pipeline):
 def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
     config = pipeline / "config.cfg"
     config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
-    result = run("calibrate", pipeline, folder / "dev.jsonl")
-    assert result.code == 0 and "W600" in result.err
+    result = done("calibrate", pipeline, folder / "dev.jsonl")
+    assert "W600" in result.err
 
 
 def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
@@ -224,18 +222,17 @@ def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
 
 
 def test_evaluate_says_that_a_pipeline_is_not_calibrated(folder, pipeline, calibrated, tmp_path):
-    result = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "a", "--json")
-    assert result.code == 0 and "PEL-W506" in result.err and "spacy-pel calibrate" in result.err
+    result = done("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "a", "--json")
+    assert "PEL-W506" in result.err and "spacy-pel calibrate" in result.err
     # its default weights tell zebra fish and quantum dot from the names of the KB
     assert result.json["threshold"] is None and result.json["nil_f1"] > 0.9
-    result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "b", "--json")
-    assert result.code == 0 and "PEL-W506" not in result.err
+    result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "b", "--json")
+    assert "PEL-W506" not in result.err
 
 
 def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     out = tmp_path / "metrics"
-    result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
-    assert result.code == 0, result.err
+    result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics == result.json and not [key for key in KEYS if key not in metrics]
     assert all(

@@ -8,15 +8,14 @@ import pytest
 
 from spacy_pel.util import read_jsonl, write_jsonl
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 
 
 @pytest.fixture(scope="module")
 def runs(folder, tmp_path_factory):
     """Folders a and b; b has candidates in the reverse order, and so never the right id."""
     path = tmp_path_factory.mktemp("runs")
-    result = run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
-    assert result.code == 0, result.err
+    done("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
     shutil.copytree(path / "a", path / "b")
     records = list(read_jsonl(path / "a" / "predictions.jsonl"))
     for record in records:
@@ -27,8 +26,7 @@ def runs(folder, tmp_path_factory):
 
 
 def test_json(runs):
-    found = run("compare", runs / "a", runs / "b", "--json", "--seed", 5)
-    assert found.code == 0, found.err
+    found = done("compare", runs / "a", runs / "b", "--json", "--seed", 5)
     assert found.json["differences"]["recall@1"]["difference"] == -1.0
     assert found.json["tests"]["recall@1"]["significant"] is True
     assert [(row["name"], row["n"]) for row in found.json["groups"]] == [("ENTITY", 80)]

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 
 TRAIN = """
 [paths]
@@ -42,8 +42,7 @@ def config(folder, tmp_path):
 
 
 def test_training_config(config):
-    result = run("debug", config, "--json")
-    assert result.code == 0, result.err
+    result = done("debug", config, "--json")
     facts = result.json
     assert facts["kb.entities"] == 8
     assert (facts["train.mentions"], facts["train.in_kb"], facts["train.share_in_kb"]) == (40, 40, 1.0)
@@ -70,8 +69,7 @@ def test_the_first_weights_are_there(config, tiny_bert, tmp_path):
 
 
 def test_pipeline_config(folder):
-    result = run("debug", folder / "pipeline.cfg", "--json")
-    assert result.code == 0, result.err
+    result = done("debug", folder / "pipeline.cfg", "--json")
     assert result.json["pipeline"] == ["entity_ruler", "proxy_entity_linker"]
 
 

@@ -4,15 +4,14 @@ from pathlib import Path
 
 from spacy_pel.util import read_jsonl
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 
 TEXT = 'Aspirin\'s "effect" in <fever> & zebra fish: aspirin against fever.'
 
 
 def test_own_text(folder, tmp_path):
     arguments = ("demo", "--pipeline", folder / "pipeline", "--output", tmp_path / "demo")
-    result = run(*arguments, "--text", TEXT, "--text", "Nothing here.")
-    assert result.code == 0, result.err
+    result = done(*arguments, "--text", TEXT, "--text", "Nothing here.")
     first, second = read_jsonl(tmp_path / "demo" / "links.jsonl")
     assert first["text"] == TEXT and second["mentions"] == []
     assert [m["text"] for m in first["mentions"]] == ["fever", "zebra fish", "aspirin", "fever"]

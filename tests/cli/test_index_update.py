@@ -12,7 +12,7 @@ from spacy_pel.index import embed
 from spacy_pel.index.resumable_encoder import ResumableEncoder
 from spacy_pel.util import write_jsonl
 
-from .conftest import NAMES, refused, run
+from .conftest import NAMES, done, refused, run
 
 CHANGES = [
     {"concept_id": "N1", "canonical_name": "gout", "aliases": ["podagra"], "types": ["T047"]},
@@ -53,8 +53,7 @@ def embedded(monkeypatch):
 @pytest.mark.parametrize("out", ["new", "old"])
 def test_update(folder, changed, embedded, out):
     args = ("index", changed / "kb", folder / "model", changed / out, "--update", changed / "old")
-    result = run(*args, "--mentions", folder / "train.jsonl", "--json")
-    assert result.code == 0, result.err
+    result = done(*args, "--mentions", folder / "train.jsonl", "--json")
     # two cards, whose names HashEmbed reads, and new names
     assert sorted(embedded) == ["acetylsalicylic acid", "aspirin", "gout", "gout", "podagra"]
     assert "Embedding what has changed among " in result.err
@@ -86,8 +85,7 @@ def test_settings_stay_the_same_unless_they_are_given(folder, changed):
 def test_an_update_can_be_smaller(folder, changed):
     args = ("--kinds", "alias", "--codes", "int8")
     assert run("index", changed / "kb", folder / "model", changed / "expected", *args).code == 0
-    result = run("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old", *args)
-    assert result.code == 0, result.err
+    result = done("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old", *args)
     assert "--mentions" in result.err, "the old index has counts of surface forms, and this one has none"
     assert files(changed / "old") == files(changed / "expected")
     refused("E416", "index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
@@ -113,8 +111,8 @@ def test_a_killed_update_resumes(folder, changed, embedded, monkeypatch):
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     assert files(changed / "old") == before and (changed / "old.parts").is_dir()
-    resumed = run(*args)
-    assert resumed.code == 0 and "Resumed: 2 vectors" in resumed.err
+    resumed = done(*args)
+    assert "Resumed: 2 vectors" in resumed.err
     assert sorted(embedded) == ["acetylsalicylic acid", "gout", "podagra"]  # not the cards
     assert resumed.json["embedded"] == 5
     assert files(changed / "old") == files(changed / "expected")

@@ -4,7 +4,7 @@ import pytest
 
 from spacy_pel.corpora import read_corpus
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 from .test_link import killed_after
 
 TEXTS = ["Fever 🌡 after aspirin.\nNo zebra fish, no stroke.", "Nothing <here> & there.", "Kidney stone"]
@@ -34,11 +34,9 @@ def mentions(documents):
 )
 def test_round_trip(folder, texts, tmp_path, name, reader, options):
     assert run("link", folder / "pipeline", texts, tmp_path / "out.jsonl").code == 0
-    result = run("link", folder / "pipeline", texts, tmp_path / name, *options, "--json")
-    assert result.code == 0, result.err
+    result = done("link", folder / "pipeline", texts, tmp_path / name, *options, "--json")
     assert (result.json["documents"], result.json["mentions"], result.json["nil"]) == (3, 5, 1)
-    back = run("convert", tmp_path / "back.jsonl", "--reader", reader, "--strict", tmp_path / name)
-    assert back.code == 0, back.err
+    done("convert", tmp_path / "back.jsonl", "--reader", reader, "--strict", tmp_path / name)
     expected = mentions(read_corpus(tmp_path / "out.jsonl"))
     assert [[m[3] for m in d[2]] for d in expected] == [[("C5",), ("C0",), (), ("C3",)], [], [("C4",)]]
     if reader == "pubtator":  # a line is a line
@@ -48,8 +46,7 @@ def test_round_trip(folder, texts, tmp_path, name, reader, options):
 
 @pytest.mark.parametrize("name, options", [("out.brat", []), ("out", ["--to", "brat"])])
 def test_brat(folder, texts, tmp_path, name, options):
-    result = run("link", folder / "pipeline", texts, tmp_path / name, *options)
-    assert result.code == 0, result.err
+    done("link", folder / "pipeline", texts, tmp_path / name, *options)
     files = {path.name: path.read_text(encoding="utf8") for path in (tmp_path / name).iterdir()}
     assert sorted(files) == ["a.ann", "a.txt", "b.ann", "b.txt", "c.ann", "c.txt"]
     assert [files[f"{key}.txt"] for key in "abc"] == [text.lower() for text in TEXTS]
@@ -64,8 +61,8 @@ def test_resume_after_kill_9(folder, tmp_path, name):
     args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]
     killed_after(3, args)
     assert not out.exists()
-    resumed = run(*args, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 3 * 7
+    resumed = done(*args, "--resume", "--json")
+    assert resumed.json["resumed_after"] == 3 * 7
     assert resumed.json["documents"] == 40
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name == "out.brat":

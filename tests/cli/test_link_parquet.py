@@ -10,7 +10,7 @@ from spacy_pel.corpora import read_corpus, read_links
 from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.util import read_jsonl, write_jsonl
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -24,8 +24,7 @@ def linked(folder, tmp_path_factory):
         document["meta"] = {"number": number, "deep": [{"é": None}]} if number % 2 else {}
     write_jsonl(path / "in.jsonl", documents)
     for kind in ("jsonl", "parquet"):
-        result = run("link", folder / "pipeline", path / "in.jsonl", path / f"linked.{kind}")
-        assert result.code == 0, result.err
+        done("link", folder / "pipeline", path / "in.jsonl", path / f"linked.{kind}")
     return path
 
 
@@ -41,8 +40,7 @@ def test_both_are_the_same(linked):
 
 
 def test_linked_again_keeps_meta(folder, linked, tmp_path):
-    result = run("link", folder / "pipeline", linked / "linked.parquet", tmp_path / "out.jsonl")
-    assert result.code == 0, result.err
+    done("link", folder / "pipeline", linked / "linked.parquet", tmp_path / "out.jsonl")
     metas = [line["meta"] for line in read_jsonl(tmp_path / "out.jsonl")]
     assert metas == [line["meta"] for line in read_jsonl(linked / "in.jsonl")]
 
@@ -82,8 +80,8 @@ def test_links_are_no_gold_annotation_until_they_are_converted(folder, tmp_path,
     ):
         refused("E219", *words)
         assert f"spacy-pel convert GOLD.jsonl --reader jsonl {links}" in refused.err
-    converted = run("convert", gold, "--reader", "jsonl", links)
-    assert converted.code == 0 and "W202" not in converted.err and converted.err.count("W203") == 1
+    converted = done("convert", gold, "--reader", "jsonl", links)
+    assert "W202" not in converted.err and converted.err.count("W203") == 1
     assert run("evaluate", folder / "pipeline", gold, "--output", tmp_path / "out", "--json").json["n"] > 40
 
 
@@ -113,8 +111,8 @@ def test_links_as_they_were_are_not_corrected(tmp_path, caplog, kb_id, ids):
 
 def test_links_train_with_a_warning_and_are_refused_as_dev_corpora(folder, linked, tmp_path):
     links = linked / "linked.jsonl"
-    mined = run("mine", folder / "kb", folder / "model", links, tmp_path / "mined.jsonl")
-    assert mined.code == 0 and mined.err.count("W203") == 1
+    mined = done("mine", folder / "kb", folder / "model", links, tmp_path / "mined.jsonl")
+    assert mined.err.count("W203") == 1
     paths = ["--paths.train", links, "--paths.dev", links, "--output", tmp_path / "run"]
     for words in (
         ("train", CONFIGS / "tiny.cfg", "--paths.kb", folder / "kb", *paths),
@@ -127,5 +125,5 @@ def test_links_train_with_a_warning_and_are_refused_as_dev_corpora(folder, linke
 def test_a_report_that_shows_the_texts_says_nothing_of_their_links(folder, linked, tmp_path):
     out, page = tmp_path / "out", tmp_path / "page.html"
     assert run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", out).code == 0
-    shown = run("report", out, "--corpus", linked / "linked.jsonl", "--output", page)
-    assert shown.code == 0 and "W203" not in shown.err
+    shown = done("report", out, "--corpus", linked / "linked.jsonl", "--output", page)
+    assert "W203" not in shown.err

@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.pipeline.linker_data import update_linker_folder
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 from .test_link import killed_after
 
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
@@ -19,21 +19,18 @@ CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 def ranked(folder, tmp_path_factory):
     """A ranker of two steps, in a calibrated pipeline."""
     path = tmp_path_factory.mktemp("ranked")
-    trained = run(
+    trained = done(
         *("ranker", "train", CONFIG, "--output", path / "ranker", "--json", "--paths.pipeline", folder / "pipeline"),
         *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
         *("--ranker.training.max_steps", 2, "--ranker.training.eval_frequency", 1),
     )
-    assert trained.code == 0, trained.err
     assert trained.json["best"]["retriever_recall"] == 1.0 and "gold added to 0" in trained.err
-    added = run(
+    added = done(
         *("ranker", "add", folder / "pipeline", path / "ranker" / "model-best", path / "pipeline"),
         *("--top-k", 4, "--backend", "torchbackend", "--json"),
     )
-    assert added.code == 0, added.err
     assert added.json["top_k"] == 4 and added.json["backend"] == {"@pel_backends": "spacy-pel.TorchBackend.v1"}
-    calibrated = run("calibrate", path / "pipeline", folder / "dev.jsonl", "--json")
-    assert calibrated.code == 0, calibrated.err
+    done("calibrate", path / "pipeline", folder / "dev.jsonl", "--json")
     return path
 
 
@@ -62,8 +59,7 @@ def test_evaluate(folder, ranked, tmp_path):
         document.meta["world"] = f"w{i % 3}"
     write_corpus(tmp_path / "dev.jsonl", documents)
     arguments = (tmp_path / "dev.jsonl", "--output", tmp_path / "out", "--group-by", "meta.world")
-    result = run("evaluate", ranked / "pipeline", *arguments)
-    assert result.code == 0, result.err
+    result = done("evaluate", ranked / "pipeline", *arguments)
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
     assert len(metrics["ranker_fingerprint"]) == 32
     assert sorted(metrics["groups"]) == ["w0", "w1", "w2"]

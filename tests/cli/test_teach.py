@@ -13,7 +13,7 @@ from spacy_pel.types import NIL
 from spacy_pel.util import write_jsonl
 from spacy_pel.util.saved_folder import verify_folders
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 
 TEXT = "We studied aspirin in zebra fish."
 LINKER = "proxy_entity_linker"
@@ -47,8 +47,7 @@ def test_a_folder_that_is_no_pipeline(tmp_path):
 
 def test_teach_list_and_undo(pipeline, tmp_path):
     before = ids(pipeline)
-    result = run("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")
-    assert result.code == 0, result.err
+    result = done("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")
     counts = {key: result.json[key] for key in ("corrections", "learned", "nil", "changed", "ids", "in_effect")}
     assert counts == dict(corrections=2, learned=2, nil=1, changed=2, ids="1-2", in_effect=2)
     assert ids(pipeline) == {"aspirin": NIL, "zebra fish": "C7"} != before
@@ -82,16 +81,14 @@ def test_answers_of_the_linker_are_learned_with_a_warning(pipeline, tmp_path):
     assert (result.json["learned"], result.json["changed"]) == (2, 1)
     assert "PEL-W551] 1 of 2 learned corrections" in result.err
     assert "W551" not in run("teach", pipeline, tmp_path / "own.jsonl").err  # nothing new
-    links = run("link", pipeline, tmp_path / "own.jsonl", tmp_path / "links.jsonl")
-    assert links.code == 0, links.err
+    done("link", pipeline, tmp_path / "own.jsonl", tmp_path / "links.jsonl")
     refused("E672", "teach", pipeline, tmp_path / "links.jsonl")
 
 
 def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     not_found = [line("studied", "C7"), line("zebra", NIL)]  # that the second is not linked is right
     write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])
-    result = run("teach", pipeline, tmp_path / "fixes.jsonl")
-    assert result.code == 0
+    result = done("teach", pipeline, tmp_path / "fixes.jsonl")
     assert "PEL-W510" in result.err and "1 of 4 corrected" in result.err and "e.g. 'studied'" in result.err
     assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
 
@@ -103,8 +100,8 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     nlp.add_pipe("pel_name_finder", first=True)
     nlp.get_pipe(LINKER).forget()
     nlp.to_disk(pipeline)
-    result = run("teach", pipeline, tmp_path / "fixes.jsonl")
-    assert result.code == 0 and "W510" not in result.err
+    result = done("teach", pipeline, tmp_path / "fixes.jsonl")
+    assert "W510" not in result.err
     assert ids(pipeline)["studied"] == "C7"
 
 
@@ -174,8 +171,8 @@ def test_two_at_a_time_lose_nothing(pipeline, tmp_path, monkeypatch):
 
 def test_explain(pipeline, tmp_path):
     run("teach", pipeline, tmp_path / "fixes.jsonl")
-    result = run("explain", pipeline, TEXT)
-    assert result.code == 0 and result.out.count("answer: ") == 2
+    result = done("explain", pipeline, TEXT)
+    assert result.out.count("answer: ") == 2
     assert "decided by what was learned: 2: zebra fish = C7" in result.out and "P(NIL)" in result.out
     found = run("explain", pipeline, TEXT, "--mention", 2, "--n-candidates", 2, "--json").json["mentions"]
     assert [one["text"] for one in found] == ["zebra fish"] and len(found[0]["candidates"]) == 2

@@ -2,12 +2,11 @@
 
 import shutil
 
-from .conftest import refused, run
+from .conftest import done, refused, run
 
 
 def test_a_saved_pipeline_is_as_saved(folder):
-    result = run("verify", folder / "pipeline", "--json")
-    assert result.code == 0, result.err
+    result = done("verify", folder / "pipeline", "--json")
     kinds = {one["kind"] for one in result.json["folders"]}
     assert kinds >= {"entity linker", "knowledge base", "index"}
     listed = sum(one["files"] for one in result.json["folders"]) - (len(result.json["folders"]) - 1)

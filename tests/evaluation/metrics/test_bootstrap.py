@@ -54,13 +54,6 @@ def test_only_counted_mentions():
     assert tuple(nothing) == (0.0,) * 5 and not nothing.significant
 
 
-def test_same_seed_same_interval():
-    rng = np.random.default_rng(3)
-    a, b, document = rng.random(90) < 0.5, rng.random(90) < 0.5, np.repeat(np.arange(30), 3)
-    assert difference(a, b, document) == difference(a, b, document)
-    assert difference(a, b, document) != difference(a, b, document, seed=1)
-
-
 def test_metric_of_weights_agrees_with_the_share():
     rng = np.random.default_rng(4)
     a, b, document = rng.random(90) < 0.5, rng.random(90) < 0.7, np.repeat(np.arange(30), 3)
