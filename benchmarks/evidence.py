@@ -20,7 +20,7 @@ from rich.table import Table
 from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
+from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.label_types import label_types

@@ -28,4 +28,5 @@ def test_every_text_has_its_own_code():
     )
     assert len(codes) == len(set(codes)) > 90
     for code in codes:
-        assert getattr(Errors if code[0] == "E" else Warnings, code).startswith(f"[PEL-{code}]")
+        text = getattr(Errors if code[0] == "E" else Warnings, code)
+        assert text.startswith(f"[PEL-{code}] ") and text.count("[PEL-") == 1

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from ...errors import nearest_of
+from ...errors import closest
 
 # field -> what other tools call its column
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -60,5 +60,5 @@ def field_meant(name: str, fields: Iterable[str]) -> tuple[str, str]:
         The known name that is nearest, and its field; empty if none is near.
     """
     known = {usual: field for field in fields for usual in (field, *USUAL_NAMES[field])}
-    found = nearest_of(plain(name), known, cutoff=0.7)
+    found = closest(plain(name), known, cutoff=0.7)
     return found, known.get(found, "")

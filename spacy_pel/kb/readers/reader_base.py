@@ -8,7 +8,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from ...errors import Errors, PelError, Warnings, nearest_of, quoted, shortened
+from ...errors import Errors, PelError, Warnings, closest, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, raw_lines
@@ -240,7 +240,7 @@ class KBReaderBase(ABC):
             missing = [value for value, wanted in asked.items() if not any(map(has.__contains__, wanted))]
             if missing and has:  # what another filter leaves nothing for is not at fault
                 folded = {value.casefold(): value for value in has}
-                meant = [folded.get(nearest_of(value.casefold(), folded), "") for value in missing]
+                meant = [folded.get(closest(value.casefold(), folded), "") for value in missing]
                 hints = [f" (perhaps {quoted(one)} was meant)" if one else "" for one in meant]
                 named = ", ".join(quoted(value) + hint for value, hint in zip(missing, hints, strict=True))
                 common = [quoted(value) for value, _ in has.most_common(_N_VALUES)]
