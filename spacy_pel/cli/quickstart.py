@@ -257,7 +257,7 @@ def _add_names(nlp: "Language") -> int:
 
 
 def _summary(result: dict[str, Any]) -> str:
-    from ..util.columns import EMPTY, aligned
+    from ..util.text_layout import EMPTY, aligned
 
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
     rows = []

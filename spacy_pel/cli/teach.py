@@ -151,7 +151,7 @@ def _ranges(ids: list[int]) -> str:
 
 
 def _table(result: dict[str, Any]) -> str:
-    from ..util.columns import aligned
+    from ..util.text_layout import aligned
 
     keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
     rows = [[str(one[key]) for key in keys] for one in result["learned"]]

@@ -4,15 +4,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import Errors, PelError
+from .file_hashes import file_hash, remembered_hash
 from .files import atomic_path, read_json, write_json
-from .replacing import is_holder, one_at_a_time
-from .verified_files import file_hash, remembered_hash
+from .replacing import is_staging_dir, one_at_a_time
 
 MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
@@ -68,11 +68,16 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
     path = path.resolve()
     with one_at_a_time(path), atomic_path(path) as part:
 
+        def without(folder: str, names: list[str]) -> set[str]:
+            replaced = {*rewritten, MANIFEST} if Path(folder) == path else set()
+            return {name for name in names if name in replaced or is_staging_dir(name)}
+
         def link_files() -> None:
             shutil.rmtree(part, ignore_errors=True)
-            part.mkdir()
             if path.is_dir():
-                _link_files(path, part, {*rewritten, MANIFEST})
+                shutil.copytree(path, part, copy_function=_link, ignore=without)
+            else:
+                part.mkdir()
 
         read_whole(path, link_files)
         yield part
@@ -113,21 +118,6 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_ctime_ns
-
-
-def _link_files(source: Path, target: Path, without: Set[str]) -> None:
-    for file in source.iterdir():
-        if file.name in without or is_holder(file.name):
-            continue
-        if file.is_dir():
-            shutil.copytree(file, target / file.name, copy_function=_link, ignore=_holders)
-        else:
-            _link(str(file), str(target / file.name))
-
-
-def _holders(folder: str, names: list[str]) -> set[str]:
-    """What an interrupted write left."""
-    return {name for name in names if is_holder(name)}
 
 
 def _link(source: str, target: str) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from spacy_pel import PelError
-from spacy_pel.util import read_json, replacing, verified_files, write_json
+from spacy_pel.util import file_hashes, read_json, replacing, write_json
+from spacy_pel.util.file_hashes import file_hash
 from spacy_pel.util.files import atomic_path
 from spacy_pel.util.saved_folder import (
     MANIFEST,
@@ -26,7 +27,6 @@ from spacy_pel.util.saved_folder import (
     verify_folders,
     write_folder,
 )
-from spacy_pel.util.verified_files import file_hash
 
 KIND = "test folder"
 
@@ -105,9 +105,7 @@ def test_a_flipped_bit_of_a_large_file_is_found_once_it_has_a_new_time(folder):
 def test_a_large_file_is_read_once(folder, monkeypatch):
     os.utime(folder / "large.bin", (1e9, 1e9))
     read = []
-    monkeypatch.setattr(
-        verified_files, "file_hash", lambda file, hashed=file_hash: read.append(file.name) or hashed(file)
-    )
+    monkeypatch.setattr(file_hashes, "file_hash", lambda file, hashed=file_hash: read.append(file.name) or hashed(file))
     check_folder(folder, kind=KIND, version=3)
     check_folder(folder, kind=KIND, version=3)
     assert read == ["large.bin"]
@@ -122,16 +120,16 @@ def test_a_large_file_is_read_once(folder, monkeypatch):
 def test_hashes_are_remembered_for_other_processes(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(verified_files, "_hashes", {})
+    monkeypatch.setattr(file_hashes, "_hashes", {})
     os.utime(folder / "large.bin", (1e9, 1e9))
     check_folder(folder, kind=KIND, version=3)
     (line,) = (tmp_path / "cache" / "spacy_pel" / "verified_files.txt").read_text().splitlines()
     assert line.endswith(file_hash(folder / "large.bin"))
-    monkeypatch.setattr(verified_files, "_hashes", {})  # a new process
-    monkeypatch.setattr(verified_files, "file_hash", None)
+    monkeypatch.setattr(file_hashes, "_hashes", {})  # a new process
+    monkeypatch.setattr(file_hashes, "file_hash", None)
     check_folder(folder, kind=KIND, version=3)
-    monkeypatch.setattr(verified_files, "_hashes", {"a": "b"})  # an unreadable list is no error
-    monkeypatch.setattr(verified_files, "file_hash", file_hash)
+    monkeypatch.setattr(file_hashes, "_hashes", {"a": "b"})  # an unreadable list is no error
+    monkeypatch.setattr(file_hashes, "file_hash", file_hash)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "small.json"))
     check_folder(folder, kind=KIND, version=3)
 
@@ -139,12 +137,12 @@ def test_hashes_are_remembered_for_other_processes(folder, tmp_path, monkeypatch
 def test_the_list_does_not_grow_without_end(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(verified_files, "_KEPT", 10)
-    monkeypatch.setattr(verified_files, "_hashes", {})
+    monkeypatch.setattr(file_hashes, "_MOST", 10)
+    monkeypatch.setattr(file_hashes, "_hashes", {})
     for number in range(25):
         (tmp_path / str(number)).write_bytes(bytes(number))
         os.utime(tmp_path / str(number), (1e9, 1e9))
-        assert verified_files.remembered_hash(tmp_path / str(number)) == file_hash(tmp_path / str(number))
+        assert file_hashes.remembered_hash(tmp_path / str(number)) == file_hash(tmp_path / str(number))
     lines = (tmp_path / "cache" / "spacy_pel" / "verified_files.txt").read_text().splitlines()
     assert 5 <= len(lines) <= 11 and lines[-1].endswith(file_hash(tmp_path / "24"))
 
@@ -218,7 +216,7 @@ def test_an_update_where_there_are_no_hard_links(folder, monkeypatch):
 def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_folder(folder, monkeypatch, exchange):
     """It is killed before each change of the file system, from the first to the last."""
     if not exchange:
-        monkeypatch.setattr(replacing, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(replacing, "_exchange", lambda part, target: False)
     old = snapshot(folder)
     states = []
     for step in range(100):
@@ -229,7 +227,7 @@ def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_folder(folder, m
                 (part / "small.json").write_text("[]")
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        replacing._seen.clear()
+        replacing._cleaned.clear()
         replacing.remove_leftovers(folder.parent)
         states.append(snapshot(folder) == old)
         check_folder(folder, kind=KIND, version=3, every_hash=True)
@@ -262,7 +260,7 @@ def test_a_target_named_old_is_no_old_target(tmp_path):
             part.write_text("half")
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(pid, 0)
-    replacing._seen.clear()
+    replacing._cleaned.clear()
     replacing.remove_leftovers(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -286,10 +284,10 @@ def test_verify_skips_what_a_killed_process_left(folder):
     assert len(verify_folders(folder)) == 2
 
 
-def test_holders_of_processes_that_live_are_kept(tmp_path):
+def test_staging_folders_of_processes_that_live_are_kept(tmp_path):
     with atomic_path(tmp_path / "slow") as part:
         part.write_text("new")
-        replacing._seen.clear()
+        replacing._cleaned.clear()
         with atomic_path(tmp_path / "quick") as other:
             other.write_text("new")
     assert (tmp_path / "slow").read_text() == (tmp_path / "quick").read_text() == "new"
@@ -314,7 +312,7 @@ def test_a_folder_that_cannot_be_moved_to_its_place_leaves_the_old_one(folder, m
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", fail)
-    monkeypatch.setattr(replacing, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(replacing, "_exchange", lambda part, target: False)
     with pytest.raises(PelError, match="broken disk"), write_folder(folder, kind=KIND, version=3) as part:
         (part / "other.json").write_text("[]")
     monkeypatch.undo()

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab, create_vocab
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import NIL, Document
-from ...util.files import check_expansion, max_expansion
+from ...util.files import check_expansion
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
 
@@ -93,8 +93,8 @@ def _check_size(path: Path, data: bytes) -> None:
     """Raises:
     PelError: if it is a small file that unpacks to gigabytes.
     """
-    limit, size, unpacked = int(len(data) * max_expansion()), 0, zlib.decompressobj()
+    packed_size, size, unpacked = len(data), 0, zlib.decompressobj()
     while data and not unpacked.eof:
         size += len(unpacked.decompress(data, _CHUNK))
-        check_expansion(path, size, limit)
+        check_expansion(path, packed_size=packed_size, size=size)
         data = unpacked.unconsumed_tail

@@ -7,7 +7,7 @@ from ...errors import Errors, PelError, quoted
 from ...registry import registry
 from ...types import Document
 from ...util import read_lines
-from ...util.tables import read_cells
+from ...util.files import read_cells
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
 
