@@ -383,7 +383,7 @@ def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, record
 
 
-def json_object(line: str, place: object) -> dict[str, Any]:
+def json_object(line: str | bytes, place: object) -> dict[str, Any]:
     """Parse one line.
 
     Raises:
