@@ -63,9 +63,9 @@ def convert(
     if dev_out is None:
         written = [write(out, documents)]
     else:
-        from ..corpora import carve
+        from ..corpora import split_by_hash
 
-        train, dev = carve(documents, dev_share)  # before preprocessing: windows of one document stay together
+        train, dev = split_by_hash(documents, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, train), write(dev_out, dev)]
     report = dict(part.report)
     result = {

@@ -210,7 +210,7 @@ def _add_name_finder(nlp: "Language") -> int:
 
 
 def _summary(result: dict[str, Any]) -> str:
-    from ..util.columns import EMPTY, aligned
+    from ..util.text_layout import EMPTY, aligned
 
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
     rows = []

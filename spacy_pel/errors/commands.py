@@ -37,22 +37,19 @@ class CommandErrors:
     E635 = "Expected a file or files of type {known} at {path}, got none. Convert the texts to one of these."
     E636 = "Expected {expected} documents or more in {path}, got fewer. Do not change it during the run."
     E637 = (
-        "The cluster gave up: {got}. What was linked is kept: run the command again with --resume. With --verbose it "
-        "shows all that the cluster says."
+        "The Ray job failed: {got}. What was linked is kept: run the same command with --resume to continue. --verbose "
+        "shows all that Ray says."
     )
     E638 = (
-        "{path} exists, and it is not known to be the whole output of this command. Add --overwrite to replace it, or "
-        "choose another file."
-    )
-    E639 = (
-        "{path} is the whole output of another run: {changed}. Add --overwrite to link again, or choose another file."
+        "Expected the links of the documents of {input} in {path}, which exists, got others. Add --overwrite to replace "
+        "it, or choose another file."
     )
     E640 = "Expected texts in one of the formats {known}, got {got}. Name the format with --format."
     E641 = '{where}: expected a "text" column or key that holds text, got {got}. {todo}'
     E642 = "Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = "{folder} holds an interrupted run. Add --resume to continue it, or delete the folder to start over."
     E644 = (
-        "Cannot resume the run in {folder}: {changed} since it was interrupted. Repeat the command as it was, or "
+        "Cannot resume the run in {folder}: {changed} since it began. Repeat the command as it was, or "
         "delete the folder to start over."
     )
     E645 = "Expected texts to link, but {path} holds none. Check the path and --format."

@@ -14,8 +14,7 @@ from ..index.row_table import NAME_KINDS, hash_texts
 from ..index.rows_of_kb import names_of
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
-from ..util.columns import EMPTY, aligned
-from ..util.excerpts import words_around
+from ..util.text_layout import EMPTY, aligned, words_around
 from .corrections import Learned
 from .query import MentionQuery
 from .surface_record import WordRecord

@@ -96,13 +96,6 @@ def documents(n: int, names: list[str], prefix: str) -> list[Document]:
     return made
 
 
-@pytest.fixture(autouse=True)
-def own_list_of_finished_runs(monkeypatch, tmp_path_factory):
-    """Tests leave nothing in the user's cache."""
-    path = tmp_path_factory.mktemp("cache")
-    monkeypatch.setattr("spacy_pel.engines.finished.cache_folder", lambda: path)
-
-
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """Holds kb, model, index, pipeline, train.jsonl, dev.jsonl."""

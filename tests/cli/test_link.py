@@ -20,7 +20,7 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, read_links
-from spacy_pel.engines import resumable as _parts
+from spacy_pel.engines.parts import PartedOutput
 from spacy_pel.linking.confidence import Confidence
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
@@ -156,14 +156,14 @@ def killed_after(n_parts, args):
     """Run link in a child process that dies by SIGKILL while it writes its part n_parts + 1."""
     pid = os.fork()
     if pid == 0:
-        write = _parts.PartFiles.write
+        write = PartedOutput.write
 
         def dying_write(self, number, records):
             if number == n_parts:
                 os.kill(os.getpid(), signal.SIGKILL)
-            write(self, number, records)
+            return write(self, number, records)
 
-        _parts.PartFiles.write = dying_write
+        PartedOutput.write = dying_write
         run(*args)
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == signal.SIGKILL
@@ -210,8 +210,9 @@ def test_an_output_that_exists_is_kept(folder, tmp_path):
     assert run(*args, "--overwrite").code == 0 and len(list(read_jsonl(out))) == 3
 
 
-def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
-    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.pubtator", "out.xml", "out.brat"])
+def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path, name):
+    source, out = tmp_path / "in.jsonl", tmp_path / name
     shutil.copy(folder / "dev.jsonl", source)
     args = ["link", folder / "pipeline", source, out]
     whole = run(*args, "--part-size", 7, "--json").json
@@ -222,18 +223,21 @@ def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
     assert [again.json[key] for key in keys] == [whole[key] for key in keys]
     assert again.json["resumed_after"] == 40 and out.stat().st_mtime_ns == written.st_mtime_ns
     assert "E657" in run(*args).err, "only with --resume"
-    for options, got in (
-        (["--n-candidates", 3], "n_candidates changed from 5 to 3"),
-        (["--to", "pubtator"], "to changed from jsonl to pubtator"),
-    ):
-        failed = refused("E639", *args, "--resume", *options)
-        assert got in failed and "--overwrite" in failed
-    source.write_text(source.read_text().replace("mice", "rats"))
-    assert "E639" in run(*args, "--resume").err
-    shutil.copy(folder / "dev.jsonl", source)
-    assert run(*args, "--resume").code == 0
-    out.write_text(out.read_text() + "\n")
-    assert "E638" in run(*args, "--resume").err, "it is not what the run wrote"
+    lines = source.read_text().splitlines(keepends=True)
+    for changed in (lines[1:], [*lines, lines[0]], [lines[0].replace("studied", "study"), *lines[1:]]):
+        source.write_text("".join(changed))
+        assert "--overwrite" in refused("E638", *args, "--resume")
+
+
+def test_parts_beside_an_older_output_replace_it(folder, tmp_path):
+    out = tmp_path / "out.jsonl"
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]
+    assert run(*args, "--n-candidates", 1).code == 0
+    killed_after(2, [*args, "--overwrite"])
+    refused("E643", *args, "--overwrite")
+    assert run(*args, "--resume", "--json").json["resumed_after"] == 14
+    assert len(next(read_jsonl(out))["mentions"][0]["candidates"]) > 1
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.pubtator", "out.xml", "out.brat"])
@@ -296,30 +300,33 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
     assert (parts / "part-000001.jsonl").exists()
     saved = 10 * len(list(parts.glob("part-*.jsonl")))
     last = shown.strip().splitlines()[-1]
-    assert last == f"Interrupted. {saved:,} of 3,000 documents are saved; go on with the same command and --resume."
+    assert (
+        last == f"Interrupted. {saved:,} of 3,000 documents are saved; run the same command with --resume to continue."
+    )
     assert "W127" not in shown
 
 
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
 def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
     """Here while a part is written: spaCy's workers wait to give more."""
-    write = _parts.PartFiles.write
+    write = PartedOutput.write
 
     def write_and_interrupt(self, number, records):
-        write(self, number, records)
+        counts = write(self, number, records)
         if number == 1:
             os.kill(os.getpid(), signal.SIGINT)
+        return counts
 
-    monkeypatch.setattr(_parts.PartFiles, "write", write_and_interrupt)
+    monkeypatch.setattr(PartedOutput, "write", write_and_interrupt)
     monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 10)
     args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl"]
     with warnings.catch_warnings(record=True) as warned:
         result = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3)
         gc.collect()
     assert result.code == 130
-    assert "\nInterrupted. 6 of 40 documents are saved; go on" in result.err
+    assert "\nInterrupted. 6 of 40 documents are saved; run" in result.err
     assert not [one for one in warned if "W127" in str(one.message)]
-    monkeypatch.setattr(_parts.PartFiles, "write", write)
+    monkeypatch.setattr(PartedOutput, "write", write)
     resumed = done(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3, "--resume", "--json")
     assert resumed.json["resumed_after"] == 6
 
@@ -370,7 +377,7 @@ def wait_until(done, seconds):
 
 def test_an_interrupted_run_is_noticed_before_loading(tmp_path):
     write_input(tmp_path / "in.txt", "txt")
-    _parts.PartFiles(tmp_path / "out.jsonl", {}, resume=False)
+    PartedOutput(str(tmp_path / "out.jsonl.parts"), ".jsonl").start({}, resume=False, overwrite=False)
     args = ["link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl"]
     failed = refused("E643", *args)
     assert "--resume" in failed
@@ -381,7 +388,7 @@ def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp
     shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
     args = ["link", tmp_path / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
     killed_after(1, args)
-    settings = tmp_path / "out.jsonl.parts" / "settings.json"
+    settings = tmp_path / "out.jsonl.parts" / "_settings.json"
     written = read_json(settings)
     write_json(settings, {key: value for key, value in written.items() if key != "format"})
     failed = run(*args, "--resume")  # its records lack "probability"

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from ...errors import Errors, PelError
+from ...errors import PelError
 from ...util.files import READ_ERRORS, open_bytes
+from .reader_base import wrong_format
 
 
 def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
@@ -16,7 +17,7 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
         path: the file.
 
     Yields:
-        With "id", "infons", "passages" and "annotations", as BioC JSON has them.
+        With "id", "passages", "annotations" and "relations", as BioC JSON has them.
 
     Raises:
         PelError: if the file is not XML, or a damaged .gz.
@@ -32,15 +33,12 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
         except (ElementTree.ParseError, LookupError, ValueError, *READ_ERRORS) as err:
             if isinstance(err, PelError):
                 raise
-            raise PelError(
-                Errors.E207.format(where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc")
-            ) from err
+            raise wrong_format("bioc", path, "BioC XML", f"malformed XML ({err})") from err
 
 
 def _document(element: ElementTree.Element) -> dict[str, Any]:
     return {
         "id": element.findtext("id", "").strip(),
-        "infons": _infons(element),
         "passages": [_passage(passage) for passage in element.findall("passage")],
         **_annotations(element),
     }
@@ -50,7 +48,6 @@ def _passage(element: ElementTree.Element) -> dict[str, Any]:
     """A passage or a sentence: both have an offset, text and annotations."""
     passage: dict[str, Any] = {
         "offset": element.findtext("offset", "0"),
-        "infons": _infons(element),
         "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
         **_annotations(element),
     }
@@ -70,11 +67,7 @@ def _annotations(element: ElementTree.Element) -> dict[str, Any]:
 
 def _annotation(element: ElementTree.Element) -> dict[str, Any]:
     return {
-        "infons": _infons(element),
+        "infons": {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")},
         "text": element.findtext("text", ""),
         "locations": [dict(location.attrib) for location in element.findall("location")],
     }
-
-
-def _infons(element: ElementTree.Element) -> dict[str, str]:
-    return {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}

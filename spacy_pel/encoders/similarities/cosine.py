@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import unit_length, widen
+from ...util.vectors import at_least_float32, unit_length
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class Cosine:
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
         from torch.nn.functional import normalize
 
-        return normalize(widen(mentions), dim=-1) @ normalize(widen(entities), dim=-1).T
+        return normalize(at_least_float32(mentions), dim=-1) @ normalize(at_least_float32(entities), dim=-1).T
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
         from torch.nn.functional import normalize
 
-        own = normalize(widen(mentions), dim=-1).unsqueeze(1)
-        return (own * normalize(widen(entities), dim=-1)).sum(dim=-1)
+        own = normalize(at_least_float32(mentions), dim=-1).unsqueeze(1)
+        return (own * normalize(at_least_float32(entities), dim=-1)).sum(dim=-1)
 
     def index_width(self, width: int) -> int:
         return width

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import widen
+from ...util.vectors import at_least_float32
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ class DotProduct:
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
-        return widen(mentions) @ widen(entities).T
+        return at_least_float32(mentions) @ at_least_float32(entities).T
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
-        return (widen(mentions).unsqueeze(1) * widen(entities)).sum(dim=-1)
+        return (at_least_float32(mentions).unsqueeze(1) * at_least_float32(entities)).sum(dim=-1)
 
     def index_width(self, width: int) -> int:
         return width

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import widen
+from ...util.vectors import at_least_float32
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ class Euclidean:
 
         # with a matrix product, small distances between long vectors would be lost to rounding
         exact = "donot_use_mm_for_euclid_dist"
-        return -torch.cdist(widen(mentions), widen(entities), compute_mode=exact)
+        return -torch.cdist(at_least_float32(mentions), at_least_float32(entities), compute_mode=exact)
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider. The gradient of two equal vectors is 0."""
         import torch
 
         exact = "donot_use_mm_for_euclid_dist"
-        own = widen(mentions).unsqueeze(1)
-        return -torch.cdist(own, widen(entities), compute_mode=exact).squeeze(1)
+        own = at_least_float32(mentions).unsqueeze(1)
+        return -torch.cdist(own, at_least_float32(entities), compute_mode=exact).squeeze(1)
 
     def index_width(self, width: int) -> int:
         return width + _MORE

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import widen
+from ...util.vectors import at_least_float32
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SumOfMax:
     def __call__(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":
         """Tokens of n and of m texts -> (n, m), float32 or wider. All n m length length products are in
         memory at once: draw negatives with ``shared = true``."""
-        left, right = widen(mentions.vectors), widen(entities.vectors)
+        left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
         # (n length, m length): one product of matrices
         products = left.flatten(0, 1) @ right.flatten(0, 1).T
         products = products.view(*mentions.mask.shape, *entities.mask.shape)
@@ -47,7 +47,7 @@ class SumOfMax:
 
     def paired(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":
         """Tokens of n texts and of (n, k) texts of their own -> (n, k), float32 or wider."""
-        left, right = widen(mentions.vectors), widen(entities.vectors)
+        left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
         # (n, length, k length) -> (n, length, k, length)
         products = (left @ right.flatten(1, 2).transpose(1, 2)).unflatten(2, entities.mask.shape[1:])
         return _sum_of_max(products, mentions.mask[:, :, None], entities.mask[:, None])

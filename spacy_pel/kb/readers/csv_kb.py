@@ -10,7 +10,7 @@ from ...errors import Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from ...util.tables import read_cells
+from ...util.files import read_cells
 from .fields import FIELDS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase, Place
 

@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from ...errors import quoted
-from ...util.tables import read_cells
+from ...util.files import read_cells
 from .fields import plain
 from .reader_base import KBReaderBase, Place
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from ...types import Entity
-from ...util.clock import now
+from ...util.log import now
 from ...util.saved_folder import Buffer
 
 

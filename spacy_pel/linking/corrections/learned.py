@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ...errors import Errors, PelError, quoted
-from ...util.clock import now
-from ...util.excerpts import words_around
+from ...util.log import now
+from ...util.text_layout import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps

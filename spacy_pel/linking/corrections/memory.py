@@ -13,8 +13,8 @@ from ...index.priors import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import Vectors
 from ...util import read_json, read_jsonl, write_json, write_jsonl
-from ...util.clock import now
 from ...util.files import DATA_ERRORS
+from ...util.log import now
 from ...util.saved_folder import check_folder, damaged, write_folder
 from .known import Known
 from .learned import Learned, Place

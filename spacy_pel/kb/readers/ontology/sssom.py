@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_lines
-from ....util.tables import read_cells
+from ....util.files import read_cells
 
 
 class Mapping(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_lines
-from ....util.tables import read_cells
+from ....util.files import read_cells
 from .term import Term
 
 FIELDS = ("id", "name", "synonyms", "definition", "xrefs")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.util.excerpts import words_around
+from spacy_pel.util.text_layout import words_around
 
 
 @pytest.mark.parametrize(
