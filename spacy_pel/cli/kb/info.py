@@ -21,12 +21,12 @@ def kb_info(
 
     Example: spacy-pel kb info corpus/kb --check
     """
-    from ...kb.store.check import check_content
+
     from .._kb import open_kb
 
     opened = open_kb(kb)
     if check:
-        check_content(opened)
+        opened.validate()
     emit({**opened.meta, "types": opened.types()}, as_json=as_json, text=_text)
 
 

@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from ...types import Entity
 from ...util import hash_strings, write_json
-from . import alias_map
-from .alias_map import AliasMapWriter
+from ..edits import Edit, edits_to_bytes
+from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter
 from .arrow_files import TableWriter, write_arrays
 from .digest import redirect_digest, row_digest, to_fingerprint
-from .edits import Edit, edits_to_bytes
 
 KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 2
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
-FILES = (ENTITIES, IDS, REDIRECTS, TYPES, alias_map.HASHES, alias_map.NAMES, alias_map.ROWS, alias_map.NAMES_OF_ROWS)
+FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
 _CHUNK = 1 << 15
 _SCHEMA = pa.schema(
@@ -47,7 +46,7 @@ class StoreWriter:
     def __init__(self, folder: Path):
         self.folder = folder
         self._entities = TableWriter(folder / ENTITIES, _SCHEMA)
-        self._aliases = AliasMapWriter(folder)
+        self._aliases = AliasWriter(folder)
         self._columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
         self._types: dict[str, int] = {}
         self._id_hashes: list[NDArray[np.uint64]] = []
