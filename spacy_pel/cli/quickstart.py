@@ -167,7 +167,6 @@ def _finder(ner: str | None, lang: str) -> "Language":
 
 def _knowledge_base(codes: Path, path: Path, reader: str | None, settings: list[str]) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
-    from ..kb.readers.from_reader import build_from_reader
 
     if reader is None and (codes / "meta.json").is_file():
         return KnowledgeBase.from_disk(codes)
@@ -175,7 +174,7 @@ def _knowledge_base(codes: Path, path: Path, reader: str | None, settings: list[
     given = parse_settings(settings)
     made = make_reader("pel_kb_readers", reader, given)
     about = {"reader": reader, "settings": given}
-    return build_from_reader(made, [codes], path, source=about, show_progress=True)
+    return KnowledgeBase.read(made, [codes], path, about=about, show_progress=True)
 
 
 class _Source(NamedTuple):

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Errors, PelError
-from ..types import Entity, Rows
+from ..types import Entity, KBReader, Rows
 from ..util import normalize_alias, progress
 from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
@@ -116,6 +116,44 @@ class KnowledgeBase:
             if not build_store(part, stream, redirects=redirects, source=source, strict=strict):
                 raise PelError(Errors.E102.format(path=path))
         return cls.from_disk(path)
+
+    @classmethod
+    def read(
+        cls,
+        reader: KBReader,
+        paths: Sequence[Path],
+        out: PathLike,
+        *,
+        about: Mapping[str, Any],
+        strict: bool = False,
+        show_progress: bool = False,
+    ) -> "KnowledgeBase":
+        """Read source files into a knowledge base folder, and open it.
+
+        Args:
+            reader: streams the entities; its source, its redirects and its repairs are
+                written to the folder too.
+            paths: what the reader reads.
+            out: the folder to write.
+            about: JSON data for meta.json, e.g. the reader's name and settings.
+            strict: treat faults that the reader did not report as errors.
+            show_progress: show a progress bar.
+
+        Returns:
+            Memory-mapped.
+        """
+        redirects: dict[str, str] = {}
+        source: dict[str, Any] = {}
+
+        def entities() -> Iterator[Entity]:
+            yield from reader(paths)
+            # a reader knows these only at the end of its files
+            redirects.update(reader.redirects)
+            source.update({**reader.source, **about, "repairs": dict(reader.report)})
+
+        return cls.build(
+            entities(), out, source=source, redirects=redirects, strict=strict, show_progress=show_progress
+        )
 
     # --- disk, bytes, processes
 

@@ -29,12 +29,12 @@ def kb_build(
 
     Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
     """
-    from ...kb.readers.from_reader import build_from_reader
+    from ...kb import KnowledgeBase
 
     source = kb_source(
         reader, types=types, sources=sources, languages=languages, id_prefix=id_prefix, settings=settings, strict=strict
     )
-    kb = build_from_reader(source.reader, files, out, source=source.about, strict=strict, show_progress=True)
+    kb = KnowledgeBase.read(source.reader, files, out, about=source.about, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
     emit(result, as_json=as_json, text=key_values)

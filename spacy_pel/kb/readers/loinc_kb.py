@@ -5,7 +5,8 @@ from pathlib import Path
 
 from ...registry import registry
 from ...types import Entity
-from .reader_base import KBReaderBase, Place
+from .place import Place
+from .reader_base import KBReaderBase
 from .release_tables import release_rows
 
 _KINDS = {"terms": ("loinc_num", "long_common_name", "status"), "replacements": ("loinc", "map_to")}
@@ -48,7 +49,7 @@ class LoincKB(KBReaderBase):
                     aliases = tuple(filter(None, (row.get(column) for column in _ALIASES)))
                     types = tuple(filter(None, [row.get("class")]))
                     definition = row.get("definition_description")
-                    yield (place, Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition))
+                    yield place, Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition)
         for old in withdrawn:
             self.note_obsolete(old, *sorted(replacements.get(old, ())))
         self.redirects.update({old: new.pop() for old, new in replacements.items() if len(new) == 1})

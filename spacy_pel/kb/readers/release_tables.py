@@ -6,8 +6,9 @@ from pathlib import Path
 
 from ...errors import quoted
 from ...util.tables import read_cells
-from .fields import plain
-from .reader_base import KBReaderBase, Place
+from .column_names import plain
+from .place import Place, unexpected
+from .reader_base import KBReaderBase
 
 Row = dict[str, str]  # cells by the plain name of their column
 
@@ -39,9 +40,9 @@ def release_rows(
         if skip_others:
             return
         known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
-        reader.fail(Place(path, 1), expected=f"columns of {known}", got=quoted(first[1]), todo="Pass another file.")
+        raise unexpected(Place(path, 1), f"columns of {known}", quoted(first[1]), "Pass another file.")
     for number, cells in rows:
         if len(cells) != len(names):
-            got = f"{len(cells)}: {quoted(cells)}"
-            reader.fail(Place(path, number), expected=f"{len(names)} cells as in the header", got=got)
+            expected, got = f"{len(names)} cells as in the header", f"{len(cells)}: {quoted(cells)}"
+            raise unexpected(Place(path, number), expected, got)
         yield kind, Place(path, number), dict(zip(names, cells, strict=True))

@@ -5,8 +5,8 @@ from itertools import chain
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from ...errors import Errors, PelError
-from .reader_base import Place
+from ...errors import PelError
+from .place import Place, unexpected
 
 
 def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> Iterator[tuple[Place, Element, Element]]:
@@ -44,6 +44,4 @@ def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> It
     except (ParseError, LookupError, ValueError) as err:  # the latter two: of its declared encoding
         if isinstance(err, PelError):
             raise
-        todo = "Download the file again."
-        got = f"malformed XML ({err})"
-        raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo)) from err
+        raise unexpected(place, expected, f"malformed XML ({err})", "Download the file again.") from err

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ....errors import Errors, PelError, quoted
+from ....errors import quoted
 from ....util import read_text
+from ..place import Place, unexpected
 from .obo import unescape
 from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of, node_of
 
@@ -60,10 +61,9 @@ def read_functional(path: Path) -> Iterator[Triple]:
         elif word := match["word"]:
             call.arguments.append(word if call.name == "Prefix" else node_of(word, prefixes))
     if len(calls) != 1 or end < len(text):
-        where = f"{path}, line {text.count(chr(10), 0, end) + 1}"
         got = "an open bracket at the end" if calls else "a bracket too many"
         got = quoted(text[end : end + 40]) if calls and text[end:] else got
-        raise PelError(Errors.E002.format(expected="OWL functional syntax", path=where, got=got, todo="Fix the file."))
+        raise unexpected(Place(path, text.count("\n", 0, end) + 1), "OWL functional syntax", got)
 
 
 def _triples(call: _Call, outer: _Call, prefixes: dict[str, str]) -> Iterator[Triple]:

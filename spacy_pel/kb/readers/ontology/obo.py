@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ....errors import Errors, PelError
 from ....util import read_lines
+from ..place import Place, unexpected
 from .term import Term
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
@@ -67,9 +67,7 @@ def read_obo(path: Path) -> Iterator[Term]:
     if stanza == "[Term]":
         yield _checked(term, path, start)
     if not seen:
-        raise PelError(
-            Errors.E002.format(expected="an OBO file", path=path, got="a file without stanzas", todo="Check the file.")
-        )
+        raise unexpected(path, "an OBO file", "a file without stanzas", "Check the file.")
 
 
 def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -89,11 +87,7 @@ def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _checked(term: Term | None, path: Path, line: int) -> Term:
     if term is None:
-        raise PelError(
-            Errors.E002.format(
-                expected="a [Term] with an id", path=f"{path}, line {line}", got="no id", todo="Fix the stanza."
-            )
-        )
+        raise unexpected(Place(path, line), "a [Term] with an id", "no id", "Fix the stanza.")
     return term
 
 

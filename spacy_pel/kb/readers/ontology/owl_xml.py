@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from ....util.files import raw_blocks
-from ..reader_base import Place
+from ..place import Place
 from ..xml_elements import read_elements
 from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of
 

@@ -1,10 +1,11 @@
 """A term of an ontology, before it has an id in the knowledge base."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..references import unescape
+from ..repair import unescape
 
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
 _BLANKS = re.compile(r"\s+")
@@ -25,8 +26,8 @@ class Term:
         namespace: the ontology's name or the term's branch of it.
         types: semantic types; empty if the ontology has none.
         obsolete: no longer in use.
-        replaced_by: the ids to use instead.
-        consider: ids that may be used instead.
+        replaced_by: the ids to use instead; the first one is the successor.
+        consider: ids that may be used instead, none of them for sure.
         alt_ids: retired ids that mean this term.
         version: the ontology's release; "" if the file does not say.
         line: where the term begins in its file; 0 for formats without meaningful lines.
@@ -47,10 +48,9 @@ class Term:
     line: int = 0
     _known: dict[str, tuple[set[Any], int]] | None = field(default=None, init=False, repr=False, compare=False)
 
-    @property
-    def successor(self) -> str | None:
-        """The id to use instead; ``consider`` only suggests ids to look at."""
-        return next(iter(self.replaced_by), None)
+    def names(self, scopes: Collection[str]) -> list[str]:
+        """The label and the synonyms of these scopes."""
+        return [self.name, *(text for text, scope in self.synonyms if scope in scopes)]
 
     def absorb(self, other: "Term") -> None:
         """Add what another file says about the same term; existing values take precedence.

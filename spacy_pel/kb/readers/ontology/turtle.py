@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from ....errors import Errors, PelError, quoted
+from ....errors import PelError, quoted
 from ....util import read_text
+from ..place import Place, unexpected
 from .obo import unescape
 from .owl import NAMESPACES, TYPE, Triple, iri_of, node_of
 
@@ -50,8 +51,7 @@ def _tokens(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _unexpected(path: Path, text: str, place: int, got: str) -> PelError:
-    where = f"{path}, line {text.count(chr(10), 0, place) + 1}"
-    return PelError(Errors.E002.format(expected="Turtle", path=where, got=got, todo="Fix the file."))
+    return unexpected(Place(path, text.count("\n", 0, place) + 1), "Turtle", got)
 
 
 def read_turtle(path: Path) -> Iterator[Triple]:
