@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..errors import Warnings
 from ..types import Entity
 from ..util import logger
+from ..util.arrow_files import Table, find_strings
 from .readers.repair import Repairs, counts_text, merge_duplicates, repaired_redirects
-from .store.arrow_files import Table, find_strings
 from .store.arrow_store import entities_of
 from .store.store_writer import ENTITIES, StoreWriter
 

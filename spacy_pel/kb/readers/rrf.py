@@ -58,15 +58,18 @@ class RrfTables:
         lines: Iterator[_Line] = self._lines(name)
         if not self.is_sorted:
             lines = iter(sorted(lines, key=_cui))
-        last = ""
+        previous: Group | None = None
         for cui, group in groupby(lines, key=_cui):
             rows = list(group)
             place = Place(*rows[0][:2])
-            if cui < last:
-                todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
-                raise unexpected(place, "rows sorted by CUI", f"{cui} after {last}", todo)
-            yield Group(place, cui, partial(self._cells, name, rows))
-            last = cui
+            if previous is not None:
+                if cui < previous.cui:
+                    todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
+                    raise unexpected(place, "rows sorted by CUI", f"{cui} after {previous.cui}", todo)
+                yield previous
+            previous = Group(place, cui, partial(self._cells, name, rows))
+        if previous is not None:
+            yield previous
 
     def join(self, name: str) -> Callable[[str], list[list[str]]]:
         """Read a table in parallel with another one.

@@ -8,8 +8,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...util import hash_strings, normalize_alias
+from ...util.arrow_files import Table, TableWriter, write_arrays
 from ...util.ragged import offsets_of
-from .arrow_files import Table, TableWriter, write_arrays
 
 HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
 NAMES_OF_ROWS = "row_names.arrow"

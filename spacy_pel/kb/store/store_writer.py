@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ...types import Entity
 from ...util import hash_strings, write_json
+from ...util.arrow_files import TableWriter, write_arrays
 from ..edits import Edit, edits_to_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter
-from .arrow_files import TableWriter, write_arrays
 from .digest import redirect_digest, row_digest, to_fingerprint
 
 KIND = "knowledge base"

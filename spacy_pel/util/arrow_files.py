@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...util import hash_strings
+from .names import hash_strings
 
 Rows = NDArray[np.int64]
 _FEW = 8
