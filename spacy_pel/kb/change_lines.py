@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import Errors, PelError, quoted
 from ..types import Entity, KBReader
+from ..util.place import Place, unexpected
 from .changes import Update
 from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
-from .readers.place import Place, unexpected
 from .readers.reader_base import KBReaderBase
 from .readers.repair import merge_duplicates
 
@@ -94,7 +94,7 @@ def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
             entity_id, successor = record.get("concept_id"), record.get("successor")
             if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
                 expected = '{"concept_id": "…", "retired": true, "successor": "…" or null}'
-                raise unexpected(place, expected, quoted(record), "Fix the line.")
+                raise unexpected(place, expected, quoted(record))
             if entity_id.startswith(reader.id_prefix):
                 changes.retired[entity_id] = successor
                 changes.places[entity_id] = place

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, KBReader, Rows
 from ..util import normalize_alias, progress
+from ..util.name_search import search_names
 from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
 from .build import build_store
@@ -24,7 +25,6 @@ from .edits import Edit, State
 from .overlay import Overlay
 from .store.arrow_store import ArrowStore, Mask
 from .store.digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
-from .store.name_search import search_names
 from .store.store_writer import KIND, META, VERSION, StoreWriter
 
 PathLike = str | Path
@@ -187,12 +187,9 @@ class KnowledgeBase:
         writer = StoreWriter(folder)
         for entity, live in self.items():
             writer.append(entity, live=live)
+        writer.finish_entities()
         writer.finish(
-            writer.finish_entities(),
-            redirects=self.redirects(),
-            source=self.source,
-            report=self._store.meta["report"],
-            edits=self.edits,
+            redirects=self.redirects(), source=self.source, report=self._store.meta["report"], edits=self.edits
         )
 
     def to_bytes(self) -> bytes:

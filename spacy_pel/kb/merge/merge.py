@@ -18,9 +18,9 @@ from ...errors import Errors, PelError, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger, normalize_alias
+from ...util.place import unexpected
 from ..readers.obo_kb import xref_ids
 from ..readers.ontology import Term, read_sssom, read_table, read_terms
-from ..readers.place import unexpected
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord
 from .twins import merge_twins
@@ -207,7 +207,8 @@ class Merge:
                 links[term_id][target] = None
                 curated.add((term_id, target))
                 # the table may be newer than the ontology's file, with additional terms and labels
-                terms.setdefault(term_id, Term(term_id)).absorb(Term(term_id, label))
+                known = [terms[term_id]] if term_id in terms else []
+                terms[term_id] = Term.merged([*known, Term(term_id, label)])
         for term in terms.values():
             # curated mappings take precedence over cross references of the same term
             for prefix in source.id_xref if term.id not in links else ():
@@ -266,14 +267,14 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
     Returns:
         Id -> term.
     """
-    terms: dict[str, Term] = {}
+    found: dict[str, list[Term]] = defaultdict(list)
     for name in source.files:
         path, columns = data / name, source.columns.get(name)
         if columns is None:
-            found = read_terms(path)
+            terms = read_terms(path)
         else:
-            found = read_table(path, columns=columns, header=source.header, id_prefix=source.id_prefix)
-        for term in found:
-            if terms.setdefault(term.id, term) is not term:
-                terms[term.id].absorb(term)
-    return {term_id: term for term_id, term in terms.items() if not term.obsolete}
+            terms = read_table(path, columns=columns, header=source.header, id_prefix=source.id_prefix)
+        for term in terms:
+            found[term.id].append(term)
+    merged = map(Term.merged, found.values())
+    return {term.id: term for term in merged if not term.obsolete}

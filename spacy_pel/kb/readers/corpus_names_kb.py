@@ -8,7 +8,7 @@ from pathlib import Path
 from ...corpora.readers.jsonl_corpus import read_corpus
 from ...registry import registry
 from ...types import Entity
-from .place import Place
+from ...util.place import Place
 from .reader_base import KBReaderBase
 
 

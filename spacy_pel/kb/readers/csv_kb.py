@@ -11,9 +11,9 @@ from ...errors import Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
+from ...util.place import Place, unexpected
 from ...util.tables import read_cells
 from .column_names import FIELDS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
-from .place import Place, unexpected
 from .reader_base import KBReaderBase
 
 _LISTS = ("aliases", "types")

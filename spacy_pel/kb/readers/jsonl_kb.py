@@ -7,8 +7,8 @@ from typing import Any
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
+from ...util.place import Place, unexpected
 from .column_names import FIELDS, field_meant
-from .place import Place, unexpected
 from .reader_base import KBReaderBase
 
 _LISTS = ("aliases", "types")
@@ -55,5 +55,5 @@ class JsonlKB(KBReaderBase):
         for key, value in fields.items():
             texts, wanted = ([value], "a string") if key not in _LISTS else (value, "a list of strings")
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-                raise unexpected(place, f"{wanted} as {key}", quoted(value), "Fix the line.")
+                raise unexpected(place, f"{wanted} as {key}", quoted(value))
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})

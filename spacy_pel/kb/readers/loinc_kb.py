@@ -5,9 +5,8 @@ from pathlib import Path
 
 from ...registry import registry
 from ...types import Entity
-from .place import Place
+from ...util.place import Place
 from .reader_base import KBReaderBase
-from .release_tables import release_rows
 
 _KINDS = {"terms": ("loinc_num", "long_common_name", "status"), "replacements": ("loinc", "map_to")}
 # not RELATEDNAMES2, whose words belong to the parts of a term: "Blood", "Quantitative"; nor COMPONENT, which
@@ -40,7 +39,7 @@ class LoincKB(KBReaderBase):
         withdrawn: list[str] = []
         replacements: dict[str, set[str]] = {}
         for path in paths:
-            for kind, place, row in release_rows(self, path, _KINDS):
+            for kind, place, row in self.release_rows(path, _KINDS):
                 if kind == "replacements":
                     replacements.setdefault(row["loinc"], set()).add(row["map_to"])
                 elif row["status"].strip().upper() in _WITHDRAWN:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from .place import Place, unexpected
+from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
 from .repair import unescape
 
@@ -58,7 +58,7 @@ class MedicKB(KBReaderBase):
                 continue
             ids, bars, names = line.partition("||")
             if not bars:
-                raise unexpected(place, "id[|id…]||name[|synonym…]", quoted(line), "Fix the line.")
+                raise unexpected(place, "id[|id…]||name[|synonym…]", quoted(line))
             try:
                 unescaped = [unescape(name) for name in names.split("|")]
             except ValueError as err:

@@ -13,10 +13,10 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import raw_lines
+from ...util.place import Place, unexpected
 from ...util.tables import read_cells
-from .place import Place, unexpected
+from ...util.xml_elements import read_elements
 from .reader_base import KBReaderBase
-from .xml_elements import read_elements
 
 _ALIAS_HEADER = "mesh_id\talias\tsource"
 _SORTS = {
@@ -134,7 +134,7 @@ class MeshKB(KBReaderBase):
         lines = ((place.line, line) for place, line in self.lines(path))
         for number, cells in read_cells(path, lines):
             if len(cells) not in widths:
-                raise unexpected(Place(path, number), expected, len(cells), "Fix the line.")
+                raise unexpected(Place(path, number), expected, len(cells))
             yield Place(path, number), cells
 
     def _history(self, path: Path) -> dict[str, str]:

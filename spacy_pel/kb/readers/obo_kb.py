@@ -7,9 +7,9 @@ from pathlib import Path
 from ...errors import Errors, PelError, shortened
 from ...registry import registry
 from ...types import Entity
+from ...util.place import Place, unexpected
 from .ontology import Term, clean_text, read_terms
 from .ontology.obo import SCOPES
-from .place import Place, unexpected
 from .reader_base import KBReaderBase
 
 

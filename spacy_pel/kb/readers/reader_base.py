@@ -3,8 +3,9 @@
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,8 +13,9 @@ from ...errors import Errors, PelError, Warnings, nearest_of, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, json_object, raw_lines
-from .column_names import FIELDS
-from .place import Place, unexpected
+from ...util.place import Place, unexpected
+from ...util.tables import read_cells
+from .column_names import FIELDS, plain
 from .repair import counts_text, is_clean, repaired
 from .umls_types import expand_types
 
@@ -135,8 +137,7 @@ class KBReaderBase(ABC):
             known = original_ids.get(entity_id, entity_id)
             if original != known and (self.ids_are_unique or entity_id in seen):
                 expected = "ids that differ by more than blanks and control characters"
-                todo = "Make them equal if they mean the same entity."
-                raise unexpected(place, expected, f"{original!r} and {known!r}", todo)
+                raise unexpected(place, expected, f"{original!r} and {known!r}")
             if original != entity_id:
                 original_ids[entity_id] = original
             if self.one_line_per_id:
@@ -199,9 +200,9 @@ class KBReaderBase(ABC):
                 said = ["" if place == first else str(place), f"perhaps '{meant}' was meant" if meant else ""]
                 remarks = "; ".join(filter(None, said))
                 names.append(quoted(name) + (f" ({remarks})" if remarks else ""))
-            listed, (kind, todo) = _listed(names, len(self._unread), ", "), self.unread_kind
-            text = Warnings.W107.format(place=first, kind=kind, names=listed, known=self.known_names(), todo=todo)
-            logger.warning(text)
+            kind, todo = self.unread_kind
+            facts = {"kind": kind, "names": _listed(names, len(self._unread), ", "), "todo": todo}
+            logger.warning(Warnings.W107.format(place=first, known=self.known_names(), **facts))
         if self._renamed.n:
             logger.warning(Warnings.W108.format(n=self._renamed.n, cases=self._renamed))
         if self._left_out.n:
@@ -306,6 +307,40 @@ class KBReaderBase(ABC):
         for place, line in self.lines(path):
             if line.strip():
                 yield place, json_object(line, place)
+
+    def release_rows(
+        self, path: Path, kinds: Mapping[str, Sequence[str]], *, skip_others: bool = False
+    ) -> Iterator[tuple[str, Place, dict[str, str]]]:
+        """Stream the rows of a table whose columns say what it holds: with tabs and without quotes, or with commas
+        and quotes.
+
+        Args:
+            path: the file.
+            kinds: kind of table -> the columns that tell it from the others.
+            skip_others: a file of another kind has no rows; otherwise it is an error.
+
+        Yields:
+            The kind of the table, and the cells of a row by the plain name of their column.
+
+        Raises:
+            PelError: if a row has more or fewer cells than the header.
+        """
+        lines = ((place.line, line) for place, line in self.lines(path))
+        first = next(lines, (1, ""))
+        delimiter = "\t" if "\t" in first[1] else ","
+        rows = read_cells(path, chain([first], lines), delimiter=delimiter, quotes=delimiter == ",")
+        names = [plain(name) for name in next(rows, (0, []))[1]]
+        kind = next((kind for kind, columns in kinds.items() if set(columns) <= set(names)), None)
+        if kind is None:
+            if skip_others:
+                return
+            known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
+            raise unexpected(Place(path, 1), f"columns of {known}", quoted(first[1]), "Pass another file.")
+        for number, cells in rows:
+            place = Place(path, number)
+            if len(cells) != len(names):
+                raise unexpected(place, f"{len(names)} cells as in the header", f"{len(cells)}: {quoted(cells)}")
+            yield kind, place, dict(zip(names, cells, strict=True))
 
     def decode(self, place: Place, raw: bytes) -> str:
         """The text of UTF-8 bytes; other bytes are a repair."""

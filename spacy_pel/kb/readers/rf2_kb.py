@@ -11,9 +11,8 @@ from ...errors import Warnings
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from .place import Place
+from ...util.place import Place
 from .reader_base import KBReaderBase
-from .release_tables import release_rows
 
 _VERSION = ("effective_time", "active")
 # kind of table -> columns that all versions of a row share, and those that a version has of its own
@@ -94,7 +93,7 @@ class Rf2KB(KBReaderBase):
         latest: dict[str, _Latest] = {kind: {} for kind in _KINDS}
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
-                for kind, _, row in release_rows(self, file, _KINDS, skip_others=path.is_dir()):
+                for kind, _, row in self.release_rows(file, _KINDS, skip_others=path.is_dir()):
                     # ids are repeated in many rows: one copy of each
                     row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
                     key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])

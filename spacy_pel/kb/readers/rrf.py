@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...util.files import raw_blocks
-from .place import Place, unexpected
+from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
 
 _N_CELLS = {

@@ -12,7 +12,7 @@ from typing import ClassVar
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from .place import Place, unexpected
+from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
 from .rrf import RrfTables
 from .umls_types import ST21PV_SOURCES

@@ -8,7 +8,7 @@ from ...corpora.readers.zeshel_files import json_files, world_of
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity
-from .place import Place, unexpected
+from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
 
 _KEYS = ("document_id", "title", "text")

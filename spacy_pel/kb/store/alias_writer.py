@@ -1,5 +1,6 @@
 """Writes the normalised names, sorted by hash: from a name to its rows, and from a row to its names."""
 
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...util import hash_strings, normalize_alias
-from ...util.arrow_files import Table, TableWriter, write_arrays
+from ...util.arrow_files import TableWriter, write_arrays
 from ...util.ragged import offsets_of
 
 HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
@@ -18,7 +19,7 @@ _SCHEMA = pa.schema([("name", pa.string())])
 
 
 class AliasWriter:
-    """Collects the names of entities and writes the map.
+    """Collects the names of entities and writes the files.
 
     Names are appended to a spill file; only their hashes and rows (12 bytes each) stay in memory. These are
     sorted in the end, and the names are written in their order.
@@ -29,12 +30,8 @@ class AliasWriter:
 
     def __init__(self, folder: Path):
         self._folder = folder
-        self._spill_path = folder / "names.spill"
-        self._spill = TableWriter(self._spill_path, _SCHEMA)
-        self._names: list[str] = []
-        self._pending_rows: list[int] = []
-        self._hashes: list[NDArray[np.uint64]] = []
-        self._rows: list[NDArray[np.int32]] = []
+        self._spill = TableWriter(folder / "names.spill", _SCHEMA, chunk=_CHUNK)
+        self._rows = array("i")
 
     def add(self, row: int, names: Sequence[str]) -> None:
         """Add the names of an entity.
@@ -43,18 +40,10 @@ class AliasWriter:
             row: the entity's row; rows must be added in ascending order.
             names: its names, not normalised.
         """
-        keys = dict.fromkeys(map(normalize_alias, names))
-        keys.pop("", None)
-        self._names.extend(keys)
-        self._pending_rows.extend([row] * len(keys))
-        if len(self._names) >= _CHUNK:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._hashes.append(hash_strings(self._names))
-        self._rows.append(np.array(self._pending_rows, dtype=np.int32))
-        self._spill.write({"name": self._names})
-        self._names, self._pending_rows = [], []
+        for name in dict.fromkeys(map(normalize_alias, names)):
+            if name:
+                self._spill.append(name)
+                self._rows.append(row)
 
     def finish(self, n_rows: int) -> None:
         """Sort, and write the files.
@@ -62,27 +51,23 @@ class AliasWriter:
         Args:
             n_rows: rows of the knowledge base, those without a name included.
         """
-        self._flush()
-        self._spill.close()
-        hashes, rows = np.concatenate(self._hashes), np.concatenate(self._rows)
+        spill = self._spill.reopened()
+        hashes = hashes_of(chunk.column("name") for chunk in spill.chunks())
         order = np.argsort(hashes, kind="stable")  # stable: rows stay ascending within a name
-        hashes, rows = hashes[order], rows[order]
+        hashes, rows = hashes[order], np.frombuffer(self._rows, dtype=np.int32)[order]
         names = TableWriter(self._folder / NAMES, _SCHEMA)
         firsts = [np.zeros(0, dtype=np.int64)]  # where a new name begins
-        with pa.memory_map(str(self._spill_path)) as file:
-            spill = Table(file.read_buffer())
-            for start, stop in _cuts(hashes):
-                chunk = spill.take("name", order[start:stop])
+        for start, stop in _cuts(hashes):
+            chunk = spill.take("name", order[start:stop])
+            is_new = _changes(chunk)
+            same_hash = hashes[start + 1 : stop] == hashes[start : stop - 1]
+            if (is_new[1:] & same_hash).any():  # two names share a hash: make equal names adjacent
+                keys = zip(hashes[start:stop].tolist(), chunk.to_pylist(), range(stop - start), strict=True)
+                resort = np.array([at for _, _, at in sorted(keys)])
+                rows[start:stop], chunk = rows[start:stop][resort], chunk.take(pa.array(resort))
                 is_new = _changes(chunk)
-                same_hash = hashes[start + 1 : stop] == hashes[start : stop - 1]
-                if (is_new[1:] & same_hash).any():  # two names share a hash: make equal names adjacent
-                    texts, keys = chunk.to_pylist(), hashes[start:stop].tolist()
-                    resort = np.array(sorted(range(len(texts)), key=lambda i: (keys[i], texts[i], i)))  # noqa: B023
-                    rows[start:stop], chunk = rows[start:stop][resort], chunk.take(pa.array(resort))
-                    is_new = _changes(chunk)
-                firsts.append(start + np.flatnonzero(is_new))
-                names.write({"name": chunk.filter(pa.array(is_new))})
-            del spill
+            firsts.append(start + np.flatnonzero(is_new))
+            names.write({"name": chunk.filter(pa.array(is_new))})
         names.close()
         starts = np.concatenate(firsts)
         counts = np.diff(np.append(starts, len(hashes))).astype(np.int32)
@@ -93,7 +78,12 @@ class AliasWriter:
         offsets = offsets_of(np.bincount(rows, minlength=n_rows)).astype(np.int32)
         lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(by_row))
         write_arrays(self._folder / NAMES_OF_ROWS, {"names": lists})
-        self._spill_path.unlink()
+        self._spill.path.unlink()
+
+
+def hashes_of(columns: Iterator[pa.StringArray]) -> NDArray[np.uint64]:
+    """The hashes of the strings of all chunks, in order."""
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *(hash_strings(column.to_pylist()) for column in columns)])
 
 
 def _cuts(hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:

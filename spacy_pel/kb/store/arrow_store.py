@@ -14,11 +14,11 @@ from ...errors import Errors, PelError
 from ...types import Entity, Rows
 from ...util import read_json, write_json
 from ...util.arrow_files import Table, find_strings, read_arrays
+from ...util.name_search import FoundName, search_names
 from ...util.ragged import Offsets, offsets_of, take_pieces
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..edits import Edit, edits_from_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS
-from .name_search import FoundName, search_names
 from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]

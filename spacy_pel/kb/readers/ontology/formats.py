@@ -6,15 +6,14 @@ from pathlib import Path
 
 from ....errors import quoted
 from ....util.files import READ_ERRORS, ending_of, open_bytes
-from ..place import unexpected
-from .functional import read_functional
+from ....util.place import unexpected
 from .json_terms import read_term_json
 from .obo import read_obo
 from .owl import Triple, terms_of_triples
+from .owl_text import read_functional, read_turtle
 from .owl_xml import read_owl_xml
 from .tables import read_ncit_table
 from .term import Term
-from .turtle import read_turtle
 
 # how each OWL syntax begins, after blanks and comments: a name in .owl does not say which it is
 _SYNTAXES: tuple[tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from ....errors import quoted
 from ....util import read_json
-from ..place import unexpected
+from ....util.place import unexpected
 from .owl import NAMESPACES, compact_id
 from .term import Term
 
@@ -41,7 +41,7 @@ def read_term_json(path: Path) -> Iterator[Term]:
             yield from _terms_of_oncotree(data)
     except (KeyError, TypeError, AttributeError, RecursionError) as err:
         expected = 'an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} or OncoTree\'s tree'
-        raise unexpected(path, expected, f"{quoted(data)} ({type(err).__name__}: {err})", "Check the file.") from err
+        raise unexpected(path, expected, f"{quoted(data)} ({type(err).__name__}: {err})") from err
 
 
 def _value(record: dict[str, Any], key: str, empty: Value, kind: type = object) -> Value:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_lines
+from ....util.place import Place, unexpected
 from ....util.tables import read_cells
-from ..place import Place, unexpected
 from .owl import NCIT_RETIRED
 from .term import Term
 
@@ -119,11 +119,11 @@ def read_sssom(path: Path) -> Iterator[Mapping]:
     number, header = next(rows, (1, []))
     if any(header.count(name) != 1 for name in _SSSOM) or header.count(_LABEL) > 1:
         expected = f"an SSSOM table with the columns {', '.join(_SSSOM)}, each once"
-        raise unexpected(Place(path, number), expected, quoted(header), "Check the file.")
+        raise unexpected(Place(path, number), expected, quoted(header))
     for number, cells in rows:
         if len(cells) != len(header):
             expected = f"{len(header)} cells as in the header"
-            raise unexpected(Place(path, number), expected, len(cells), "Check the file.")
+            raise unexpected(Place(path, number), expected, len(cells))
         row = dict(zip(header, cells, strict=True))
         subject, predicate, target = (row[name] for name in _SSSOM)
         if predicate != "skos:exactMatch":
@@ -131,5 +131,5 @@ def read_sssom(path: Path) -> Iterator[Mapping]:
         for curie in (subject, target):
             prefix, _, identifier = curie.partition(":")
             if not prefix or not identifier or not curie.isprintable():
-                raise unexpected(Place(path, number), "ids as PREFIX:ID", quoted(curie), "Check the file.")
+                raise unexpected(Place(path, number), "ids as PREFIX:ID", quoted(curie))
         yield Mapping(subject, target, row.get(_LABEL, ""))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import Errors, PelError
+from ..errors import Errors, PelError
 
 
 class Place(NamedTuple):
