@@ -137,13 +137,12 @@ def _mention_finder(ner: str | None, lang: str) -> "Language":
 
 def _knowledge_base(codes: Path, path: Path, reader: str | None, settings: list[str]) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
-    from ..kb.readers.from_reader import build_from_reader
 
     if reader is None and (codes / "meta.json").is_file():
         return KnowledgeBase.from_disk(codes)
     about: dict[str, Any] = {"reader": reader or reader_of(codes), "settings": parse_settings(settings)}
     made = make_reader("pel_kb_readers", about["reader"], about["settings"])
-    return build_from_reader(made, [codes], path, source=about, show_progress=True)
+    return KnowledgeBase.read(made, [codes], path, about=about, show_progress=True)
 
 
 def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kb.store.arrow_files import read_arrays, write_arrays
 from ..types import Rows
 from ..util import hash_strings, normalize_alias
+from ..util.arrow_files import read_arrays, write_arrays
 from ..util.ragged import offsets_of
 
 _FILE = "priors.arrow"

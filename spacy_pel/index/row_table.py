@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kb.store.arrow_files import read_arrays, write_arrays
 from ..util import hash_strings
+from ..util.arrow_files import read_arrays, write_arrays
 
 KINDS = ("card", "alias", "mention")  # a kind is stored as its index in this tuple
 NAME_KINDS = ("card", "alias")

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kb.store.arrow_files import read_arrays, write_arrays
 from ..types import Rows, Scores, Vectors
+from ..util.arrow_files import read_arrays, write_arrays
 from ..util.ragged import offsets_of
 
 _VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"

@@ -483,7 +483,7 @@ class Linker:
         self._bind(self.index)
         return undone
 
-    def follow(self) -> None:
+    def refresh(self) -> None:
         """Bring the memory up to date after a change of the knowledge base."""
         self._bind(self.index)
 

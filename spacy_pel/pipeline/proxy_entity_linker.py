@@ -217,7 +217,7 @@ class ProxyEntityLinker(Pipe):
         )
         self.states = states
         self.data = replace(data, memory=self._linker.memory)
-        data.kb.follow(self._follow)
+        data.kb.on_change(self._on_kb_change)
 
     def initialize(
         self,
@@ -322,14 +322,14 @@ class ProxyEntityLinker(Pipe):
         """
         self.kb.rename(names, keep_old=keep_old)
 
-    def _follow(self, kb: KnowledgeBase, rows: Rows) -> None:
+    def _on_kb_change(self, kb: KnowledgeBase, rows: Rows) -> None:
         """Bring index and generator up to date after a change of the knowledge base, whoever made it."""
         if self._linker is None or kb is not self._linker.kb:
             return
         if self.index is not None and self.encoder is not None:
             self.index.add_entities(kb, self.encoder, rows)
         self._linker.generator.add_entities(kb, rows)
-        self._linker.follow()
+        self._linker.refresh()
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``

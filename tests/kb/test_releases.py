@@ -128,7 +128,7 @@ def test_unchanged_entities_are_not_touched(tmp_path):
             seen.append(rows.tolist())
 
     listener = Listener()
-    kb.follow(listener.hear)
+    kb.on_change(listener.hear)
     update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]))
     assert update.unchanged == 4 and kb.fingerprint == before and seen == []
     (tmp_path / "x.obo").write_text(release.replace("term two", "term 2"))

@@ -138,7 +138,7 @@ def test_what_is_counted_is_saved_and_follows_the_knowledge_base():
     linker.kb.update(
         [Entity(f"d{number}", "morapin", (), ("illness",)), Entity(f"i{number}", "morapin", (), ("drug",))]
     )
-    linker.follow()
+    linker.refresh()
     assert linker.link([query("morapin", "Chemical")])[0].ids[0] == f"i{number}"
     assert linker.kb.types_at([linker.kb.row(f"i{number}"), linker.kb.row("d3")]) == [["drug"], ["drug"]]
 

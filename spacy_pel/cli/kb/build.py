@@ -34,11 +34,11 @@ def kb_build(
 
     Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
     """
-    from ...kb.readers.from_reader import build_from_reader
+    from ...kb import KnowledgeBase
 
     filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
     made, source = kb_source(reader, **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
-    kb = build_from_reader(made, files, out, source=source, strict=strict, show_progress=True)
+    kb = KnowledgeBase.read(made, files, out, about=source, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
     emit(result, as_json=as_json, text=key_values)

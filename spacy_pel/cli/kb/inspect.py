@@ -18,11 +18,9 @@ def kb_info(
 
     Example: spacy-pel kb info corpus/kb --check
     """
-    from ...kb.store.check import check_content
-
     opened = open_kb(kb)
     if check:
-        check_content(opened)
+        opened.validate()
     emit({**opened.meta, "types": opened.types()}, as_json=as_json, text=_info_text)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES
+from spacy_pel.kb.readers.umls_types import semantic_types
 from spacy_pel.util import normalize_alias
 
 from ..errors import StudyErrors
@@ -72,7 +72,7 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
             kind = whole or _find_type(each, known)
             if kind is None:
                 raise PelError(StudyErrors.E230.format(got=each, known=_some(known)))
-            found[kind] = SEMANTIC_TYPES[kind].name if kind in SEMANTIC_TYPES else kind
+            found[kind] = semantic_types()[kind].name if kind in semantic_types() else kind
     if not set(found) & set(known):
         raise PelError(StudyErrors.E231.format(got=", ".join(found.values()), known=_some(known)))
     return Choice(
@@ -81,11 +81,11 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
 
 
 def _find_type(name: str, known: Collection[str]) -> str | None:
-    if name in known or name in SEMANTIC_TYPES:
+    if name in known or name in semantic_types():
         return name
     form = normalize_alias(name)  # "Element Ion or Isotope" and "Element, Ion, or Isotope" are one
     own = {normalize_alias(kind): kind for kind in known}
-    umls = {normalize_alias(row.name): tui for tui, row in SEMANTIC_TYPES.items()}
+    umls = {normalize_alias(row.name): tui for tui, row in semantic_types().items()}
     return own.get(form) or umls.get(form)
 
 

@@ -19,13 +19,13 @@ class FoundName(NamedTuple):
             name, 3 = each word of it is in the name.
         length: of the name: of equal rank, the shortest name is the nearest.
         name: normalised.
-        place: where it is in the searched names.
+        position: in the searched names.
     """
 
     rank: int
     length: int
     name: str
-    place: int
+    position: int
 
 
 def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[FoundName]:
@@ -37,7 +37,7 @@ def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[Fo
         n: how many at most.
 
     Returns:
-        The best first; places count over all chunks.
+        The best first; positions count over all chunks.
     """
     if text.encode("utf8", "ignore").decode("utf8") != text:
         return []  # a lone surrogate is in no name
@@ -51,10 +51,10 @@ def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[Fo
 
 
 def _in_chunk(names: pa.StringArray, start: int, text: str, words: Sequence[str], n: int) -> Iterable[FoundName]:
-    places = np.arange(start, start + len(names))
+    positions = np.arange(start, start + len(names))
     for word in words:
         found = _that_contain(names, word)
-        names, places = names.take(pa.array(found)), places[found]
+        names, positions = names.take(pa.array(found)), positions[found]
         if not len(names):
             return []
     begins = [pc.or_(pc.starts_with(names, word), pc.match_substring(names, f" {word}")) for word in words]
@@ -63,9 +63,9 @@ def _in_chunk(names: pa.StringArray, start: int, text: str, words: Sequence[str]
     rank[pc.starts_with(names, text).to_numpy(zero_copy_only=False)] = 1
     rank[pc.equal(names, text).to_numpy(zero_copy_only=False)] = 0
     lengths = pc.utf8_length(names).to_numpy(zero_copy_only=False)
-    order = np.lexsort((places, lengths, rank))[:n]
+    order = np.lexsort((positions, lengths, rank))[:n]
     chosen = names.take(pa.array(order)).to_pylist()
-    return map(FoundName, rank[order].tolist(), lengths[order].tolist(), chosen, places[order].tolist())
+    return map(FoundName, rank[order].tolist(), lengths[order].tolist(), chosen, positions[order].tolist())
 
 
 def _that_contain(names: pa.StringArray, word: str) -> NDArray[np.int64]:

@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from ...types import Entity
-from ...util.log import now
-from ...util.saved_folder import Buffer
+from ..types import Entity
+from ..util.log import now
+from ..util.saved_folder import Buffer
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
 
 def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
     """JSON lines."""
-    records = ({"concept_id": one, **asdict(edit)} for one, edit in edits.items())
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode("utf8")
+    records = ({"concept_id": entity_id, **asdict(edit)} for entity_id, edit in edits.items())
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode("utf8")
 
 
 def edits_from_bytes(data: Buffer) -> dict[str, Edit]:

@@ -5,8 +5,9 @@ from itertools import chain
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from ...errors import Errors, PelError
-from .reader_base import Place
+from ..errors import PelError
+from .files import READ_ERRORS
+from .place import Place, unexpected
 
 
 def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> Iterator[tuple[Place, Element, Element]]:
@@ -41,9 +42,8 @@ def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> It
                 if event == "end" and depth == 1 and place is not None:
                     yield place, root, element
                     del root[:]  # yielded elements must not accumulate below the root
-    except (ParseError, LookupError, ValueError) as err:  # the latter two: of its declared encoding
+    # LookupError, ValueError: its declaration names an encoding that is unknown, or of several bytes
+    except (ParseError, LookupError, ValueError, *READ_ERRORS) as err:
         if isinstance(err, PelError):
             raise
-        todo = "Download the file again."
-        got = f"malformed XML ({err})"
-        raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo)) from err
+        raise unexpected(place, expected, f"malformed XML ({err})", "Download the file again.") from err

@@ -18,7 +18,6 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
 }
 FIELDS = tuple(USUAL_NAMES)
 
-
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VOCABULARY = re.compile(
     r"(snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?|concept|entity)[\W_]*",

@@ -7,9 +7,9 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.store import name_search
-from spacy_pel.kb.store.name_search import search_names
 from spacy_pel.types import Entity
+from spacy_pel.util import name_search
+from spacy_pel.util.name_search import search_names
 
 ENTITIES = [
     Entity("C1", "Diabetes mellitus", ("DM", "sugar diabetes")),

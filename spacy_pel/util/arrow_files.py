@@ -13,17 +13,26 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...util import hash_strings
+from .names import hash_strings
 
 Rows = NDArray[np.int64]
 _FEW = 8
 
 
 class TableWriter:
-    """Writes a table chunk by chunk, so that it never has to be in memory as a whole."""
+    """Writes a table chunk by chunk, so that it never has to be in memory as a whole.
 
-    def __init__(self, path: Path, schema: pa.Schema):
+    Args:
+        path: the file.
+        schema: its columns.
+        chunk: rows that ``append`` collects before it writes them.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, *, chunk: int = 1 << 16):
+        self.path = path
         self.schema = schema
+        self.chunk = chunk
+        self._rows: list[tuple[Any, ...]] = []
         self._sink = pa.OSFile(str(path), "wb")
         self._writer = pa.ipc.new_file(self._sink, schema)
 
@@ -39,10 +48,29 @@ class TableWriter:
             arrays.append(values if isinstance(values, pa.Array) else pa.array(values, type=field.type))
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
 
+    def append(self, *cells: Any) -> None:
+        """Append one row, its cells in the order of the schema."""
+        self._rows.append(cells)
+        if len(self._rows) == self.chunk:
+            self._write_rows()
+
+    def _write_rows(self) -> None:
+        columns = zip(*self._rows, strict=True) if self._rows else ([] for _ in self.schema)
+        self.write(dict(zip(self.schema.names, map(list, columns), strict=True)))
+        self._rows = []
+
     def close(self) -> None:
-        """Write the footer. Without it the file cannot be read."""
+        """Write what is left and the footer. Without it the file cannot be read."""
+        if self._rows:
+            self._write_rows()
         self._writer.close()
         self._sink.close()
+
+    def reopened(self) -> "Table":
+        """Close the file, and map it for reading."""
+        self.close()
+        with pa.memory_map(str(self.path)) as file:
+            return Table(file.read_buffer())
 
 
 class Table:
