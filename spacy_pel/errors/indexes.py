@@ -37,10 +37,6 @@ class IndexErrors:
         "another row_bytes, or FaissFlat."
     )
     E414 = "[PEL-E414] Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
-    E415 = (
-        "[PEL-E415] The index at {path} was written by an earlier version, which did not record what its rows "
-        "stand for. Rebuild it once without --update: spacy-pel index KB MODEL OUT --codes fp32"
-    )
     E416 = (
         "[PEL-E416] Expected an index that keeps its vectors in full (codes fp32, no pca), or in fp16 to update one "
         "in fp16, at {path}, got {got}. Build it once with --codes fp32, update that one, and compress copies of "

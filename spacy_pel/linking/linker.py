@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
-from ..index.topics import TopicReader
+from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import (

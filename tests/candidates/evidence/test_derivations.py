@@ -8,7 +8,7 @@ from spacy_pel.candidates.evidence.evidence import NAMED, gather_evidence
 from spacy_pel.candidates.evidence.name_features import candidate_table
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.types import Entity, MentionInText, RankedRows
@@ -112,7 +112,7 @@ def test_evidence_where_no_name_and_no_variant_is_the_form():
     kb.retire(["RETIRED"])
     surfaces = ["nuclear", "Hepatic", "nuclear division", "renal", "cardiac", "oesophageal", "heart"]
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     only_artery = np.arange(len(ENTITIES)) == kb.row("ARTERY")
     allowed = [None] * len(surfaces)
     for masks, expected in (
@@ -132,7 +132,7 @@ def test_candidates_that_no_vector_finds():
     """A derivation is a candidate even where the index finds nothing like it, and is kept first."""
     kb = KnowledgeBase([*ENTITIES, *(Entity(f"R{i}", f"hepatic region {i}") for i in range(50))])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     table = gather_evidence(kb, index, encoder.encode_names(["hepatic"]), ["hepatic"], row_k=4, top_k=3)
     assert kb.ids_at(table.kb_rows[:1]) == ["LIVER"]
     assert LinearCombiner()(table).argmax() == 0

@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 
 from spacy_pel.candidates.evidence.evidence import FEATURES, gather_evidence
 from spacy_pel.index import AliasPriors, EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.types import Entity, MentionInText
 from spacy_pel.util import normalize_alias
 
@@ -115,7 +115,7 @@ def make_queries(kb, documents, encoder):
 @pytest.mark.parametrize("filtered", [False, True])
 def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, documents, monkeypatch):
     monkeypatch.setattr("spacy_pel.candidates.evidence.evidence._BLOCK", 10)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds, documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=documents)
     counts = count_surfaces(kb, documents)
     changed = np.concatenate([kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])])
     index.add_entities(kb, encoder, changed)
@@ -140,7 +140,7 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
 
 
 def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("card", "alias", "mention"), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("card", "alias", "mention"), documents=documents)
     table = gather_evidence(kb, index, encoder.encode_names(["common cold"]), ["common cold"], row_k=500)
     rows = table.kb_rows.tolist()
     assert len(rows) == len(set(rows)) == min(64, len(kb))
@@ -148,7 +148,7 @@ def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
 
 
 def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
     far = -encoder.encode_names(["cold"])  # the nearest rows are of other entities
     table = gather_evidence(kb, index, far, ["Cold"], row_k=2, top_k=64)
     rows = table.kb_rows.tolist()
@@ -165,7 +165,7 @@ def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, do
 
 
 def test_no_mentions_and_no_candidates(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
     table = gather_evidence(kb, index, encoder.encode_names([]), [])
     assert len(table) == 0 and table.offsets.tolist() == [0]
     nothing = np.zeros(kb.n_rows, dtype=bool)

@@ -7,7 +7,7 @@ from spacy_pel.candidates.evidence.name_features import candidate_table
 from spacy_pel.candidates.evidence.variants import british_or_american, other_numbers, other_spellings, variants
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners.linear import LinearCombiner
@@ -202,7 +202,7 @@ def test_other_generators_have_the_same_evidence(kb):
 
 def linked(kb, surface, *, weights=None, documents=()):
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
     combiner = LinearCombiner()
     if weights is not None:
         combiner.load_state({"weights": weights})

@@ -15,7 +15,6 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
@@ -248,7 +247,7 @@ def test_no_similarity():
 
 def test_the_index_finds_dot_products(tiny_bert):
     encoder, kb = make(tiny_bert, similarity=DotProduct()), KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("alias",))
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("alias",))
     mentions, names = encoder.encode_mentions(MENTIONS), [e.canonical_name for e in ENTITIES]
     scores, rows = index.search_rows(mentions, 3)
     expected = DotProduct()(torch.from_numpy(mentions), torch.from_numpy(encoder.encode_names(names)))
@@ -263,7 +262,7 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
         encoder.tower("mention").transformer.encoder.layer[-1].output.LayerNorm.weight *= 20
     entities = [Entity(f"X{i}", f"thing {i}") for i in range(20)] + [Entity("C1", "zyx", ("fever",))]
     kb = KnowledgeBase(entities)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("card",))
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("card",))
     vectors = encoder.encode_mentions(MENTIONS[1:])
     scores, rows = index.search_rows(vectors, 21)
     assert np.ptp(scores) > 4 and kb.row("C1") != index.kb_rows[rows[0, 0]]
@@ -276,7 +275,7 @@ def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
     encoder = make(tiny_bert, similarity=Euclidean())
     document = Document("d", MENTIONS[0].text, [Mention(17, 23, "", ("C2",))])
     kb = KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("alias", "mention"), documents=[document])
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("alias", "mention"), documents=[document])
     assert encoder.width == index.width == 36
     scores, rows = index.search_rows(encoder.encode_mentions(MENTIONS), len(index))
     mentions = encoder.represent_mentions(MENTIONS).vectors

@@ -13,7 +13,7 @@ from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import EncodedQuery, Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
@@ -43,7 +43,7 @@ def make_documents(n=24):
 
 def build(documents, kinds=("alias", "mention"), most=None):
     return EntityIndex.build(
-        KB, ENCODER, index=BruteForce(), kinds=kinds, documents=documents, max_mentions_per_entity=most
+        KB, ENCODER, index=FaissFlat(), kinds=kinds, documents=documents, max_mentions_per_entity=most
     )
 
 
