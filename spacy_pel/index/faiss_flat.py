@@ -27,7 +27,6 @@ class FaissFlat(FaissRows):
     """
 
     name = "spacy-pel.FaissFlat.v1"
-    _settings = ("codes", "pca")
 
     def __init__(self, *, codes: Codes = "fp32", pca: int | None = None):
         super().__init__()

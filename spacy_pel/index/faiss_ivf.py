@@ -77,7 +77,6 @@ class FaissIVF(FaissRows):
     """
 
     name = "spacy-pel.FaissIVF.v1"
-    _settings = ("codes", "pca", "row_bytes", "flat_below", "lists", "probes")
 
     def __init__(
         self,

@@ -29,7 +29,6 @@ class FaissPQ(FaissRows):
     name = "spacy-pel.FaissPQ.v1"
     needs_training = True
     takes_selector = False  # IndexPQ refuses one
-    _settings = ("row_bytes", "rotate")
 
     def __init__(self, *, row_bytes: int | None = None, rotate: bool = True):
         super().__init__()

@@ -15,6 +15,7 @@ from ..errors import Errors, PelError
 from ..types import Rows, Scores, Vectors
 from ..util import atomic_path
 from ..util.fork_safety import make_fork_safe
+from ..util.part_settings import PartSettings
 from ..util.saved_folder import damaged
 
 KIND = "index"  # of the saved folder
@@ -32,7 +33,7 @@ _bitmap: Any = faiss.IDSelectorBitmap
 _search_parameters: Any = faiss.SearchParameters
 
 
-class FaissRows:
+class FaissRows(PartSettings):
     """Compares a query with every row of codes, by inner product, after an optional rotation.
 
     A loaded index is memory-mapped: it opens at once and processes share its pages. It is copied into memory
@@ -41,7 +42,6 @@ class FaissRows:
     """
 
     takes_selector = True  # can FAISS's own search leave rows out?
-    _settings: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.width = 0
@@ -52,11 +52,6 @@ class FaissRows:
 
     def __len__(self) -> int:
         return 0 if self._rows is None else int(self._rows.ntotal)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that make an empty index of the same kind."""
-        return {name: getattr(self, name) for name in self._settings}
 
     def __reduce__(self) -> Any:
         # an EntityIndex sends its rows as files; what is left is an index that rows can be added to

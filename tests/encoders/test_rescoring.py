@@ -115,17 +115,11 @@ def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kin
     pooled = make(tiny_bert, DotProduct())
     first = nearest_entities(kb, index, pooled, MENTIONS, top_k=6)
     assert not np.array_equal(first.kb_rows, found.kb_rows), "the second stage has something to do"
+    assert nearest_entities(kb, index, encoder, [], top_k=6).offsets.tolist() == [0]
     few = nearest_entities(kb, index, encoder, MENTIONS, top_k=6, first_stage=1)
     for i in range(5):  # the same entities, in another order
         own = slice(6 * i, 6 * i + 6)
         assert set(few.kb_rows[own].tolist()) == set(first.kb_rows[own].tolist())
-
-
-def test_no_mentions(tiny_bert):
-    encoder, kb = make(tiny_bert, SumOfMax()), KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("card",))
-    found = nearest_entities(kb, index, encoder, [], top_k=6)
-    assert found.offsets.tolist() == [0] and len(found.kb_rows) == 0
 
 
 @pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")

@@ -10,8 +10,8 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity, MentionInText
 from ...util.ragged import offsets_of, places_in_pieces
-from .entity_card import EntityCard
-from .marked_context import MarkedContext
+from .cards import EntityCard
+from .mention_templates import MarkedContext
 from .token_arrays import RaggedTokens
 
 _LEAST = 8  # word pieces that an entity must have
