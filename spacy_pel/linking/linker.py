@@ -308,7 +308,7 @@ class Linker:
         mentions, present = read_batch(queries)
         if allowed is not None:
             allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
-        table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
+        table = self.generator.find_candidates(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
         own = [query for query, keep in zip(queries, present, strict=True) if keep]
         if self._topics is not None:
             texts = [query.around for query in own]

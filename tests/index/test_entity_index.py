@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.embed import names_of
@@ -29,7 +29,7 @@ def index(kb, encoder, documents):
 
 
 def best_ids(index, kb, encoder, surface, **kwargs):
-    table = gather_evidence(kb, index, encoder.encode_mentions([mention(surface)]), [surface], **kwargs)
+    table = find_candidates(kb, index, encoder.encode_mentions([mention(surface)]), [surface], **kwargs)
     return kb.ids_at(table.kb_rows)
 
 
@@ -138,7 +138,7 @@ def assert_same(one, other, kb, encoder):
     assert one is not other
     assert (one.fingerprint, one.meta) == (other.fingerprint, other.meta)
     vectors = encoder.encode_mentions([mention("cold"), mention(kb.name_at(7))])
-    tables = [gather_evidence(kb, part, vectors, ["cold", kb.name_at(7)]) for part in (one, other)]
+    tables = [find_candidates(kb, part, vectors, ["cold", kb.name_at(7)]) for part in (one, other)]
     np.testing.assert_array_equal(tables[0].kb_rows, tables[1].kb_rows)
     for name, values in tables[0].features.items():
         np.testing.assert_array_equal(values, tables[1].features[name])

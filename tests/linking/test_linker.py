@@ -224,7 +224,7 @@ def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
         def bind(self, encoder, index):
             pass
 
-        def generate(self, kb, mentions, *, allowed=None, top_k=64):
+        def find_candidates(self, kb, mentions, *, allowed=None, top_k=64):
             features = {"name": np.zeros(5, dtype=np.float32)}
             return CandidateTable(np.arange(5), np.array([0, 2, 2, 5]), features)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities import Similarity, TokenVectors, take
@@ -235,7 +235,7 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
     vectors = encoder.encode_mentions(MENTIONS[1:])
     scores, rows = index.search_entities(vectors, 21)
     assert np.ptp(scores) > 4 and kb.row("C1") != rows[0, 0]
-    table = gather_evidence(kb, index, vectors, ["fever"], top_k=3)
+    table = find_candidates(kb, index, vectors, ["fever"], top_k=3)
     assert table.kb_rows[0] == kb.row("C1")
 
 

@@ -1,5 +1,7 @@
-"""Searching until k distinct entities are found; an entity may be found several times."""
+"""Generators that compare names with surface forms. An entity may be found by several of its names, so they search
+until k distinct entities are found."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -7,15 +9,49 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..types import MentionInText, RankedRows, Rows
+from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces, take_pieces
+from .evidence.evidence import candidate_table
+from .generator_base import Built, GeneratorBase, Mask
 
-Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 # (texts, k, mask) -> the entities of the best k matches of each text, best first, with repeats; and for each
 # text, whether there may be more
 Search = Callable[[Sequence[str], int, Mask], tuple[RankedRows, NDArray[np.bool_]]]
 _FIRST, _MORE = 2, 4  # matches per requested entity in the first search, and the factor for the next one
+
+
+class NameGenerator(GeneratorBase[Built]):
+    """A generator that searches names by the surface form of a mention."""
+
+    fold: Callable[[str], str] = staticmethod(normalize_alias)  # turns a surface form into what is searched
+
+    @abstractmethod
+    def searcher(self, kb: KnowledgeBase) -> Search:
+        """The search among the names of a knowledge base."""
+
+    def find_candidates(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Sequence[Mask] | None = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """Find entities by their best name; its score is "name"."""
+        return candidate_table(kb, self.rank(kb, mentions, allowed=allowed, top_k=top_k), mentions)
+
+    def rank(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Sequence[Mask] | None = None,
+        top_k: int = 64,
+    ) -> RankedRows:
+        """The same entities with their scores alone."""
+        search, fold = self.searcher(kb), type(self).fold
+        return find_entities(search, kb, mentions, fold=fold, allowed=allowed, top_k=top_k)
 
 
 def find_entities(
@@ -55,7 +91,10 @@ def find_entities(
     nothing = RankedRows(np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(1, np.int64))
     pieces = [nothing]
     piece_of = np.zeros(len(texts), dtype=np.int64)  # which text, over all groups; 0 = none
-    live = live_mask(kb)
+    live: Mask = None
+    if len(kb) < kb.n_rows:
+        live = np.zeros(kb.n_rows, dtype=np.bool_)
+        live[kb.live_rows] = True
     n_texts = 1
     for by_text in members.values():
         mask = masks[next(iter(by_text.values()))[0]]
@@ -71,15 +110,6 @@ def find_entities(
         take_pieces(np.concatenate([piece.scores for piece in pieces]), offsets, piece_of),
         offsets_of(counts[piece_of]),
     )
-
-
-def live_mask(kb: KnowledgeBase) -> Mask:
-    """The rows that are not retired; None = all."""
-    if len(kb) == kb.n_rows:
-        return None
-    mask = np.zeros(kb.n_rows, dtype=np.bool_)
-    mask[kb.live_rows] = True
-    return mask
 
 
 def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
@@ -100,8 +130,8 @@ def _search_until_enough(search: Search, texts: list[str], mask: Mask, n_rows: i
         ranked = first_distinct(found, n_rows, top_k)
         short = more & (np.diff(ranked.offsets) < top_k)
         for i in np.flatnonzero(~short).tolist():
-            own = slice(ranked.offsets[i], ranked.offsets[i + 1])
-            done[int(waiting[i])] = (ranked.kb_rows[own], ranked.scores[own])
+            piece = slice(ranked.offsets[i], ranked.offsets[i + 1])
+            done[int(waiting[i])] = (ranked.kb_rows[piece], ranked.scores[piece])
         waiting, k = waiting[short], k * _MORE
     complete = [pair for pair in done if pair is not None]
     return RankedRows(
