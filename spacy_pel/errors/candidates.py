@@ -1,8 +1,7 @@
-"""Candidate generators: E440-E459."""
+"""Candidate generators: E443-E459."""
 
 
 class CandidateErrors:
-    E440 = "[PEL-E440] Expected a top_k of at least 1 candidate per mention, got {top_k}. Increase it."
     E443 = (
         "[PEL-E443] The candidate generator at {path} was built from another knowledge base (its fingerprint "
         "is {theirs}, yours is {ours}). Rebuild it with: spacy-pel candidates build KB OUT --generator NAME"

@@ -152,6 +152,9 @@ def test_names_are_in_normal_form():
 
 
 def test_every_charge_of_a_table_belongs_to_an_element():
+    for section in ("elements", "valences", "charges", "anions", "molecules", "shorthands", "amino_acids"):
+        symbols = chemicals._WORDS[section][::2]
+        assert len(set(symbols)) == len(symbols), section
     assert set(chemicals.VALENCES) - {"NH4"} <= set(chemicals.ELEMENTS)
     assert all(int(symbol[-1]) in chemicals.VALENCES[symbol[:-1]] for symbol in chemicals.CHARGED)
     assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
