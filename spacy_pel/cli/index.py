@@ -50,8 +50,7 @@ def index(
     from ..corpora import read_corpus
     from ..encoders import load_encoder
     from ..index import EntityIndex
-    from ..index.resumable_encoder import ResumableEncoder
-    from ..index.reusing_encoder import ReusingEncoder, check_reusable
+    from ..index.row_encoders import ResumableEncoder, ReusingEncoder, check_reusable
     from ..kb import KnowledgeBase
     from ..registry import registry
 

@@ -17,7 +17,7 @@ from ._settings import make_reader, parse_settings
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from ..index.resumable_encoder import ResumableEncoder
+    from ..index.row_encoders import ResumableEncoder
     from ..kb import KnowledgeBase
 
 _NAME_FINDER = "pel_name_finder"
@@ -179,7 +179,7 @@ def _add_linker(
     """
     from ..encoders import load_encoder
     from ..index import EntityIndex
-    from ..index.resumable_encoder import ResumableEncoder
+    from ..index.row_encoders import ResumableEncoder
 
     encoder = load_encoder(folder)
     vectors = ResumableEncoder(encoder, out.with_name(f"{out.name}.parts"))

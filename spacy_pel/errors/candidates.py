@@ -1,8 +1,7 @@
-"""Candidate generators: E440-E459."""
+"""Candidate generators: E443-E459."""
 
 
 class CandidateErrors:
-    E440 = "Expected a top_k of at least 1 candidate per mention, got {top_k}. Increase it."
     E443 = "{path} was built from another knowledge base ({theirs}, yours is {ours}). Build the generator again."
     E444 = "The generator {generator} has not been built. Call build() or from_disk() first."
     E445 = "Invalid settings of '{generator}': {got}. Write lists and parts as JSON: --set 'char_ngrams=[2, 5]'."

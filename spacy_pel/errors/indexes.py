@@ -30,10 +30,6 @@ class IndexErrors:
         "Expected row_bytes that divide the width, and training vectors, got {got}. Change row_bytes, or use FaissFlat."
     )
     E414 = "Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
-    E415 = (
-        "{path} is an index of an earlier version. Rebuild it without --update: spacy-pel index KB MODEL OUT --codes "
-        "fp32"
-    )
     E416 = (
         "Expected an index with full vectors (codes fp32, no pca; or fp16 for fp16) at {path}, got {got}. Build it "
         "once with --codes fp32, update that one, and compress copies with: spacy-pel recode"

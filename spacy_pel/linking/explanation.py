@@ -10,8 +10,8 @@ from rapidfuzz.distance import Indel
 
 from ..candidates.evidence.evidence import NAMED
 from ..errors import one_line
+from ..index.embed import names_of
 from ..index.row_table import NAME_KINDS, hash_texts
-from ..index.rows_of_kb import names_of
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
 from ..util.text_layout import EMPTY, aligned, words_around
@@ -271,7 +271,7 @@ class _NearestRows:
         self.index = linker.index
         self.known = linker.known
         self.of_entity: dict[int, list[int]] = {}
-        if self.index is not None and self.vector is not None and self.index.rows.texts is not None:
+        if self.index is not None and self.vector is not None:
             mask = self.index.rows.mask(NAME_KINDS)
             wanted = np.isin(self.index.kb_rows, table.kb_rows)
             for row in np.flatnonzero(wanted if mask is None else wanted & mask).tolist():
@@ -285,7 +285,7 @@ class _NearestRows:
             nearest = rows[int((vectors @ self.vector).argmax())]
             texts = self.index.rows.texts  # type: ignore[union-attr]
             hashes = [*hash_texts("alias", names), *hash_texts("card", [entity])]
-            found = [number for number, one in enumerate(hashes) if one == texts[nearest]]  # type: ignore[index]
+            found = [number for number, one in enumerate(hashes) if one == texts[nearest]]
             if found:
                 return [*names, entity.canonical_name][found[0]]
         best = process.extractOne(

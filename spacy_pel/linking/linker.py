@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
-from ..index.topics import TopicReader
+from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import (
@@ -308,7 +308,7 @@ class Linker:
         mentions, present = read_batch(queries)
         if allowed is not None:
             allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
-        table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
+        table = self.generator.find_candidates(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
         own = [query for query, keep in zip(queries, present, strict=True) if keep]
         if self._topics is not None:
             texts = [query.around for query in own]

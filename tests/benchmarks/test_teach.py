@@ -9,7 +9,7 @@ from rich.console import Console
 from benchmarks.teach import corrections_of, link, plot, read_mentions, run, show
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.linking.combiners import LinearCombiner
@@ -24,7 +24,7 @@ SLANG = ["asa", "hot", "wheeze", "insult"]  # what the texts call them
 def linker():
     kb = KnowledgeBase([Entity(f"C{i}", name) for i, name in enumerate(NAMES)])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     return Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import embed
-from spacy_pel.index.resumable_encoder import ResumableEncoder
+from spacy_pel.index.row_encoders import ResumableEncoder
 from spacy_pel.util import write_jsonl
 
 from .conftest import NAMES, done, refused, run

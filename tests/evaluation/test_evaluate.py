@@ -13,7 +13,7 @@ from spacy_pel.evaluation.predict import SpanCounts
 from spacy_pel.evaluation.report.figure import save_figure
 from spacy_pel.evaluation.report.plots import nil_figure, recall_figure
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.linking.combiners.best_row import BestRow
@@ -35,7 +35,7 @@ def at(surface, *ids, composite=False):
 def linker():
     kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
     encoder = HashEmbed(width=128)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=TRAIN)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=TRAIN)
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold(), threshold=0.6)
 
 

@@ -7,7 +7,7 @@ from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
@@ -29,7 +29,7 @@ def kb():
 @pytest.fixture
 def make_linker(kb):
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
 
     def make(combiner=None, nil_model=None, **settings):
         return Linker(kb, encoder, index, combiner or BestRow(), nil_model or ScoreThreshold(), **settings)
@@ -120,7 +120,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     the first."""
     linker = make_linker(LinearCombiner(), LogisticNil())
     turned = KnowledgeBase(list(kb.entities())[::-1])
-    index = EntityIndex.build(turned, linker.encoder, index=BruteForce())
+    index = EntityIndex.build(turned, linker.encoder, index=FaissFlat())
     other = Linker(turned, linker.encoder, index, BestRow(), ScoreThreshold())
     corpus = documents(DISEASES, "D") + documents(DRUGS, "M") + documents(UNKNOWN, "U")
     queries = [MentionQuery(one.text, m.start, m.end, m.label) for one in corpus for m in one.mentions]
@@ -190,7 +190,7 @@ def test_reranker_scores_the_candidates_anew(make_linker):
 def test_added_features_do_not_change_the_order_of_ties(kb):
     twins = KnowledgeBase([Entity("B", "same"), Entity("A", "same")])
     encoder = HashEmbed(width=32)
-    index = EntityIndex.build(twins, encoder, index=BruteForce())
+    index = EntityIndex.build(twins, encoder, index=FaissFlat())
     linker = Linker(twins, encoder, index, BestRow(), ScoreThreshold())
     first = linker.link(ask("same"))[0]
     assert [c.score for c in first.candidates][0] == [c.score for c in first.candidates][1]
@@ -224,7 +224,7 @@ def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
         def bind(self, encoder, index):
             pass
 
-        def generate(self, kb, mentions, *, allowed=None, top_k=64):
+        def find_candidates(self, kb, mentions, *, allowed=None, top_k=64):
             features = {"name": np.zeros(5, dtype=np.float32)}
             return CandidateTable(np.arange(5), np.array([0, 2, 2, 5]), features)
 

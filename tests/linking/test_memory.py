@@ -8,8 +8,8 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
-from spacy_pel.index.priors import AliasPriors
+from spacy_pel.index.annotated_text import AliasPriors
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
@@ -47,7 +47,7 @@ def pairs(given):
 
 def make_linker(kb, annotated=()):
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=KINDS, documents=annotated)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, documents=annotated)
     return Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
 
 

@@ -6,7 +6,7 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
@@ -148,7 +148,7 @@ def test_only_a_ranker_is_taken():
 @pytest.fixture
 def make_linker():
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(KB, encoder, index=BruteForce())
+    index = EntityIndex.build(KB, encoder, index=FaissFlat())
 
     def make(ranker, combiner=None, nil_model=None, **settings):
         reranker = None if ranker is None else Reranker(ranker)

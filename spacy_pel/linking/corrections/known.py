@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...candidates.evidence.evidence import Mask, RowSource
-from ...index.priors import AliasPriors
+from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import NIL, Rows, Scores, Vectors
 from ...util import fingerprint, normalize_alias

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.format import open_memmap
 
 from ...errors import Errors, PelError, shortened
-from ...index.priors import AliasPriors
+from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import Vectors
 from ...util import read_json, read_jsonl, write_json, write_jsonl

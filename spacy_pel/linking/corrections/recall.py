@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import NAMED, Mask
-from ...candidates.evidence.name_features import candidate_table
+from ...candidates.evidence.evidence import NAMED, Mask, candidate_table
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ...util import normalize_alias

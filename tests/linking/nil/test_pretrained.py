@@ -13,7 +13,7 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
@@ -67,7 +67,7 @@ def make_linker(kb):
             return Linker(kb, None, None, LinearCombiner(), PretrainedLogisticNil(), generator=generator)
         if encoder not in indexes:
             part = load_encoder(ENCODER) if encoder == "default" else HashEmbed(width=64)
-            indexes[encoder] = part, EntityIndex.build(kb, part, index=BruteForce())
+            indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissFlat())
         return Linker(kb, *indexes[encoder], LinearCombiner(), PretrainedLogisticNil())
 
     return make
@@ -118,7 +118,7 @@ def test_generators_without_vectors_are_judged_by_spelling(make_linker, make):
 def test_names_are_linked_in_knowledge_bases_of_any_size(n):
     kb = KnowledgeBase([Entity(f"E{i}", f"{word} fever") for i, word in enumerate(WORDS[:n])])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     linker = Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
     assert ids(linker, ["yellow fever", "yelow fever"]) == {"yellow fever": "E0", "yelow fever": "E0"}
     assert ids(linker, ["students"]) == {"students": NIL}

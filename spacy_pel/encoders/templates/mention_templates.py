@@ -1,7 +1,9 @@
-"""The mention side's text: whole documents in overlapping windows, which their mentions share."""
+"""What the mention side reads: a mention between markers in its context, or whole texts in windows that their
+mentions share."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +11,119 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import MentionInText
-from .mention_windows import MentionWindows
-from .token_arrays import RaggedTokens, pieces_with_offsets
+from ...util.part_settings import PartSettings
+from .token_arrays import MentionTokens, MentionWindows, RaggedTokens, check_length, piece_lists, pieces_with_offsets
 
+# No word piece of an English text is longer than this on average over a window; a wider
+# character window only costs time, a narrower one would cut context that fits.
+_CHARACTERS_PER_PIECE = 12
 _FRAME = 2  # [CLS] and [SEP]
 
 
+@runtime_checkable
+class MentionTemplate(Protocol):
+    """Turns mentions in their texts into word pieces. ``max_length`` limits what is read at a time; a copy
+    with another one is made from the other ``settings``.
+
+    Attributes:
+        has_markers: each mention has a sequence of its own, and ``special_tokens`` are the two markers
+            around it; else mentions of one text share its windows and there are no special tokens.
+    """
+
+    registered_name: ClassVar[str]
+    has_markers: ClassVar[bool]
+    max_length: int
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def special_tokens(self) -> list[str]: ...
+
+    def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionTokens: ...
+
+
+@registry.pel_templates("spacy-pel.MarkedContext.v1")
+@dataclass(kw_only=True, eq=False)
+class MarkedContext(PartSettings):
+    """``[CLS] left context [M_s] mention [M_e] right context [SEP]`` (Wiatrak et al. 2022, Appendix A).
+
+    The context is cut evenly on both sides; what one side does not need goes to the other.
+    The mention is never cut unless it alone exceeds the limit; then its end is cut.
+
+    Args:
+        max_length: word pieces in all, special tokens included.
+        start_marker, end_marker: special tokens, added to the tokenizer's vocabulary.
+    """
+
+    registered_name: ClassVar[str] = "spacy-pel.MarkedContext.v1"
+    has_markers: ClassVar[bool] = True
+    max_length: int = 128
+    start_marker: str = "[M_s]"
+    end_marker: str = "[M_e]"
+
+    def __post_init__(self) -> None:
+        check_length(self.max_length)
+
+    @property
+    def special_tokens(self) -> list[str]:
+        """Tokens the tokenizer and the embedding matrix must hold."""
+        return [self.start_marker, self.end_marker]
+
+    def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> RaggedTokens:
+        """One sequence a mention, at most max_length long."""
+        reach = self.max_length * _CHARACTERS_PER_PIECE
+        lefts = [_tail(text, start, reach) for text, start, _ in mentions]
+        surfaces = [text[start:end][: 4 * reach] for text, start, end in mentions]
+        rights = [_head(text, end, reach) for text, _, end in mentions]
+        pieces, n = piece_lists(tokenizer, lefts + surfaces + rights), len(mentions)
+        markers = tokenizer.convert_tokens_to_ids(self.special_tokens)
+        return RaggedTokens.from_lists(
+            [
+                self._assemble(tokenizer, markers, left, surface, right)
+                for left, surface, right in zip(pieces[:n], pieces[n : 2 * n], pieces[2 * n :], strict=True)
+            ]
+        )
+
+    def _assemble(
+        self, tokenizer: Any, markers: list[int], left: list[int], surface: list[int], right: list[int]
+    ) -> list[int]:
+        surface = surface[: self.max_length - 4]
+        left_over = self.max_length - 4 - len(surface)
+        n_left = min(len(left), max(left_over // 2, left_over - len(right)))
+        n_right = min(len(right), left_over - n_left)
+        return [
+            tokenizer.cls_token_id,
+            *left[len(left) - n_left :],
+            markers[0],
+            *surface,
+            markers[1],
+            *right[:n_right],
+            tokenizer.sep_token_id,
+        ]
+
+
+def _tail(text: str, end: int, reach: int) -> str:
+    """The last characters before ``end``, not beginning inside a word."""
+    start = max(0, end - reach)
+    if start:
+        blank = text.find(" ", start, end)
+        start = blank if blank != -1 else start
+    return text[start:end]
+
+
+def _head(text: str, start: int, reach: int) -> str:
+    """The first characters from ``start``, not ending inside a word."""
+    end = start + reach
+    if end < len(text):
+        blank = text.rfind(" ", start, end)
+        end = blank if blank != -1 else end
+    return text[start:end]
+
+
 @registry.pel_templates("spacy-pel.DocumentWindows.v1")
-class DocumentWindows:
+@dataclass(kw_only=True, eq=False)
+class DocumentWindows(PartSettings):
     """``[CLS] a stretch of the text [SEP]``: a text is encoded once for all of its mentions, without markers,
     and a mention is the mean over its own pieces.
 
@@ -31,25 +138,16 @@ class DocumentWindows:
             gives mentions more context, and a text more windows.
     """
 
-    registered_name = "spacy-pel.DocumentWindows.v1"
-    has_markers = False
+    registered_name: ClassVar[str] = "spacy-pel.DocumentWindows.v1"
+    has_markers: ClassVar[bool] = False
+    special_tokens: ClassVar[list[str]] = []
+    max_length: int = 128
+    overlap: float = 0.5
 
-    def __init__(self, *, max_length: int = 128, overlap: float = 0.5):
-        if max_length < 8:
-            raise PelError(Errors.E301.format(name="max_length", least=8, value=max_length))
-        if not 0 <= overlap < 1:
-            raise PelError(Errors.E334.format(value=overlap))
-        self.max_length = max_length
-        self.overlap = overlap
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"max_length": self.max_length, "overlap": self.overlap}
-
-    @property
-    def special_tokens(self) -> list[str]:
-        """none."""
-        return []
+    def __post_init__(self) -> None:
+        check_length(self.max_length)
+        if not 0 <= self.overlap < 1:
+            raise PelError(Errors.E334.format(value=self.overlap))
 
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionWindows:
         """Lay out the texts of some mentions; windows without any of them are left out.
