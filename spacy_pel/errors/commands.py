@@ -21,10 +21,6 @@ class CommandErrors:
         "[PEL-E611] Expected a NIL model fitted on {expected}, got one fitted on {got}. Refit it with: "
         "spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
-    E612 = (
-        "[PEL-E612] Expected a {kind} with {expected}, but the saved one has {got}. Refit it with: "
-        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
     E613 = "[PEL-E613] Expected a NIL precision above 0 and at most 1, got {got}. Fix --precision."
     E614 = (
         "[PEL-E614] Expected a threshold with a NIL precision of {expected}, but no threshold reaches it: the best "

@@ -28,7 +28,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"},
     "index": {"@pel_indexes": "spacy-pel.FaissIVF.v1"},
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
-    "nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v2"},
+    "nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v1"},
     "scorer": {"@scorers": "spacy-pel.nel_scorer.v1"},
 }
 

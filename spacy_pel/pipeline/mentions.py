@@ -144,9 +144,9 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
-    for number, (_, start, end, _) in enumerate(queries if forms else ()):
-        if (surface := spelled_out(text[start:end], start, forms)) is not None:
-            queries[number] = replace_mention(queries[number], surface)
+    for number, query in enumerate(queries if forms else ()):
+        if (surface := spelled_out(query.surface, query.start, forms)) is not None:
+            queries[number] = replace_mention(query, surface)
     return queries
 
 

@@ -18,6 +18,7 @@ from ..index import EntityIndex
 from ..index.row_table import KINDS
 from ..kb import KnowledgeBase
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
+from ..linking.calibration import collect, fit
 from ..linking.confidence import Confidence
 from ..linking.explanation import Explanation, explain
 from ..linking.label_types import LabelTypes
@@ -329,7 +330,7 @@ class ProxyEntityLinker(Pipe):
         if self.index is not None and self.encoder is not None:
             self.index.add_entities(kb, self.encoder, rows)
         self._linker.generator.add_entities(kb, rows)
-        self._linker.follow()
+        self._linker.refresh()
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``
@@ -342,13 +343,13 @@ class ProxyEntityLinker(Pipe):
         ask = query_maker(nlp, name=self.name)
         documents = list(documents)
         queries = [query for document in documents for query in ask(document)]
-        self.linker.fit_documents(queries, documents)
+        fit(self.linker, [collect(self.linker, queries, documents)])
 
     # -- memory ------------------------------------------------------------------------------
 
     def learn(self, docs: Iterable[Doc | Example], *, by: str = "") -> list[Learned]:
         """Make corrected mentions count from now on, without training. A mention of the same surface form in
-        a similar context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
+        a similar context gets the same answer, see ``linking/corrections/matching.py``; in addition, corrections are
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
 
         Args:

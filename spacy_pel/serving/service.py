@@ -220,7 +220,7 @@ class Service:
         memory.check_made_with(self.component.encoder)
         self.component.data = replace(self.component.data, memory=memory)
         self.component.linker.memory = memory
-        self.component.linker.follow()
+        self.component.linker.refresh()
         self._learned = self._learned_records()
 
     def _learned_records(self) -> list[Record]:

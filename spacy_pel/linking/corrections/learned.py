@@ -95,24 +95,24 @@ class Learned:
     context: str
 
     @classmethod
-    def of(cls, given: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str) -> "Learned":
+    def of(cls, correction: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str) -> "Learned":
         """The entry of a correction, made now."""
-        left, right = words_around(given.text, given.start, given.end, _AROUND)
+        left, right = words_around(correction.text, correction.start, correction.end, _AROUND)
         return cls(
             id=id,
             at=now(),
             by=by,
-            doc=given.doc,
-            start=given.start,
-            end=given.end,
-            text=given.surface,
+            doc=correction.doc,
+            start=correction.start,
+            end=correction.end,
+            text=correction.surface,
             form=query.surface,
-            label=given.label,
+            label=correction.label,
             before=before,
             after=after,
-            sha256=hash_of(given.text),
+            sha256=hash_of(correction.text),
             read_sha256=hash_of(query.text),
-            context=given.text[left:right],
+            context=correction.text[left:right],
         )
 
     @property

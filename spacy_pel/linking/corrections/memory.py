@@ -16,8 +16,8 @@ from ...util import read_json, read_jsonl, write_json, write_jsonl
 from ...util.clock import now
 from ...util.files import DATA_ERRORS
 from ...util.saved_folder import check_folder, damaged, write_folder
-from .known import Known
 from .learned import Learned, Place
+from .learned_mentions import LearnedMentions
 
 KIND, VERSION = "memory", 1
 _LOG, _VECTORS, _META = "log.jsonl", "vectors.npy", "meta.json"
@@ -55,7 +55,7 @@ class Memory:
         self._vectors: dict[int, Vectors] = {}  # (width,) each
         self._undone: dict[int, int] = {}  # id -> the line that undid it
         self._in_effect: list[Learned] | None = None  # computed when asked for: links ask for each batch
-        self._known: tuple[Any, Any, Known] | None = None
+        self._mentions: tuple[Any, Any, LearnedMentions] | None = None
 
     def __len__(self) -> int:
         """Learned mentions in effect."""
@@ -138,21 +138,21 @@ class Memory:
         else:
             raise ValueError(f"the line {self.next_id} undoes {line.get('undoes')!r}")
         self._log.append(line)
-        self._in_effect = self._known = None
+        self._in_effect = self._mentions = None
 
-    def known(self, kb: KnowledgeBase, priors: AliasPriors | None = None) -> Known:
+    def learned_mentions(self, kb: KnowledgeBase, priors: AliasPriors | None = None) -> LearnedMentions:
         """What is in effect, over the rows of this knowledge base; computed once, until
-        either changes. For the counts of annotated text see ``Known``."""
+        either changes. For the counts of annotated text see ``LearnedMentions``."""
         memo = kb.memo  # another object after each change
-        if self._known is None or self._known[0] is not memo or self._known[1] is not priors:
+        if self._mentions is None or self._mentions[0] is not memo or self._mentions[1] is not priors:
             found = [(one, self._vectors.get(one.id)) for one in self._effective()]
-            self._known = (memo, priors, Known.of(kb, found, priors))
-        return self._known[2]
+            self._mentions = (memo, priors, LearnedMentions.of(kb, found, priors))
+        return self._mentions[2]
 
     # -- disk, processes ---------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": None}
+        return {**self.__dict__, "_mentions": None}
 
     def to_disk(self, path: Path) -> None:
         """Write a folder: the log as JSON lines, the vectors, the fingerprint of the encoder."""

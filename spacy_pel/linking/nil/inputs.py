@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Scores, Vectors
-from ...util.ragged import segment_order, segment_sum
+from ...util.ragged import segment_max, segment_order, segment_sum
 from ..surface_record import FEATURES as _OF_MENTIONS
 from ..tables import first_candidates
 from ..track_record import FEATURES as _RECORD
-from .best_scores import Floats, best_scores
+
+Floats = NDArray[np.float64]
 
 # of the summary numbers
 _MARGIN = ["score", "margin", "entropy"]
@@ -60,7 +61,7 @@ class NilInputs:
         Raises:
             PelError: if these mentions are not of both kinds.
         """
-        _, filled = best_scores(table, scores)
+        filled = np.diff(table.offsets) > 0
         n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
         if n_nil in (0, n):
             raise PelError(Errors.E610.format(n_nil=n_nil, n=n))
@@ -99,28 +100,30 @@ class NilInputs:
         }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> tuple["NilInputs", list[int]]:
-        """Load saved inputs.
-
-        Args:
-            state: from ``state``, perhaps of a version with fewer summary numbers.
-
-        Returns:
-            The inputs, and where the saved ones are among them. The others get no weight.
+    def from_state(cls, state: Mapping[str, Any]) -> "NilInputs":
+        """As saved by ``state``.
 
         Raises:
-            PelError: if a saved input is unknown.
+            PelError: if the saved inputs are others.
         """
         directions = np.asarray(state.get("directions", []), dtype=np.float32)
-        known = state.get("columns") or ["?"]
-        with_record = any(name.startswith("top_record_") for name in known)
-        names = cls(np.zeros(0), np.ones(0), directions, with_record).columns
-        if not set(known) <= set(names):
-            raise PelError(Errors.E611.format(got=known, expected=names))
-        mean, scale = np.zeros(len(names)), np.ones(len(names))
-        places = [names.index(name) for name in known]
-        mean[places], scale[places] = state["mean"], state["scale"]
-        return cls(mean, scale, directions, with_record), places
+        saved = state.get("columns") or ["?"]
+        with_record = any(name.startswith("top_record_") for name in saved)
+        mean, scale = (np.asarray(state.get(name, []), dtype=np.float64) for name in ("mean", "scale"))
+        inputs = cls(mean, scale, directions, with_record)
+        if saved != inputs.columns:
+            raise PelError(Errors.E611.format(got=saved, expected=inputs.columns))
+        return inputs
+
+
+def logistic(logits: Floats) -> Floats:
+    """The logistic function, without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * logits))  # type: ignore[no-any-return]
+
+
+def best_scores(table: CandidateTable, scores: Scores) -> Floats:
+    """(n,), the best score of each mention; 0 where there is no candidate."""
+    return segment_max(scores, table.offsets, empty=0.0).astype(np.float64)
 
 
 def summary_names() -> list[str]:
