@@ -154,11 +154,12 @@ def fit(
     Returns:
         The links of the first part's mentions with the fitted parts.
     """
-    linker.label_types, parts = count_label_types(parts)
+    label_types, parts = count_label_types(parts)
     first, joined = parts[0], _joined(parts)
     table, is_nil = joined.table, joined.is_nil
     linkable = first.linkable
     linker.combiner.fit(linkable.table, linkable.gold)
+    linker.label_types = label_types
     scores = linker.combiner(table)
     ranker_scores = None
     if linker.reranker is not None:

@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import typer
+from spacy_pel.linking.examples import Examples
 from typer.testing import CliRunner
 
 from benchmarks.evidence import KINDS, first_is_right, main, measure, shuffled, without
@@ -13,7 +14,6 @@ from benchmarks.speed import made_up_pipeline
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.examples import Examples
 from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable, Document, Mention
 
 

@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import typer
+from spacy_pel.linking.examples import Examples
 from typer.testing import CliRunner
 
 from benchmarks.pipelines import MEASURES, Run, compare, main, run_of
@@ -14,7 +15,6 @@ from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.query import MentionQuery
 from spacy_pel.types import CandidateTable, Document, Mention
 

