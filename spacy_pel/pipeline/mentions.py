@@ -26,7 +26,7 @@ LongForms = dict[str, dict[int, str]]  # short form -> first character of each p
 _prefixes: set[str] = set()  # of the linkers of this process
 
 
-def add_extensions(prefix: str) -> str:
+def add_extensions(prefix: str) -> None:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
     ``pel_probability`` and ``pel_set`` for the prefix "pel".
 
@@ -35,15 +35,7 @@ def add_extensions(prefix: str) -> str:
 
     Args:
         prefix: of the names.
-
-    Returns:
-        The prefix.
-
-    Raises:
-        TypeError: if it cannot begin a name.
     """
-    if not isinstance(prefix, str) or not prefix.isidentifier():
-        raise TypeError
     _prefixes.add(prefix)
     add_phrase()
     for name, default in _EXTENSIONS.items():
@@ -51,7 +43,6 @@ def add_extensions(prefix: str) -> str:
             declare(Span, f"{prefix}_{name}", default)
         elif not Span.has_extension(f"{prefix}_{name}"):
             Span.set_extension(f"{prefix}_{name}", default=default)
-    return prefix
 
 
 def add_phrase() -> None:

@@ -200,10 +200,10 @@ def test_mentions_without_states_of_their_own_are_read_by_the_encoder(shared):
     places = [(1, 5), (blank.idx, blank.idx + len(blank)), (0, 7)]  # inside a token; no pieces; a token
     queries = [MentionQuery(text, *at) for at in places]
     found = states.encode(doc, queries)
-    assert found == queries
+    assert [query[:4] for query in found] == [query[:4] for query in queries]
     assert [query.vector is not None for query in found] == [False, False, True]
     doc._.trf_data.align = doc._.trf_data.align[1:]  # as of windows that begin at the second token
-    assert [type(query) for query in states.encode(doc, queries)] == [MentionQuery] * 3
+    assert states.encode(doc, queries) == queries
     assert states.encode(shared.make_doc(text), []) == []
 
 
