@@ -7,8 +7,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..corpora.abbreviations import find_abbreviations
-from .extensions import as_list, declare
-from .mentions import PHRASE, add_phrase
+from .mentions import PHRASE, add_phrase, as_list, declare
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
