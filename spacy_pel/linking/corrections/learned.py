@@ -1,9 +1,7 @@
 """A corrected mention, and what the log keeps of it."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from ...errors import Errors, PelError, quoted
 from ...util.clock import now
@@ -120,25 +118,6 @@ class Learned:
         """Which mention of which text it is; a later correction of the same
         one replaces it."""
         return self.sha256, self.start, self.end
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Learned":
-        """From ``to_json``.
-
-        Raises:
-            ValueError: if a key is missing, or a value has another type.
-        """
-        values = {}
-        for field in fields(cls):
-            value = record.get(field.name)
-            if not isinstance(value, field.type):  # type: ignore[arg-type]
-                raise ValueError(f"{field.name!r} is {value!r}")
-            values[field.name] = value
-        return cls(**values)
 
 
 def hash_of(text: str) -> str:

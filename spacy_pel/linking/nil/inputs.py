@@ -165,7 +165,7 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
 
 
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
-    columns = [summarize(table, scores)]
+    columns: list[NDArray[Any]] = [summarize(table, scores)]
     if with_record:
         filled, first = first_candidates(table, scores)
         of_first = np.zeros((len(table), len(_RECORD)))  # zeros where there is no candidate
