@@ -44,6 +44,7 @@ def calibrate(
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
+    from ..linking.calibration import collect, fit
     from ..linking.nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
@@ -55,17 +56,17 @@ def calibrate(
     learned = learned_state(linker)
     for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
-    parts = [linker.examples_of(queries, documents)]
+    parts = [collect(linker, queries, documents)]
     for path, held_out in folds:
         fold_linker, fold_documents, fold_queries = _read(path, held_out)
-        parts.append(fold_linker.examples_of(fold_queries, fold_documents))
+        parts.append(collect(fold_linker, fold_queries, fold_documents))
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
     was_calibrated = linker.is_calibrated
     if 0 < n_nil < _FEW:
         message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable. Use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
-    links = linker.fit_examples(parts, choose=choose, label_least=by_label)
+    links = fit(linker, parts, choose=choose, label_minimum=by_label)
     learned = learned_state(linker)
     if linker.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         message(

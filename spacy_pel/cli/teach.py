@@ -1,5 +1,6 @@
 """The command ``teach``: corrected mentions into a pipeline's memory, what is in it, and undoing it."""
 
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,7 +55,7 @@ def teach(
         result: dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
-    emit({"learned": [mention.to_json() for mention in memory.learned]}, as_json=as_json, text=_table)
+    emit({"learned": [asdict(mention) for mention in memory.learned]}, as_json=as_json, text=_table)
 
 
 def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:

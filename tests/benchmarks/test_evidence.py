@@ -13,7 +13,7 @@ from benchmarks.speed import made_up_pipeline
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.calibration import Examples
 from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable, Document, Mention
 
 

@@ -14,7 +14,7 @@ from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.calibration import Examples
 from spacy_pel.linking.query import MentionQuery
 from spacy_pel.types import CandidateTable, Document, Mention
 

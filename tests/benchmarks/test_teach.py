@@ -13,7 +13,7 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.nil.pretrained import PretrainedLogisticNil
+from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import Document, Entity, Mention
 
 NAMES = ["aspirin", "fever", "asthma", "stroke"]
@@ -25,7 +25,7 @@ def linker():
     kb = KnowledgeBase([Entity(f"C{i}", name) for i, name in enumerate(NAMES)])
     encoder = HashEmbed(width=64)
     index = EntityIndex.build(kb, encoder, index=FaissFlat())
-    return Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
+    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
 
 
 def documents(n):

@@ -13,7 +13,7 @@ from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.row_encoders import ResumableEncoder, ReusingEncoder
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import EncodedQuery, Linker, MentionQuery, replace_mention
+from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import linear_features
 from spacy_pel.linking.corrections import Correction
@@ -205,10 +205,10 @@ def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
     short = replace_mention(ask(text, "HD"), "common cold")
     again = replace_mention(short, "head cold")
     vector = encoder.encode_mentions([short.in_text])[0]
-    known = EncodedQuery(*short, vector, short.document)
+    known = short._replace(vector=vector)
     copies = [pickle.loads(pickle.dumps(query)) for query in (short, known)]
     queries = [ask(text), short, again, known, *copies]
-    assert [query.document for query in queries] == [text] * 6
+    assert [query.context for query in queries] == [text] * 6
     linker.link(queries)
     assert encoder.texts == [text]
 

@@ -13,6 +13,8 @@ from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
 from spacy_pel.types import NIL, CandidateTable, Document, Entity, Mention
 
+from .annotated import fit_documents
+
 NAMES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
 KB = KnowledgeBase([Entity(f"D{i}", name, (f"{name} disease",)) for i, name in enumerate(NAMES)])
 TABLE = CandidateTable(np.array([0, 1, 2, 3, 4, 5, 6]), np.array([0, 4, 4, 7]), {})
@@ -181,7 +183,7 @@ def test_fit_goes_through_combiner_mix_and_nil_model(make_linker):
         (text, "U") for text in ("zzyzx", "qwrtp", "xyloph", "vbnmk")
     ]
     corpus = [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "", (i,))]) for t, i in texts]
-    linker.fit(corpus)
+    fit_documents(linker, corpus)
     assert len(ranker.asked) == 1  # it reads for long: once is enough
     assert linker.reranker.weights != (1.0, 1.0) and linker.calibrated_threshold is not None
     links = linker.link([MentionQuery(d.text, d.mentions[0].start, d.mentions[0].end) for d in corpus])

@@ -39,7 +39,7 @@ def default_nil(
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of what is drawn.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Fit the default weights of LogisticNil.v2, and measure them on each world, left out in turn.
+    """Fit the default weights of LogisticNil, and measure them on each world, left out in turn.
 
     Entities are removed from each world, so that their mentions are NIL, as are mentions of other worlds.
     The annotated text of a world is not used to find or score candidates.

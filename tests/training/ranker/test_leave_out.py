@@ -15,7 +15,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import EncodedQuery, Linker, MentionQuery
+from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
@@ -182,7 +182,7 @@ def test_candidates_are_found_once(linker, tmp_path, monkeypatch):
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # other mentions
     fewer = read(linker, documents, limit=4)
     vectors = linker.encoder.encode_mentions([query.in_text for query in fewer.queries])
-    encoded = [EncodedQuery(*query, vector) for query, vector in zip(fewer.queries, vectors, strict=True)]
+    encoded = [query._replace(vector=vector) for query, vector in zip(fewer.queries, vectors, strict=True)]
     given = replace(fewer, queries=encoded)
     cached_candidates(path, linker, given, n=2)  # other vectors
     linker.combiner.weights["name"] += 1

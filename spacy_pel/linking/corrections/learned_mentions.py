@@ -19,7 +19,7 @@ NIL_ROW = -1
 
 
 @dataclass(frozen=True)
-class Known:
+class LearnedMentions:
     """Learned mentions whose entity is live, in an order that does not depend on when they were learned.
 
     Attributes:
@@ -43,27 +43,29 @@ class Known:
     @classmethod
     def of(
         cls, kb: KnowledgeBase, found: Sequence[tuple[Learned, Vectors | None]], priors: AliasPriors | None = None
-    ) -> "Known":
+    ) -> "LearnedMentions":
         """Of these entries and their vectors; those of retired entities are left out.
 
         Args:
             kb: the entities.
             priors: counts of annotated text; None = there is none.
         """
-        rows = [NIL_ROW if one.after == NIL else kb.row(one.after) for one, _ in found]
+        rows = [NIL_ROW if entry.after == NIL else kb.row(entry.after) for entry, _ in found]
         live = [
-            (one, vector, row) for (one, vector), row in zip(found, rows, strict=True) if row >= 0 or one.after == NIL
+            (entry, vector, row)
+            for (entry, vector), row in zip(found, rows, strict=True)
+            if row >= 0 or entry.after == NIL
         ]
         live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].place))
-        places: dict[str, list[int]] = {}
-        for number, (one, _, _) in enumerate(live):
-            places.setdefault(normalize_alias(one.form), []).append(number)
+        numbers: dict[str, list[int]] = {}
+        for number, (entry, _, _) in enumerate(live):
+            numbers.setdefault(normalize_alias(entry.form), []).append(number)
         kb_rows = np.array([row for _, _, row in live], dtype=np.int64)
-        of_form = {form: np.array(at) for form, at in places.items()}
+        of_form = {form: np.array(of_form) for form, of_form in numbers.items()}
         with_vectors = bool(live) and all(vector is not None for _, vector, _ in live)
         return cls(
-            learned=[one for one, _, _ in live],
-            numbers=np.array([one.id for one, _, _ in live], dtype=np.int64),
+            learned=[entry for entry, _, _ in live],
+            numbers=np.array([entry.id for entry, _, _ in live], dtype=np.int64),
             kb_rows=kb_rows,
             vectors=np.stack([vector for _, vector, _ in live]) if with_vectors else None,  # type: ignore[misc]
             of_form=of_form,
@@ -74,33 +76,33 @@ class Known:
     def forms(self) -> list[str]:
         """The surface forms that name an entity, not NIL."""
         rows = self.kb_rows.tolist()
-        return [one.form for one, row in zip(self.learned, rows, strict=True) if row != NIL_ROW]
+        return [entry.form for entry, row in zip(self.learned, rows, strict=True) if row != NIL_ROW]
 
     @property
     def fingerprint(self) -> str:
         """Changes with the mentions in effect, whenever and by whom they were learned."""
-        return fingerprint(*[[one.form, one.after, *one.place] for one in self.learned])
+        return fingerprint(*[[entry.form, entry.after, *entry.place] for entry in self.learned])
 
 
 def _settled(
     kb: KnowledgeBase, kb_rows: Rows, of_form: dict[str, Rows], priors: AliasPriors | None
 ) -> NDArray[np.bool_]:
-    """(a,), see ``Known``. Counts of a retired entity are its successor's."""
+    """(a,), see ``LearnedMentions``. Counts of a retired entity are its successor's."""
     settled = np.ones(len(kb_rows), dtype=np.bool_)
     if priors is None or not len(priors):
         return settled
     named, counts, offsets = priors.counts(list(of_form), normalized=True)
-    for number, places in enumerate(of_form.values()):
-        own = slice(*offsets[number : number + 2])
-        before: Counter[int] = Counter()
-        for one, count in zip(kb.ids_at(named[own]), counts[own].tolist(), strict=True):
-            before[kb.row(one)] += count
-        del before[-1]  # entities without a successor
-        rows = kb_rows[places].tolist()
+    for form, numbers in enumerate(of_form.values()):
+        of_form_counts = slice(*offsets[form : form + 2])
+        annotated: Counter[int] = Counter()
+        for entity_id, count in zip(kb.ids_at(named[of_form_counts]), counts[of_form_counts].tolist(), strict=True):
+            annotated[kb.row(entity_id)] += count
+        del annotated[-1]  # entities without a successor
+        rows = kb_rows[numbers].tolist()
         learned = Counter(rows)
-        for place, row in zip(places.tolist(), rows, strict=True):
-            most = max((count for other, count in before.items() if other != row), default=0)
-            settled[place] = learned[row] + before[row] >= most
+        for number, row in zip(numbers.tolist(), rows, strict=True):
+            highest = max((count for other, count in annotated.items() if other != row), default=0)
+            settled[number] = learned[row] + annotated[row] >= highest
     return settled
 
 
@@ -110,21 +112,21 @@ class IndexWithMemory:
 
     Args:
         index: an EntityIndex, or a part of one.
-        known: with vectors.
+        mentions: with vectors.
     """
 
-    def __init__(self, index: Any, known: Known):
+    def __init__(self, index: Any, mentions: LearnedMentions):
         self.index: RowSource = index
-        self.known = known
-        linked = np.flatnonzero((known.kb_rows >= 0) & known.settled)
-        self._kb_rows = known.kb_rows[linked]
-        self._vectors = None if known.vectors is None else known.vectors[linked]
-        self.priors: AliasPriors = index.priors.plus([known.learned[i].form for i in linked], self._kb_rows)
+        self.mentions = mentions
+        linked = np.flatnonzero((mentions.kb_rows >= 0) & mentions.settled)
+        self._kb_rows = mentions.kb_rows[linked]
+        self._vectors = None if mentions.vectors is None else mentions.vectors[linked]
+        self.priors: AliasPriors = index.priors.plus([mentions.learned[i].form for i in linked], self._kb_rows)
 
     @property
     def fingerprint(self) -> str:
         """Changes with the index and the learned mentions."""
-        return fingerprint(self.index.fingerprint, self.known.fingerprint)  # type: ignore[attr-defined]
+        return fingerprint(self.index.fingerprint, self.mentions.fingerprint)  # type: ignore[attr-defined]
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
@@ -138,8 +140,8 @@ class IndexWithMemory:
         if allowed is not None:
             cosines = np.where(allowed[self._kb_rows], cosines, np.float32(-np.inf))
         return [
-            _merged(one, cosines, rows, k) if "mention" in kinds else one
-            for one, kinds in zip(found, groups, strict=True)
+            _merged(of_group, cosines, rows, k) if "mention" in kinds else of_group
+            for of_group, kinds in zip(found, groups, strict=True)
         ]
 
 

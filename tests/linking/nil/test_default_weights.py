@@ -17,8 +17,8 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.nil import LogisticNil, PretrainedLogisticNil
-from spacy_pel.linking.nil.pretrained import default_inputs
+from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.linking.nil.logistic import default_inputs
 from spacy_pel.types import NIL, CandidateTable, Entity
 
 ROOT = Path(__file__).parents[3]
@@ -64,11 +64,11 @@ def make_linker(kb):
     def make(encoder=None, generator=None):
         if generator is not None:
             generator.build(kb)
-            return Linker(kb, None, None, LinearCombiner(), PretrainedLogisticNil(), generator=generator)
+            return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
         if encoder not in indexes:
             part = load_encoder(ENCODER) if encoder == "default" else HashEmbed(width=64)
             indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissFlat())
-        return Linker(kb, *indexes[encoder], LinearCombiner(), PretrainedLogisticNil())
+        return Linker(kb, *indexes[encoder], LinearCombiner(), LogisticNil())
 
     return make
 
@@ -119,7 +119,7 @@ def test_names_are_linked_in_knowledge_bases_of_any_size(n):
     kb = KnowledgeBase([Entity(f"E{i}", f"{word} fever") for i, word in enumerate(WORDS[:n])])
     encoder = HashEmbed(width=64)
     index = EntityIndex.build(kb, encoder, index=FaissFlat())
-    linker = Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
+    linker = Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
     assert ids(linker, ["yellow fever", "yelow fever"]) == {"yellow fever": "E0", "yelow fever": "E0"}
     assert ids(linker, ["students"]) == {"students": NIL}
 
@@ -143,7 +143,7 @@ def test_what_leads_to_a_name_counts_as_a_name(name):
     scores = np.eye(9, dtype=np.float32)[1]
     table = table_of(cosines, **{name: scores})
     assert default_inputs(table, scores)["exact"].tolist() == [1.0]
-    model = PretrainedLogisticNil()
+    model = LogisticNil()
     assert model(table, scores)[0] < model(table_of(cosines), scores)[0] - 0.2
 
 
@@ -173,7 +173,7 @@ def test_an_annotated_mention_speaks_for_its_entity():
     unknown = table_of(np.linspace(0.4, 0.1, 20))
     near = table_of(np.linspace(0.4, 0.1, 20), mention=np.full(20, 0.9), vote=np.eye(20)[0])
     named = table_of(np.linspace(0.4, 0.1, 20), prior=np.eye(20)[0])
-    model, scores = PretrainedLogisticNil(), np.linspace(1, 0, 20).astype(np.float32)
+    model, scores = LogisticNil(), np.linspace(1, 0, 20).astype(np.float32)
     for table in (unknown, near, named):
         table.vectors = np.zeros((1, 4), dtype=np.float32)
     without, mention, prior = (float(model(table, scores)[0]) for table in (unknown, near, named))
@@ -191,21 +191,10 @@ def labelled(n, seed):
     return CandidateTable(np.arange(offsets[-1]), offsets, features, vectors), is_nil
 
 
-def test_after_fit_it_is_version_1():
-    (table, is_nil), (fresh, _) = labelled(300, 0), labelled(100, 1)
-    scores, fresh_scores = table.features["name"], fresh.features["name"]
-    old, new = LogisticNil(directions=2), PretrainedLogisticNil(directions=2)
-    assert new.is_probability and not np.allclose(new(fresh, fresh_scores), old(fresh, fresh_scores))
-    for model in (old, new):
-        model.fit(table, scores, is_nil)
-    np.testing.assert_array_equal(new(fresh, fresh_scores), old(fresh, fresh_scores))
-    assert new.state() == old.state()
-
-
 def test_without_a_fit_the_state_is_empty_and_stays_at_the_defaults():
     table, is_nil = labelled(300, 0)
     scores = table.features["name"]
-    model, other = PretrainedLogisticNil(), PretrainedLogisticNil()
+    model, other = LogisticNil(), LogisticNil()
     expected = model(table, scores)
     assert model.state() == {}
     other.fit(table, scores, is_nil)

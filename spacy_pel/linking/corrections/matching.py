@@ -21,15 +21,15 @@ from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ...util import normalize_alias
 from ...util.ragged import offsets_of, owners, segment_max
 from ..query import MentionQuery
-from .known import NIL_ROW, Known
 from .learned import hash_of
+from .learned_mentions import NIL_ROW, LearnedMentions
 
 NONE = -1
 _CLOSE = 1e-5  # cosines that differ by less are equal: those of two batches differ in the last digits
 _OF_NAMES = (*NAMED, "edit", "partial")
 
 
-class Recalled(NamedTuple):
+class MemoryMatches(NamedTuple):
     """Which learned mentions decide, of n mentions.
 
     Attributes:
@@ -51,13 +51,13 @@ class Recalled(NamedTuple):
         return self.decided & (self.kb_rows != NIL_ROW)
 
 
-def recall(
-    known: Known, queries: Sequence[MentionQuery], table: CandidateTable, masks: Sequence[Mask] | None
-) -> Recalled:
+def match_memory(
+    learned: LearnedMentions, queries: Sequence[MentionQuery], table: CandidateTable, masks: Sequence[Mask] | None
+) -> MemoryMatches:
     """Find the learned mentions that decide.
 
     Args:
-        known: what is learned.
+        learned: the mentions in effect.
         queries: (n,), the mentions.
         table: the evidence for them.
         masks: for each mention a mask over the rows of the knowledge base, or None:
@@ -69,57 +69,57 @@ def recall(
     which = np.full(len(queries), NONE, dtype=np.int64)
     kb_rows = np.full(len(queries), NIL_ROW, dtype=np.int64)
     for number, query in enumerate(queries):
-        places = known.of_form.get(normalize_alias(query.surface))
-        if places is None:
+        numbers = learned.of_form.get(normalize_alias(query.surface))
+        if numbers is None:
             continue
         mask = None if masks is None else masks[number]
         if mask is not None:
-            rows = known.kb_rows[places]
-            places = places[(rows == NIL_ROW) | mask[rows]]
-        here = _in_text(known, places, query)
+            rows = learned.kb_rows[numbers]
+            numbers = numbers[(rows == NIL_ROW) | mask[rows]]
+        here = _in_text(learned, numbers, query)
         if len(here):
-            which[number] = _nearest(known, here, table, number)[0]
+            which[number] = _nearest(learned, here, table, number)[0]
             continue
-        places = places[known.settled[places]]
-        if len(places):
-            chosen, cosine = _nearest(known, places, table, number)
-            if cosine >= _rival(known, chosen, table, number) - _CLOSE:
+        numbers = numbers[learned.settled[numbers]]
+        if len(numbers):
+            chosen, cosine = _nearest(learned, numbers, table, number)
+            if cosine >= _rival(learned, chosen, table, number) - _CLOSE:
                 which[number] = chosen
     decided = which != NONE
-    kb_rows[decided] = known.kb_rows[which[decided]]
-    return Recalled(which, kb_rows)
+    kb_rows[decided] = learned.kb_rows[which[decided]]
+    return MemoryMatches(which, kb_rows)
 
 
-def _in_text(known: Known, places: Rows, query: MentionQuery) -> Rows:
+def _in_text(learned: LearnedMentions, numbers: Rows, query: MentionQuery) -> Rows:
     """Those learned in the text of the query; if one of them is the same mention,
     only that one."""
     text = hash_of(query.text)
-    here = [place for place in places.tolist() if known.learned[place].read_sha256 == text]
-    same = [n for n in here if (known.learned[n].start, known.learned[n].end) == (query.start, query.end)]
+    here = [n for n in numbers.tolist() if learned.learned[n].read_sha256 == text]
+    same = [n for n in here if (learned.learned[n].start, learned.learned[n].end) == (query.start, query.end)]
     return np.array(same or here, dtype=np.int64)
 
 
-def _nearest(known: Known, places: Rows, table: CandidateTable, number: int) -> tuple[int, float]:
+def _nearest(learned: LearnedMentions, numbers: Rows, table: CandidateTable, number: int) -> tuple[int, float]:
     """The nearest of these learned mentions to a mention of the table, the last
     of equally near ones; and its cosine, infinite without vectors."""
-    if known.vectors is None or table.vectors is None:
-        return int(places[known.numbers[places].argmax()]), np.inf
-    cosines = known.vectors[places] @ table.vectors[number]
+    if learned.vectors is None or table.vectors is None:
+        return int(numbers[learned.numbers[numbers].argmax()]), np.inf
+    cosines = learned.vectors[numbers] @ table.vectors[number]
     highest = float(cosines.max())
-    equal = places[cosines >= highest - _CLOSE]
-    return int(equal[known.numbers[equal].argmax()]), highest
+    equal = numbers[cosines >= highest - _CLOSE]
+    return int(equal[learned.numbers[equal].argmax()]), highest
 
 
-def _rival(known: Known, chosen: int, table: CandidateTable, number: int) -> float:
+def _rival(learned: LearnedMentions, chosen: int, table: CandidateTable, number: int) -> float:
     """The best cosine of an annotated mention of another entity; -inf = none was found."""
     piece = slice(*table.offsets[number : number + 2].tolist())
     # "vote" is 0 where no annotated mention of the candidate was found
-    others = (table.kb_rows[piece] != known.kb_rows[chosen]) & (table.features["vote"][piece] > 0)
+    others = (table.kb_rows[piece] != learned.kb_rows[chosen]) & (table.features["vote"][piece] > 0)
     return float(table.features["mention"][piece][others].max(initial=-np.inf))
 
 
 def insert_answers(
-    kb: KnowledgeBase, mentions: Sequence[MentionInText], table: CandidateTable, recalled: Recalled
+    kb: KnowledgeBase, mentions: Sequence[MentionInText], table: CandidateTable, matches: MemoryMatches
 ) -> CandidateTable:
     """Make the answers candidates where the generator did not find them.
 
@@ -127,7 +127,7 @@ def insert_answers(
         kb: the entities.
         mentions: (n,)
         table: their candidates.
-        recalled: of the same mentions.
+        matches: of the same mentions.
 
     Returns:
         With such candidates at the end of their mentions. Of their features, those of
@@ -135,11 +135,11 @@ def insert_answers(
     """
     owner = owners(table.offsets)
     present = np.zeros(len(table), dtype=np.bool_)
-    present[owner[table.kb_rows == recalled.kb_rows[owner]]] = True
-    absent = np.flatnonzero(recalled.linked & ~present)
+    present[owner[table.kb_rows == matches.kb_rows[owner]]] = True
+    absent = np.flatnonzero(matches.linked & ~present)
     if not len(absent):
         return table
-    rows = recalled.kb_rows[absent]
+    rows = matches.kb_rows[absent]
     ranked = RankedRows(rows, np.zeros(len(rows), np.float32), offsets_of(np.ones(len(rows), np.int64)))
     added = candidate_table(kb, ranked, [mentions[i] for i in absent.tolist()])
     ends = table.offsets[absent + 1]
@@ -147,14 +147,14 @@ def insert_answers(
     lengths[absent] += 1
     features = {}
     for name, values in table.features.items():
-        least = 0.0 - segment_max(-values, table.offsets, empty=0.0)[absent]
-        own = added.features.get(name, least) if name in _OF_NAMES else least
-        features[name] = np.insert(values, ends, own.astype(values.dtype))
+        lowest = 0.0 - segment_max(-values, table.offsets, empty=0.0)[absent]
+        computed = added.features.get(name, lowest) if name in _OF_NAMES else lowest
+        features[name] = np.insert(values, ends, computed.astype(values.dtype))
     kb_rows = np.insert(table.kb_rows, ends, rows)
     return replace(table, kb_rows=kb_rows, offsets=offsets_of(lengths), features=features)
 
 
-def put_first(table: CandidateTable, scores: Scores, recalled: Recalled) -> tuple[Scores, NDArray[np.bool_]]:
+def put_first(table: CandidateTable, scores: Scores, matches: MemoryMatches) -> tuple[Scores, NDArray[np.bool_]]:
     """Give each answer the best score of its mention, and each candidate that was better the next lower one.
 
     Returns:
@@ -162,7 +162,7 @@ def put_first(table: CandidateTable, scores: Scores, recalled: Recalled) -> tupl
         candidates are answers of learned mentions: they come first, also where scores are equal.
     """
     owner = owners(table.offsets)
-    is_answer = recalled.linked[owner] & (table.kb_rows == recalled.kb_rows[owner])
+    is_answer = matches.linked[owner] & (table.kb_rows == matches.kb_rows[owner])
     scores = scores.copy()
     for place in np.flatnonzero(is_answer).tolist():
         piece = slice(*table.offsets[owner[place] : owner[place] + 2].tolist())

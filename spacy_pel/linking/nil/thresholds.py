@@ -1,10 +1,16 @@
-"""NIL thresholds from a development set: the best F1, or a stated precision."""
+"""NIL thresholds from a development set, and the one of a mention without any calibration."""
+
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, Warnings
 from ...types import Scores
+from ...util import logger
+
+Threshold = None | float | Mapping[str, float]  # as in the settings
+ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
 
 
 def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
@@ -77,3 +83,44 @@ def _below(ranked: Scores, cut: int) -> float:
     below = ranked[cut + 1]
     middle = np.float32((np.float64(lowest) + np.float64(below)) / 2)
     return float(middle if middle < lowest else below)
+
+
+def thresholds_by_label(
+    choose: ChooseThreshold, labels: Sequence[str], nil_scores: Scores, is_nil: NDArray[np.bool_], *, minimum: int
+) -> dict[str, float]:
+    """Choose a threshold for each label that has enough mentions.
+
+    Args:
+        choose: e.g. ``best_f1_threshold``.
+        labels: (n,), of the mentions.
+        nil_scores: (n,).
+        is_nil: (n,).
+        minimum: number of NIL mentions, and of others, that a label needs.
+
+    Returns:
+        Label -> threshold; a label without one uses the common threshold.
+    """
+    thresholds: dict[str, float] = {}
+    for label in sorted(set(labels)):
+        has_label = np.array(labels, dtype=object) == label
+        n_nil, n = int(is_nil[has_label].sum()), int(has_label.sum())
+        if min(n_nil, n - n_nil) < max(1, minimum):
+            continue
+        try:
+            thresholds[label] = choose(nil_scores[has_label], is_nil[has_label])
+        except PelError as err:  # the required precision may be unreachable for one label
+            logger.warning(Warnings.W502.format(label=label, reason=err))
+    return thresholds
+
+
+def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
+    best x (1 - P(NIL)).
+
+    Args:
+        best: (n,), the first candidate's share of its mention's scores.
+
+    Returns:
+        (n,)
+    """
+    return best / (1.0 + best)
