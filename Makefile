@@ -3,11 +3,11 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,scispacy,openvino,trf,bm25,serve
+EXTRAS := dev,docs,report,train,scispacy,openvino,trf,bm25,serve
 # compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
-SOURCES := setup.cfg pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
+SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
@@ -15,7 +15,7 @@ export PEL_DEMO_TEXT = $(value TEXT)
 .DELETE_ON_ERROR:
 
 # the packages it needs; reinstalled when a version or a requirement changes
-$(VENV)/packages.stamp: constraints.txt setup.cfg
+$(VENV)/packages.stamp: constraints.txt pyproject.toml
 	@echo "Setting up $(VENV): downloading torch, spaCy and others takes a few minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt torch==2.13.0 setuptools

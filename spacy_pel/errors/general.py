@@ -8,7 +8,7 @@ class GeneralErrors:
     )
     E002 = "[PEL-E002] Expected {expected} at {path}, got {got}. {todo}"
     E003 = (
-        "[PEL-E003] '{feature}' needs the package '{package}', which is not installed. "
+        "[PEL-E003] {feature} needs the package '{package}', which is not installed. "
         "Install it with: pip install 'spacy-pel[{extra}]'"
     )
     E004 = (
