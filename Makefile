@@ -1,4 +1,4 @@
-# make demo [TEXT="..."], make test, make lint, make smoke, make versions: each sets up .venv first.
+# make demo [TEXT="..."], check, test, lint, docs, smoke, versions: each sets up .venv first.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pe
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
-.PHONY: demo test lint smoke versions clean
+.PHONY: demo check test lint docs smoke versions clean
 .DELETE_ON_ERROR:
 
 # the packages it needs; reinstalled when a version or a requirement changes
@@ -37,6 +37,14 @@ demo: $(VENV)/installed.stamp
 # tests the installed package, not the sources next to the tests
 test: $(VENV)/installed.stamp
 	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/pytest -n 2 $(PYTEST_ARGS)
+
+# what to run before each commit: under 90 s
+check: lint
+	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_ARGS)
+
+# the site with the reference, in build/site
+docs: $(VENV)/installed.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # a row of the table in CONTRIBUTING.md: make test versions PYTHON=python3.13 VENV=.venv313
 TABLE := numpy spacy torch transformers faiss-cpu
