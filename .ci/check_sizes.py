@@ -40,7 +40,7 @@ def complaint(what, found, maximum):
     total = sum(size for size, _ in found)
     if total <= maximum:
         return []
-    largest = ", ".join(f"{path} ({size // MB} MB)" for size, path in found[:3])
+    largest = ", ".join(f"{path} ({size / MB:.0f} MB)" for size, path in found[:3])
     return [f"{what}: expected at most {maximum // MB} MB, got {total / MB:.0f} MB. Largest: {largest}."]
 
 
