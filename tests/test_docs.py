@@ -106,6 +106,7 @@ PAGES_WITH_INI = [path for path in PAGES if "```ini" in path.read_text(encoding=
 PAGES_WITH_PYTHON = [path for path in PAGES if "```python" in path.read_text(encoding="utf8")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES_WITH_PYTHON, ids=name)
 def test_python_runs_and_prints_what_the_page_says(path, pipeline, own_parts, capsys):
     ran = list(run_python(path, capsys))

@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("accelerate", "matplotlib", "fastapi", "uvicorn", "openvino", "bm25s", "scispacy", "ray", "pyspark", "pandas")
 WITHOUT_EXTRAS = f"""

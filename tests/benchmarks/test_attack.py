@@ -25,6 +25,8 @@ from benchmarks.attack.runner import (
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 
+pytestmark = pytest.mark.slow
+
 
 def reads(paths, out):
     """Fails in another way for each first letter of the file."""

@@ -13,7 +13,7 @@ from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.util import write_jsonl
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
 
 
 def test_lines_are_sorted_and_those_of_all_parts(tmp_path):

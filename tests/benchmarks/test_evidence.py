@@ -10,6 +10,8 @@ from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.linking.examples import Examples
 from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
 
+pytestmark = pytest.mark.slow
+
 
 def made_up_examples(n: int = 200) -> Examples:
     """Two candidates each; equal names tell which is right for all, counts for every second mention."""

@@ -13,6 +13,8 @@ pytest.importorskip("scispacy")
 from benchmarks import peers  # noqa: E402
 from benchmarks.linkers import main  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["aspirin", "ibuprofen", "heart attack", "heart failure", "kidney stone", "kidney failure", "fever"]
 
 

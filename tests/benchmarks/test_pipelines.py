@@ -12,6 +12,8 @@ from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.query import MentionQuery
 from spacy_pel.types import CandidateTable
 
+pytestmark = pytest.mark.slow
+
 
 def a_run(first, found, unseen) -> Run:
     flags = (np.array(one, dtype=np.bool_) for one in (first, found, unseen))

@@ -12,6 +12,8 @@ from benchmarks.soak import Reading, growth, in_steps, main, memory_of, processe
 from benchmarks.speed import made_up_pipeline
 from spacy_pel.util import read_jsonl, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 TEXTS = ["Fever and a cold after the operation.", "Pain in the chest, then none."]

@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks import speed
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -9,6 +9,8 @@ import spacy
 from benchmarks.stages import ENCODE, REST, Stopwatch, main, measure, stages_of
 from spacy_pel.index import EntityIndex
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_stage_inside_another_counts_for_itself_only():
     ticks = iter([0.0, 1.0, 3.0, 7.0, 8.0, 9.0, 14.0])

@@ -13,6 +13,8 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["aspirin", "ibuprofen", "heart attack", "heart failure", "kidney stone", "kidney failure", "fever"]
 TINY = "random:layers=1,width=384"
 

@@ -98,6 +98,7 @@ def fail() -> None:
     raise PelError("[PEL-E999] Expected a cat.")
 
 
+@pytest.mark.slow
 def test_python_m_spacy_pel():
     """The entry point makes spaCy's own command line know ours."""
     done = subprocess.run(
@@ -201,6 +202,7 @@ def test_config_errors_are_one_line(tmp_path):
         load_config(path, {"nothing.here.x": 2})
 
 
+@pytest.mark.slow
 def test_json_is_one_object(folder):
     result = run("kb", "info", folder / "kb", "--json")
     assert isinstance(json.loads(result.out), dict)
@@ -240,6 +242,7 @@ def test_a_killed_worker_that_logs_leaves_bars_alone(capfd):
     assert "from a worker\n" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_locale_without_other_letters(folder):
     """Texts, paths and results are UTF-8 in any locale; JSON stays JSON on a stream of ASCII."""
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}

@@ -8,6 +8,8 @@ from spacy_pel.util import read_jsonl
 from .conftest import run
 from .test_link import killed_after
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["Fever 🌡 after aspirin.\nNo zebra fish, no stroke.", "Nothing <here> & there.", "Kidney stone"]
 
 

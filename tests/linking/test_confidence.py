@@ -17,6 +17,8 @@ from spacy_pel.linking.tables import take_mentions
 from spacy_pel.types import NIL, CandidateTable, Entity
 from spacy_pel.util.ragged import offsets_of
 
+pytestmark = pytest.mark.slow
+
 
 def made_up(n, seed, n_candidates=6):
     """Candidates of n mentions with shares, NIL scores, and right answers drawn from these probabilities."""

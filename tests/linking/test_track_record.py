@@ -18,6 +18,8 @@ from spacy_pel.linking.surface_record import SurfaceRecord
 from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
 from spacy_pel.types import CandidateTable, Document, Entity, Mention
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["fever", "measles", "asthma", "cholera"]
 
 

@@ -32,6 +32,8 @@ from spacy_pel.types import Document, Entity, Mention
 from .conftest import CUES, NAMES, linker_of
 from .test_pair_training import contents, differing, metrics, with_values
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
 ANCHORS = sorted(registry.parts("pel_anchors").values())
