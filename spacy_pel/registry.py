@@ -1,4 +1,4 @@
-"""Our registries: one per kind of part, filled from the entry points in ``setup.cfg``."""
+"""Our registries: one per kind of part, filled from the entry points in ``pyproject.toml``."""
 
 import re
 from importlib.metadata import entry_points

@@ -30,3 +30,8 @@ def test_every_text_has_its_own_code():
     for code in codes:
         text = getattr(Errors if code[0] == "E" else Warnings, code)
         assert text.startswith(f"[PEL-{code}] ") and text.count("[PEL-") == 1
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=lambda path: path.name)
+def test_folders_are_packages(folder):
+    assert (folder / "__init__.py").is_file()

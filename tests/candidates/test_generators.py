@@ -16,6 +16,8 @@ from spacy_pel.util.saved_folder import MANIFEST, write_manifest
 
 from .conftest import found, mentions_of
 
+pytestmark = pytest.mark.slow
+
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 SETTINGS = {
     "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},

@@ -97,6 +97,7 @@ def fail() -> None:
     raise PelError("[PEL-E999] Expected a cat.")
 
 
+@pytest.mark.slow
 def test_python_m_spacy_pel():
     """The entry point makes spaCy's own command line know ours."""
     output = subprocess.run(
@@ -233,6 +234,7 @@ def test_a_killed_worker_that_logs_leaves_bars_alone(capfd):
     assert "from a worker\n" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_locale_without_other_letters(folder):
     """Texts, paths and results are UTF-8 in any locale; JSON stays JSON on a stream of ASCII."""
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}

@@ -16,6 +16,8 @@ from spacy_pel.util import fingerprint, read_jsonl
 
 from .conftest import NAMES, documents, done, refused, run
 
+pytestmark = pytest.mark.slow
+
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
 KEYS += ["mentions_per_second", *(f"recall@{k}" for k in (1, 2, 4, 5, 8, 16, 32, 64))]

@@ -14,6 +14,8 @@ from spacy_pel.types import Entity
 from .conftest import done, refused, run
 from .test_ranker import CONFIG
 
+pytestmark = pytest.mark.slow
+
 GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
 LINKER = Path("proxy_entity_linker")
 

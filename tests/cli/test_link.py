@@ -27,6 +27,8 @@ from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
 from .conftest import done, refused, run
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["Aspirin for fever.".lower(), "Nothing here.", "No stroke after influenza."]
 IDS = [["C0", "C5"], [], ["C3", "C7"]]
 

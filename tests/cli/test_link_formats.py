@@ -7,6 +7,8 @@ from spacy_pel.corpora import read_corpus
 from .conftest import done, refused, run
 from .test_link import killed_after
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["Fever 🌡 after aspirin.\nNo zebra fish, no stroke.", "Nothing <here> & there.", "Kidney stone"]
 
 

@@ -12,6 +12,8 @@ from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import done, refused, run
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 

@@ -13,6 +13,8 @@ from spacy_pel.types import NIL, Entity
 
 from .conftest import done, refused, run
 
+pytestmark = pytest.mark.slow
+
 TABLE = """code,name,synonyms,type
 E11,Type 2 diabetes mellitus,T2DM|NIDDM|adult-onset diabetes,disease
 I21,Myocardial infarction,heart attack|MI,disease

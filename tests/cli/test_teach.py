@@ -15,6 +15,8 @@ from spacy_pel.util.saved_folder import verify_folders
 
 from .conftest import done, refused, run
 
+pytestmark = pytest.mark.slow
+
 TEXT = "We studied aspirin in zebra fish."
 LINKER = "proxy_entity_linker"
 

@@ -20,6 +20,8 @@ from spacy_pel.util.ragged import offsets_of
 
 from .annotated import examples, fit_mentions
 
+pytestmark = pytest.mark.slow
+
 
 def made_up(n, seed, n_candidates=6):
     """Candidates of n mentions with shares, NIL scores, and right answers drawn from these probabilities."""

@@ -21,6 +21,8 @@ from spacy_pel.types import CandidateTable, Document, Entity, Mention
 
 from .annotated import examples as annotated_examples
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["fever", "measles", "asthma", "cholera"]
 
 

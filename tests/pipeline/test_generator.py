@@ -24,6 +24,8 @@ from .test_reranker import CROSS
 from .test_serialization import FITTED, dev_set
 from .workers import METHODS, SCRIPT
 
+pytestmark = pytest.mark.slow
+
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}
 ALONE = {"generator": TFIDF, "encoder": None, "index": None, **FITTED}

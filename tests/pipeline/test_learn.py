@@ -30,6 +30,8 @@ from .test_reranker import RANKER
 from .test_serialization import FITTED, dev_set
 from .workers import METHODS, SCRIPT
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {  # of generators that need some
     "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},
     "spacy-pel.EnsembleCandidates.v1": {

@@ -18,6 +18,8 @@ from spacy_pel.linking.nil.logistic import WITH_VECTORS, WITHOUT_VECTORS
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import normalize_alias
 
+pytestmark = pytest.mark.slow
+
 PLACES = "harbour kitchen railway castle market garden river tower bridge forest island valley".split()
 THINGS = {"A": ["lamp", "pier", "store", "rope"], "B": ["pan", "oven", "rack", "pot"]}
 SHARED = "bench"  # in both worlds

@@ -12,6 +12,8 @@ from spacy.training import Example
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.detectors.mention_tagger import divided_by_words
 
+pytestmark = pytest.mark.slow
+
 NAME = "pel_mention_tagger"
 GOLD = {
     "heart attack in the left kidney": [(0, 12, "DISEASE"), (20, 31, "SITE")],

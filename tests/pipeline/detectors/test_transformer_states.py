@@ -29,6 +29,8 @@ from spacy_pel.util.vectors import unit_length
 from ..conftest import NAME, PATTERNS, PLAIN, TEXTS, links
 from ..workers import METHODS, SCRIPT
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("spacy_transformers")
 LONG = "Aspirin after a heart attack relieves headache , and a cold or zzyzx or HD is a cold . " * 3
 TORCH = {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}
