@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kb.store.arrow_files import write_arrays
+from ..util.arrow_files import write_arrays
 from ..types import Rows, Scores, Vectors
 from ..util import hash_strings, normalize_alias
 from ..util.ragged import offsets_of
