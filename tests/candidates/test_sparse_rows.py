@@ -9,6 +9,8 @@ from spacy_pel.candidates import sparse_rows
 from spacy_pel.candidates.exact_neighbours import ExactNeighbours
 from spacy_pel.candidates.sparse_rows import SparseRows, best_of
 
+pytestmark = pytest.mark.slow
+
 
 def vectors_of(n, columns=60, seed=0):
     """Few columns that most rows have, many that few have; every tenth row has the frequent ones only."""

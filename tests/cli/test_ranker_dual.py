@@ -9,6 +9,8 @@ from spacy_pel.encoders.bi_encoder import BiEncoder
 
 from .conftest import run
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[2] / "configs"
 STUDY = """
 [study]

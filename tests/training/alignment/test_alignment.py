@@ -19,6 +19,8 @@ from spacy_pel.util import normalize_alias
 
 from ..conftest import ENTITIES, NAMES, differing, metrics
 
+pytestmark = pytest.mark.slow
+
 CONFIG = Path(__file__).parents[3] / "configs" / "align_tiny.cfg"
 QUIET = NoiseSettings(typo=0, inflection=0, initials=0, inversion=0, hyphen=0)
 OTHER = [

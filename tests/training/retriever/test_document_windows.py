@@ -26,6 +26,8 @@ from spacy_pel.types import MentionInText
 from ..conftest import ENTITIES, NAMES, differing, document, metrics
 from .test_resume import Stopped, stops_before
 
+pytestmark = pytest.mark.slow
+
 WINDOWS = {
     "pel.encoder.pooling": "mention",
     "pel.encoder.mention_template.@pel_templates": "spacy-pel.DocumentWindows.v1",

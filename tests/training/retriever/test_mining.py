@@ -31,6 +31,8 @@ from spacy_pel.types import Document, Entity, Mention
 from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
 from .test_resume import SLOW_TRAINING, Stopped, stops_before
 
+pytestmark = pytest.mark.slow
+
 HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
 MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
 

@@ -26,6 +26,8 @@ from ..conftest import CONFIG, differing, make_documents, metrics
 from .test_objective import ENTITIES, MASKS, MENTIONS, close_in_bf16, gradients, make, make_batch
 from .test_resume import Stopped, stops_before
 
+pytestmark = pytest.mark.slow
+
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 
 
