@@ -34,10 +34,9 @@ from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
-from spacy_pel.kb.store.edits import edits_from_bytes, edits_to_bytes
+from spacy_pel.kb.edits import edits_from_bytes, edits_to_bytes
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
-from spacy_pel.training.alignment import settings as align_settings
 from spacy_pel.training.ranker import settings as rank_settings
 from spacy_pel.training.retriever import settings
 from spacy_pel.training.settings import OptimizerSettings
@@ -338,19 +337,13 @@ def test_settings_of_the_component():
 TRAININGS = {
     "settings": {
         "pel.positives": settings.ViewSettings(),
-        "pel.rows": settings.RowSettings(),
-        "pel.teacher": settings.TeacherSettings.model_construct(),
         "pel.training": settings.TrainingSettings(),
         "pel.training.optimizer": OptimizerSettings(),
         "pel.training.mining": settings.MiningSettings(),
         "pel.training.dev": settings.DevSettings(),
         "ranker.candidates": rank_settings.CandidateSettings(),
         "ranker.training.dev": rank_settings.RankDevSettings(),
-    },
-    "settings of align": {
-        "pel.noise": align_settings.NoiseSettings(),
-        "pel.training.dev": align_settings.AlignDevSettings(),
-    },
+    }
 }
 
 

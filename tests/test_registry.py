@@ -103,7 +103,7 @@ def test_nothing_of_ours_is_registered_elsewhere():
     assert {path[-2] for path in ours} <= {group.removeprefix("spacy_") for group, _, _ in published()}
 
 
-def test_hint_for_a_mistyped_name():
-    assert registry.meant("no registry 'pel_regularizer'") == " Perhaps 'pel_regularizers' was meant."
-    assert registry.meant("no 'spacy-pel.FGMS.v1' here") == " Perhaps 'spacy-pel.FGSM.v1' was meant."
-    assert registry.meant("no 'cheese' in 'pel_losses'") == registry.meant("nothing quoted") == ""
+def test_what_was_meant_by_a_mistyped_name():
+    assert registry.did_you_mean("no registry 'pel_regularizer'") == " (did you mean 'pel_regularizers'?)"
+    assert registry.did_you_mean("no 'spacy-pel.FGMS.v1' here") == " (did you mean 'spacy-pel.FGSM.v1'?)"
+    assert registry.did_you_mean("no 'cheese' in 'pel_losses'") == registry.did_you_mean("nothing quoted") == ""

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.evidence import KINDS, first_is_right, main, measure, shuffled, without
 from spacy_pel.candidates.evidence.evidence import FEATURES
-from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.calibration import Examples
 from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
 
 pytestmark = pytest.mark.slow

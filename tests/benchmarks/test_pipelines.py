@@ -8,7 +8,7 @@ import pytest
 from benchmarks.pipelines import MEASURES, Run, compare, main, run_of
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.errors import PelError
-from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.calibration import Examples
 from spacy_pel.linking.query import MentionQuery
 from spacy_pel.types import CandidateTable
 
