@@ -41,26 +41,36 @@ def corpus(tmp_path) -> str:
     return str(tmp_path / "corpus.jsonl")
 
 
+def train_detector(config, corpus, output, steps, **overrides):
+    """Train on the corpus, which is dev as well, without dropout.
+
+    Returns:
+        The folder of the last model.
+    """
+    paths = {"paths.train": corpus, "paths.dev": corpus}
+    schedule = {"training.max_steps": steps, "training.eval_frequency": steps, "training.dropout": 0.0}
+    train(CONFIGS / config, output, overrides={**paths, **schedule, **overrides})
+    return output / "model-last"
+
+
+def spans_of(docs):
+    return [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs]
+
+
 def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     pytest.importorskip("scispacy")
-    overrides = {
-        "paths.train": corpus,
-        "paths.dev": corpus,
+    small = {
         "components.ner.model.tok2vec.embed.rows": [50, 50, 50, 50],
         "components.ner.model.tok2vec.encode.width": 16,
         "components.ner.model.tok2vec.encode.depth": 1,
-        "training.max_steps": 40,
-        "training.eval_frequency": 40,
-        "training.dropout": 0.0,
         "training.optimizer.learn_rate": 0.02,
     }
-    train(CONFIGS / "ner.cfg", tmp_path / "ner", overrides=overrides)
+    trained = train_detector("ner.cfg", corpus, tmp_path / "ner", 40, **small)
     monkeypatch.setitem(sys.modules, "scispacy", None)
-    nlp = spacy.load(tmp_path / "ner" / "model-last")
+    nlp = spacy.load(trained)
     docs = [nlp(text) for text in TEXTS]
-    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [[span] for span in FOUND]
-    assert {ent.label_ for doc in docs for ent in doc.ents} == {"ENTITY"}
-    assert all(ent.kb_id_ == "" for doc in docs for ent in doc.ents)
+    assert spans_of(docs) == [[span] for span in FOUND]
+    assert {(ent.label_, ent.kb_id_) for doc in docs for ent in doc.ents} == {("ENTITY", "")}
     assert [token.text for token in nlp("beta-blocker (B) [3H]thymidine")] == (
         ["beta-blocker", "(", "B", ")", "[3H]thymidine"]
     )
@@ -71,23 +81,17 @@ def test_ner_minilm(corpus, tiny_bert, tmp_path, monkeypatch):
     pytest.importorskip("scispacy")
     source = tmp_path / "bert"
     shutil.copytree(tiny_bert, source)
-    overrides = {
-        "paths.train": corpus,
-        "paths.dev": corpus,
+    fast = {
         "paths.encoder": str(source),
-        "training.max_steps": 60,
-        "training.eval_frequency": 60,
-        "training.dropout": 0.0,
         "training.optimizer.learn_rate.warmup_steps": 5,
         "training.optimizer.learn_rate.initial_rate": 0.02,
         "training.optimizer.use_averages": False,
     }
-    train(CONFIGS / "ner_minilm.cfg", tmp_path / "ner", overrides=overrides)
+    trained = train_detector("ner_minilm.cfg", corpus, tmp_path / "ner", 60, **fast)
     monkeypatch.setitem(sys.modules, "scispacy", None)
     shutil.rmtree(source)
-    nlp = spacy.load(tmp_path / "ner" / "model-last")
-    docs = [nlp(text) for text in TEXTS]
-    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [[span] for span in FOUND]
+    nlp = spacy.load(trained)
+    assert spans_of(nlp(text) for text in TEXTS) == [[span] for span in FOUND]
 
 
 def test_ner_size():
@@ -170,17 +174,8 @@ def test_ner_trf(corpus, tmp_path):
     size = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     bert = transformers.BertConfig(vocab_size=len(words), **size)
     transformers.BertModel(bert).save_pretrained(folder)
-    overrides = {
-        "paths.train": corpus,
-        "paths.dev": corpus,
-        "paths.transformer": str(folder),
-        "system.gpu_allocator": None,
-        "training.max_steps": 4,
-        "training.eval_frequency": 2,
-        "training.accumulate_gradient": 1,
-    }
-    train(CONFIGS / "ner_trf.cfg", tmp_path / "out", overrides=overrides)
-    nlp = spacy.load(tmp_path / "out" / "model-last")
+    overrides = {"paths.transformer": str(folder), "system.gpu_allocator": None, "training.accumulate_gradient": 1}
+    nlp = spacy.load(train_detector("ner_trf.cfg", corpus, tmp_path / "out", 4, **overrides))
     assert nlp.get_pipe("ner").labels == ("ENTITY",)
     text = TEXTS[0].lower()
     doc = nlp(text)
@@ -209,23 +204,13 @@ def test_detector_and_linker_share_a_transformer(corpus, tmp_path):
     arguments = [word for name in names for word in (f"--paths.{name}", str(tmp_path / name))]
     assembled = tmp_path / "linker"
     assemble_cli(SimpleNamespace(args=arguments), CONFIGS / "shared_transformer.cfg", assembled, None, False)
-    overrides = {
-        "paths.train": corpus,
-        "paths.dev": corpus,
-        "paths.linker": str(assembled),
-        "system.gpu_allocator": None,
-        "training.max_steps": 40,
-        "training.eval_frequency": 40,
-        "training.dropout": 0.0,
-        "training.optimizer.learn_rate": 0.02,
-    }
-    train(CONFIGS / "shared_ner.cfg", tmp_path / "shared", overrides=overrides)
-    nlp = spacy.load(tmp_path / "shared" / "model-last")
+    overrides = {"paths.linker": str(assembled), "system.gpu_allocator": None, "training.optimizer.learn_rate": 0.02}
+    nlp = spacy.load(train_detector("shared_ner.cfg", corpus, tmp_path / "shared", 40, **overrides))
     linker = nlp.get_pipe("proxy_entity_linker")
     assert linker.transformer == "transformer"
     encoded = []
     linker.linker.encoder.encode_mentions = encoded.append  # fails if it is needed
     docs = list(nlp.pipe(TEXTS))
-    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [[at] for at in FOUND]
+    assert spans_of(docs) == [[span] for span in FOUND]
     assert [doc.ents[0].kb_id_ for doc in docs] == ["C1", "C2", "C1"]
     assert not encoded and all(doc._.trf_data is None for doc in docs)

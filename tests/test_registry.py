@@ -37,6 +37,13 @@ def decorated():
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(["spacy_pel", *path.relative_to(PACKAGE).with_suffix("").parts])
         for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Language.factory":
+                # called, not a decorator: the function is an argument
+                functions = [keyword.value for keyword in node.keywords if keyword.arg == "func"]
+                parts += [
+                    ("spacy_factories", ast.literal_eval(node.args[0]), f"{module}:{ast.unparse(function)}")
+                    for function in functions
+                ]
             for call in getattr(node, "decorator_list", []):
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
                     owner = ast.unparse(call.func.value)

@@ -123,7 +123,7 @@ def make_vector_index(
 
     Args:
         name: its type; None = as ``like``, or faissivf.
-            codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
+        codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
         like: another one.
 
     Returns:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..util.arrow_files import write_arrays
 from ..types import Rows, Scores, Vectors
 from ..util import hash_strings, normalize_alias
+from ..util.arrow_files import write_arrays
 from ..util.ragged import offsets_of
 from .row_table import map_arrays
 

@@ -56,7 +56,7 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
 
     Args:
         path: the folder; created if missing.
-            kind, version: as for ``write_folder``.
+        kind, version: as for ``write_folder``.
         rewritten: files and folders that are going to be written; they are not linked.
 
     Yields:

@@ -51,9 +51,8 @@ def add_to_part(path: Path, name: str, data: Any, *, kind: str) -> None:
 def read_part(path: Path, *, kind: str, name: str | None = None) -> dict[str, Any]:
     """Check a folder and read which part it holds.
 
-    path, kind: as for ``write_part``.
-
     Args:
+        path, kind: as for ``write_part``.
         name: the expected part; None = any that is registered.
 
     Returns:

@@ -5,6 +5,8 @@ import pytest
 from benchmarks.kb_open import made_up_entities, measure
 from spacy_pel.kb import KnowledgeBase
 
+pytestmark = pytest.mark.slow
+
 
 def test_made_up_entities_are_as_many_as_asked_for():
     entities = list(made_up_entities(300, 925))

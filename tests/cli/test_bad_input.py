@@ -15,6 +15,8 @@ from spacy_pel.types import Entity
 
 from .conftest import run
 
+pytestmark = pytest.mark.slow
+
 
 def error(*args):
     """The one line of a command that fails."""

@@ -10,6 +10,8 @@ from spacy_pel.util import read_json, read_jsonl, write_jsonl
 
 from .conftest import done, refused, run
 
+pytestmark = pytest.mark.slow
+
 STEPS = ("--preprocess", "lowercase,longestmentions,sentencewindows", "--set", "sentencewindows.neighbours=0")
 
 

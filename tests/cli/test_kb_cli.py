@@ -20,6 +20,8 @@ from spacy_pel.util.saved_folder import check_folder
 
 from .conftest import done, run
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
 ENTITIES = [
     Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug."),

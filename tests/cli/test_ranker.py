@@ -12,6 +12,8 @@ from spacy_pel.pipeline.linker_data import update_linker_folder
 from .conftest import done, refused, run
 from .test_link import killed_after
 
+pytestmark = pytest.mark.slow
+
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 
 

@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from spacy_pel.encoders.bi_encoder import BiEncoder
 
 from .conftest import done
+
+pytestmark = pytest.mark.slow
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

@@ -16,6 +16,8 @@ from spacy_pel.types import Entity
 from .brute_force import BruteForce
 from .test_vector_indexes import unit
 
+pytestmark = pytest.mark.slow
+
 N = 9000  # rows; the filter is used from 4,096 rows under a mask
 APART = (np.arange(N) >= 6000).astype(np.uint8)
 CODES = [{}, {"codes": "fp32"}, {"codes": "fp16"}, {"row_bytes": 12}, {"codes": "int8", "pca": 16}]

@@ -55,6 +55,7 @@ def _query(kb):
     return kb.fingerprint, kb.ids("ASA"), kb["C90"].canonical_name
 
 
+@pytest.mark.slow
 def test_processes_share_the_files_under_spawn(folder):
     kb = KnowledgeBase.from_disk(folder)
     data = pickle.dumps(kb)

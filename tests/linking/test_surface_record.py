@@ -72,6 +72,7 @@ def test_it_is_saved_as_json_and_does_not_depend_on_the_order():
     assert SurfaceRecord.from_state(json.loads(text)) == record
 
 
+@pytest.mark.slow
 def test_the_network_learns_which_words_are_nil():
     """What the names of the candidates say of "thing score" and "thing ulcer" is the same."""
     answers = []

@@ -14,6 +14,8 @@ from spacy_pel.registry import registry
 
 from .conftest import ENTITIES, NAME, make_doc
 
+pytestmark = pytest.mark.slow
+
 WEIGHTS = "random:layers=1,width=16"
 TFIDF = "spacy-pel.TfIdf.v1"
 BI_ENCODER = "spacy-pel.BiEncoderCandidates.v1"

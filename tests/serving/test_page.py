@@ -13,6 +13,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.slow,
     pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded"),
 ]
 expect = playwright.expect

@@ -13,6 +13,7 @@ from spacy_pel.util.saved_folder import check_folder, read_whole, update_folder,
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="forks, and exchanges folders in one step"),
 ]
 KIND = "test folder"

@@ -67,9 +67,8 @@ def new_panels(n: int, *, width: float, height: float) -> tuple[Figure, list[Axe
 def save_figure(figure: Figure, axes: Axes, *paths: Path) -> None:
     """Add the legend and write the figure.
 
-    figure, axes: as ``new_figure`` gave them; of several axes the one with the legend.
-
     Args:
+        figure, axes: as ``new_figure`` gave them; of several axes the one with the legend.
         paths: files to write; their names end in .png or .svg.
     """
     if axes.get_legend_handles_labels()[0]:

@@ -33,7 +33,7 @@ class CrossEncoder:
         mix: weight of the logarithm of the combiner's score relative to the ranker's; 0 =
             the ranker alone, None = both weights learned by ``calibrate``.
         pooling: "mean" over the real tokens (Wiatrak et al. 2022), or "cls".
-            mention_template, entity_template: what is read of each side; None = a MarkedContext of half the
+        mention_template, entity_template: what is read of each side; None = a MarkedContext of half the
             length, and an EntityCard for what remains.
         backend: runs inference, torch by default.
         batch_size: pairs in one inference batch.

@@ -264,6 +264,7 @@ for part in ("\\\\", "&", "&#", "&a", " "):
 """
 
 
+@pytest.mark.slow
 def test_long_runs_take_time_in_proportion():
     """In quadratic time it would take an hour: 16,000 blanks took 0.8 s."""
     subprocess.run([sys.executable, "-c", LONG], check=True, timeout=120)

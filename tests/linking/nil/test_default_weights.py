@@ -83,6 +83,7 @@ def ids(linker, surfaces):
     return {one: link.kb_id for one, link in zip(surfaces, linker.link(ask(surfaces)), strict=True)}
 
 
+@pytest.mark.slow
 def test_what_the_codes_lack_is_nil_and_what_they_have_is_linked(make_linker):
     linker = make_linker("default")
     known = {**NAMES, **VARIANTS, **SYNONYMS}

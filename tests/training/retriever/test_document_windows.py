@@ -24,6 +24,8 @@ from spacy_pel.types import MentionInText
 
 from ..conftest import ENTITIES, NAMES, build_examples, document, metrics
 
+pytestmark = pytest.mark.slow
+
 WINDOWS = {
     "pel.encoder.pooling": "mention",
     "pel.encoder.mention_template.@pel_templates": "spacy-pel.DocumentWindows.v1",

@@ -37,6 +37,8 @@ from ..conftest import (
 )
 from .test_resume import SLOW_TRAINING
 
+pytestmark = pytest.mark.slow
+
 HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
 MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
 

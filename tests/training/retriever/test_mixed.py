@@ -24,6 +24,8 @@ from spacy_pel.training.retriever.settings import read_settings
 from ..conftest import CONFIG, build_examples, make_documents, metrics
 from .test_objective import ENTITIES, MASKS, MENTIONS, close_in_bf16, gradients, make, make_batch
 
+pytestmark = pytest.mark.slow
+
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 
 

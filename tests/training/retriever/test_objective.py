@@ -14,6 +14,8 @@ from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective, _have_directions, _signs, _slopes
 
+pytestmark = pytest.mark.slow
+
 LOSSES = {"Pb": ProxySoftplus(alpha=8.0), "CE": CrossEntropy()}
 # of 3 mentions and 6 entities: whose negatives are the 3 further ones, and the others' positives?
 OTHERS = ~np.eye(3, dtype=bool)
