@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 
-import httpx
 import pytest
 import spacy
 from cli.conftest import run
@@ -14,6 +13,10 @@ from cli.conftest import run
 from spacy_pel.types import NIL
 
 from .conftest import EVIL, NAME, TEXT, serving
+
+httpx = pytest.importorskip("httpx", reason="needs httpx")
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
 
 START = TEXT.index("heart attack")
 MENTION = {"text": TEXT, "start": START, "end": START + len("heart attack")}

@@ -7,6 +7,8 @@ import pytest
 
 from .conftest import EVIL, TEXT, serving
 
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 pytestmark = pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded")
