@@ -1,5 +1,6 @@
 """Saved folders: each with a manifest, written last and checked first; and folders packed to bytes."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -8,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import srsly
-
 from ..errors import Errors, PelError
 from .file_hashes import file_hash, remembered_hash
 from .files import atomic_path, read_json, write_json
@@ -17,6 +16,7 @@ from .replacing import is_staging_dir, one_at_a_time
 
 MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
+_ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
 _SMALL = 1 << 20  # files up to this size are read each time the folder is opened
 _READINGS = 100  # of a folder that is replaced each time it is read
 Buffer = bytes | memoryview
@@ -209,30 +209,47 @@ def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
 
 
 def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
-    """Pack files, given by names and contents (anything with the buffer protocol), to bytes.
+    """Pack files, given by names and contents (anything with the buffer protocol), to bytes: a line of JSON with
+    names and sizes, then the contents, aligned. Saved pipelines hold such bytes, too: those of a transformer.
 
     Raises:
         PelError: if they are more than 2 GiB.
     """
-    total = sum(memoryview(content).nbytes for content in files.values())
+    views = {name: memoryview(content).cast("B") for name, content in files.items()}
+    total = sum(len(view) for view in views.values())
     if total > LIMIT:
         raise PelError(Errors.E006.format(kind=kind, size=f"{total / (1 << 30):.1f}", limit=LIMIT >> 30))
-    return srsly.msgpack_dumps({name: memoryview(content).cast("B") for name, content in files.items()})
+    head = json.dumps({name: len(view) for name, view in views.items()}).encode("utf8") + b"\n"
+    pieces: list[bytes | memoryview] = [head]
+    position = len(head)
+    for view in views.values():
+        pieces += [b"\0" * (-position % _ALIGN), view]
+        position += -position % _ALIGN + len(view)
+    return b"".join(pieces)
 
 
 def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
-    """The contents by name.
+    """The contents by name, without a copy.
 
     Raises:
         PelError: if these are not bytes of ``pack_files``.
     """
+    view = memoryview(data)
+    start = bytes(view[: min(len(view), 1 << 20)]).find(b"\n") + 1
     try:
-        files = {name: memoryview(content) for name, content in srsly.msgpack_loads(bytes(data)).items()}
-        if outside := [name for name in files if not _is_inside(name)]:
-            raise ValueError(outside)
-        return files
-    except Exception as err:  # msgpack and srsly raise their own
-        raise PelError(Errors.E008.format(kind=kind, got=f"other bytes ({err})")) from err
+        sizes = {str(name): int(size) for name, size in json.loads(bytes(view[:start])).items()}
+    except (ValueError, AttributeError, TypeError, OverflowError) as err:
+        raise PelError(Errors.E008.format(kind=kind, got="other bytes")) from err
+    files, position = {}, start
+    for name, size in sizes.items():
+        position += -position % _ALIGN
+        if size < 0 or position + size > len(view) or not _is_inside(name):
+            raise PelError(Errors.E008.format(kind=kind, got=f"not all bytes of {name}"))
+        files[name] = view[position : position + size]
+        position += size
+    if position != len(view):
+        raise PelError(Errors.E008.format(kind=kind, got=f"{len(view) - position} bytes more"))
+    return files
 
 
 def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
