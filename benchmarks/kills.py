@@ -227,7 +227,7 @@ def open_index(path: Path) -> None:
 
     encoder = load_encoder(path.parent / "base" / "encoder" / "model-best")
     index = EntityIndex.from_disk(path, encoder=encoder)
-    scores, rows = index.search_rows(encoder.encode_names(["fever"]), 3)
+    scores, rows = index.search_entities(encoder.encode_names(["fever"]), 3)
     assert (rows >= 0).any()
 
 

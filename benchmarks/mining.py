@@ -19,7 +19,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.retriever.examples import LinkedMention, linked_mentions, places_of_rows
+from spacy_pel.training.retriever.examples import LinkedMention, linked_mentions, live_numbers
 from spacy_pel.training.retriever.mine_corpus import mine_corpus
 
 _COLUMNS = {
@@ -52,12 +52,12 @@ def part_of(
     chosen = [mentions[i] for i in drawn]
     if n_entities >= len(kb):
         return kb, chosen
-    gold = np.unique(np.concatenate([mention.places for mention in chosen]))
+    gold = np.unique(np.concatenate([mention.entities for mention in chosen]))
     others = rng.permutation(np.setdiff1d(np.arange(len(kb)), gold))[: max(0, n_entities - len(gold))]
     places = np.sort(np.concatenate([gold, others]))
     part = KnowledgeBase(kb.entity_at(int(row)) for row in kb.live_rows[places])
-    place = places_of_rows(part)
-    found = [place[part.rows(kb.ids_at(kb.live_rows[mention.places]))] for mention in chosen]
+    place = live_numbers(part)
+    found = [place[part.rows(kb.ids_at(kb.live_rows[mention.entities]))] for mention in chosen]
     return part, [mention._replace(places=own) for mention, own in zip(chosen, found, strict=True)]
 
 

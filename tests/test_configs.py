@@ -10,40 +10,28 @@ from thinc.api import Config
 
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.training.alignment.settings import read_align_settings
 from spacy_pel.training.ranker.settings import resolve_rank_settings
 from spacy_pel.training.retriever.settings import read_settings, resolve_settings
 from spacy_pel.util.config import load_config
 
 FOLDER = Path(__file__).parents[1] / "configs"
 PEL = sorted(path for path in FOLDER.glob("*.cfg") if "pel" in Config().from_disk(path))
-ALIGNING = [path for path in PEL if path.name.startswith("align_")]
-TRAINING = [path for path in PEL if path not in ALIGNING]
 
 
 def test_the_configs_are_there():
-    assert {"pel_minilm.cfg", "pel_sapbert.cfg", "tiny.cfg"} <= {path.name for path in TRAINING}
-    assert [path.name for path in ALIGNING] == ["align_minilm.cfg", "align_tiny.cfg"]
+    assert {"pel_minilm.cfg", "pel_sapbert.cfg", "names_only.cfg", "tiny.cfg"} <= {path.name for path in PEL}
 
 
-@pytest.mark.parametrize("path", TRAINING, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PEL, ids=lambda path: path.name)
 def test_config(path):
     settings = read_settings(path)
     assert isinstance(settings.pel.encoder, BiEncoder) and settings.pel.encoder.towers is None
     assert settings.pel.encoder.name
-    assert all(getattr(settings.paths, name) for name in ("kb", "train", "dev"))
+    assert all(getattr(settings.paths, name) for name in settings.required_paths)
     dev = settings.pel.training.dev
     assert dev.metric in [f"recall@{k}" for k in dev.recall_at] + ["mrr"]
     views = settings.pel.positives
     assert views.card + views.name + views.mention == pytest.approx(1)
-    assert path.read_text(encoding="utf8").startswith("# "), "says what it is for"
-
-
-@pytest.mark.parametrize("path", ALIGNING, ids=lambda path: path.name)
-def test_config_of_an_alignment(path):
-    settings = read_align_settings(path)
-    assert settings.pel.encoder.towers is None and settings.pel.encoder.name
-    assert settings.pel.training.dev.metric in [f"recall@{k}" for k in settings.pel.training.dev.recall_at]
     assert path.read_text(encoding="utf8").startswith("# "), "says what it is for"
 
 

@@ -220,14 +220,14 @@ class Service:
         memory.check_made_with(self.component.encoder)
         self.component.data = replace(self.component.data, memory=memory)
         self.component.linker.memory = memory
-        self.component.linker.follow()
+        self.component.linker.refresh()
         self._learned = self._learned_records()
 
     def _learned_records(self) -> list[Record]:
         return [self._with_names(one) for one in self.component.learned]
 
     def _with_names(self, one: Learned) -> Record:
-        return {**one.to_json(), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
+        return {**asdict(one), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
 
     def _name_of(self, entity_id: str) -> str | None:
         kb = self.component.kb

@@ -85,6 +85,18 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
     return state
 
 
+def describe(part: Any) -> str:
+    """A part's type and settings, including those of the parts in it, for the fingerprint of a run."""
+    settings = {
+        key: value for key, value in vars(part).items() if isinstance(value, (int, float, str)) and key[0] != "_"
+    }
+    text = type(part).__name__ + repr(sorted(settings.items()))
+    inner: list[Any] = [value for value in vars(part).values() if isinstance(value, dict)]
+    return text + "".join(
+        f"{name}={describe(each)}" for parts in inner for name, each in sorted(parts.items()) if hasattr(each, "sample")
+    )
+
+
 def _weights(objective: Any) -> dict[str, torch.Tensor]:
     return {name: tensor.detach().cpu().clone() for name, tensor in objective.state_dict().items()}
 

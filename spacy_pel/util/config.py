@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import Errors, PelError, nearest
+from ..errors import Errors, PelError, did_you_mean
 from .files import check_unicode, wrong_file
 
 _BLANKS = 1000  # in a row; configparser takes time by their square
@@ -81,5 +81,4 @@ def describe_config_error(err: Any) -> str:
 def _hint(err: Any, error: dict[str, Any]) -> str:
     keys = [str(part) for part in error.get("loc", ())]
     is_unknown = "unexpected argument" in error.get("msg", "") and isinstance(err.config, dict)
-    hint = nearest(keys[-1], map(str, err.config)).rstrip(".") if is_unknown and keys else ""
-    return f".{hint}" if hint else ""
+    return did_you_mean(keys[-1], map(str, err.config)) if is_unknown and keys else ""

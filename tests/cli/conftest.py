@@ -67,6 +67,20 @@ def run(*args: Any) -> Result:
     return Result(result.exit_code, result.stdout, result.stderr)
 
 
+def done(*args: Any) -> Result:
+    """The output of a command that must succeed."""
+    result = run(*args)
+    assert result.code == 0, result.err
+    return result
+
+
+def refused(code: str, *args: Any) -> str:
+    """The messages of a command that fails with this code."""
+    result = run(*args)
+    assert result.code == 2 and f"PEL-{code}]" in result.err and "Traceback" not in result.err, result.err
+    return result.err
+
+
 def documents(n: int, names: list[str], prefix: str) -> list[Document]:
     """Documents that name two concepts each; those of UNKNOWN have ids that no KB knows."""
     made = []

@@ -18,6 +18,8 @@ from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import Document
 from spacy_pel.util import read_jsonl, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["No fever.", "No BOOM asthma.", "No stroke.", "No asthma."]
 FAILURES = {"value": ValueError("bad\ntext"), "memory": MemoryError(), "key": KeyError("x")}
 

@@ -1,6 +1,7 @@
 """A tiny data set, and trainings of configs/tiny.cfg on it that take a second."""
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.retriever.example_store import ExampleStore
+from spacy_pel.training.retriever.examples import linked_mentions, write_examples
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Document, Entity, Mention
@@ -85,6 +88,46 @@ def train(data):
         return trainer(settings, output, show_progress=False).run(resume=resume)
 
     return run
+
+
+class Stopped(Exception):
+    pass
+
+
+def stops_before(step, trainer=Trainer):
+    """A trainer that fails before this step."""
+
+    class StoppingTrainer(trainer):
+        def _update(self, objective, optimizer, batches, number, total):
+            if number == step:
+                raise Stopped
+            return super()._update(objective, optimizer, batches, number, total)
+
+    return StoppingTrainer
+
+
+@pytest.fixture
+def check_resuming(train, tmp_path):
+    """A function that stops a training before a step and resumes it: the files must be those of a whole run."""
+
+    def check(step, base=Trainer, **changes):
+        stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+        with pytest.raises(Stopped):
+            train(stopped, trainer=stops_before(step, base), **changes)
+        best = train(stopped, resume=True, **changes)
+        assert best["step"] == train(whole, **changes)["step"]
+        assert differing(stopped, whole) == []
+        return whole
+
+    return check
+
+
+def build_examples(kb, documents, encoder, *, limit=None, with_names=True):
+    """The examples of a corpus; their files are deleted, but stay mapped."""
+    mentions = linked_mentions(kb, documents)[:limit]
+    with tempfile.TemporaryDirectory() as folder:
+        write_examples(Path(folder) / "examples", kb, mentions, encoder, with_names=with_names)
+        return ExampleStore.open(Path(folder) / "examples")
 
 
 def contents(output):

@@ -7,7 +7,6 @@ import numpy as np
 from ...errors import Errors, PelError
 from ...registry import registry
 from .draw import Draw, DrawRequest, NegativeSampler, as_sets
-from .own_hard import own_hard
 
 
 @registry.pel_negatives("spacy-pel.ComposedNegatives.v1")
@@ -32,12 +31,6 @@ class ComposedNegatives:
     @property
     def mined_depth(self) -> int:
         return max(part.mined_depth for part in self.parts.values())
-
-    def own_hard(self, batch_size: int) -> float | None:
-        """See ``own_hard``; None if a part cannot tell."""
-        counts = [own_hard(part, batch_size) for part in self.parts.values()]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
 
     def sample(self, request: DrawRequest) -> Draw:
         """Distinct entities of all parts."""

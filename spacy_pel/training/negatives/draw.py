@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .mining.table import MinedNegatives
+from .mined_negatives import MinedNegatives
 
 
 @dataclass
@@ -66,20 +66,15 @@ def not_gold(rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDAr
     return np.stack([~np.isin(rows, ids) for ids in gold]) if gold else np.zeros((0, len(rows)), bool)
 
 
-def own_columns(n: int, each: int) -> NDArray[np.bool_]:
-    """(n, n * each) bool, True where a column belongs to the mention."""
-    return np.repeat(np.arange(n), each)[None, :] == np.arange(n)[:, None]
-
-
 def as_sets(draw: Draw) -> Draw:
     """Remove duplicates: each entity is encoded once and counts once per mention.
 
     Returns:
         Distinct entities, ascending, each a negative of at least one mention.
     """
-    rows, place = np.unique(draw.rows, return_inverse=True)
+    rows, number = np.unique(draw.rows, return_inverse=True)
     mask = np.zeros((len(draw.mask), len(rows)), dtype=bool)
     mentions, columns = np.nonzero(draw.mask)
-    mask[mentions, place.reshape(-1)[columns]] = True
+    mask[mentions, number.reshape(-1)[columns]] = True
     used = mask.any(axis=0)
     return Draw(rows[used].astype(np.int64), mask[:, used], draw.in_batch)

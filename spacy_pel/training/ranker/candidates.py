@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corpora.preprocessing import original_id
-from ...linking import EncodedQuery, Linker, MentionQuery
+from ...linking import Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
@@ -59,31 +59,32 @@ class RankMentions:
         usable: list[tuple[int, int]] = []  # document, mention
         gold: list[NDArray[np.int64]] = []
         for number, document in enumerate(documents):
-            for place, mention in enumerate(document.mentions):
+            for position, mention in enumerate(document.mentions):
                 rows = linker.gold_rows(mention.ids)
                 blank = not normalize_alias(document.text[mention.start : mention.end])
                 if len(rows) and not mention.composite and not blank:
-                    usable.append((number, place))
+                    usable.append((number, position))
                     gold.append(rows)
         n_all = sum(len(document.mentions) for document in documents)
         logger.info("%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold))
         numbers: dict[str, int] = {}
-        originals = (original_id(document) for document in documents)
-        original = np.array([numbers.setdefault(one, len(numbers)) for one in originals], dtype=np.int64)
-        kept = np.arange(len(gold))
+        original = np.array(
+            [numbers.setdefault(original_id(document), len(numbers)) for document in documents], dtype=np.int64
+        )
+        chosen = np.arange(len(gold))
         if limit and limit < len(gold):
             rng = np.random.default_rng([seed, 20])
             if whole_documents:
                 turn = rng.permutation(len(numbers))
-                kept = np.argsort(turn[original[[number for number, _ in usable]]], kind="stable")[:limit]
+                chosen = np.argsort(turn[original[[number for number, _ in usable]]], kind="stable")[:limit]
             else:
-                kept = rng.choice(len(gold), limit, replace=False)
-            kept = np.sort(kept)
-        owner = np.array([usable[i][0] for i in kept], dtype=np.int64)
+                chosen = rng.choice(len(gold), limit, replace=False)
+            chosen = np.sort(chosen)
+        owner = np.array([usable[i][0] for i in chosen], dtype=np.int64)
         # making queries may run an abbreviation detector: only for these documents
         made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
-        queries = [made[usable[i][0]][usable[i][1]] for i in kept]
-        return cls(queries, [gold[i] for i in kept], original[owner], list(numbers))
+        queries = [made[usable[i][0]][usable[i][1]] for i in chosen]
+        return cls(queries, [gold[i] for i in chosen], original[owner], list(numbers))
 
     def take(self, rows: NDArray[np.int64]) -> "RankMentions":
         """Those at the given positions."""
@@ -149,8 +150,8 @@ def cached_candidates(
     """
     folds = folds if leave_out else 1
     key = _key(linker, mentions, n, folds if leave_out else 0)
-    found = Candidates.from_disk(path, key)
-    if found is None:
+    candidates = Candidates.from_disk(path, key)
+    if candidates is None:
         fold_of = mentions.document % folds
         chunks = [
             (fold, rows[start : start + _CHUNK])
@@ -161,13 +162,13 @@ def cached_candidates(
         reader, present = linker, -1
         for fold, chunk in progress(chunks, description="Finding candidates", show=show_progress):
             if leave_out is not None and fold != present:
-                own = {mentions.document_ids[i] for i in mentions.document[fold_of == fold]}
-                part: Any = leave_out.without(own)
+                documents = {mentions.document_ids[i] for i in mentions.document[fold_of == fold]}
+                part: Any = leave_out.without(documents)
                 reader, present = linker.with_index(part), fold
             parts.append(_find(reader, mentions.take(chunk), n))
-        found = _in_order(parts, [chunk for _, chunk in chunks])
-        found.to_disk(path, key)
-    return found
+        candidates = _in_order(parts, [chunk for _, chunk in chunks])
+        candidates.to_disk(path, key)
+    return candidates
 
 
 def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
@@ -183,13 +184,13 @@ def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
 
 def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) -> Candidates:
     """Join the candidates of several sets of mentions, in the order of all mentions."""
-    place = np.argsort(np.concatenate(rows), kind="stable")
+    order = np.argsort(np.concatenate(rows), kind="stable")
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     offsets = offsets_of(lengths)
     return Candidates(
-        take_pieces(np.concatenate([part.kb_rows for part in parts]), offsets, place),
-        take_pieces(np.concatenate([part.scores for part in parts]), offsets, place),
-        offsets_of(lengths[place]),
+        take_pieces(np.concatenate([part.kb_rows for part in parts]), offsets, order),
+        take_pieces(np.concatenate([part.scores for part in parts]), offsets, order),
+        offsets_of(lengths[order]),
     )
 
 
@@ -197,7 +198,7 @@ def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     """A hash of all that determines the candidates."""
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
-    vectors = [query.vector.tobytes() for query in mentions.queries if isinstance(query, EncodedQuery)]
+    vectors = [query.vector.tobytes() for query in mentions.queries if query.vector is not None]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]
     parts = linker.fingerprints.values()
     return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts, *vectors)

@@ -1,6 +1,5 @@
 """Batches of groups, each with the mentions of one entity in one document, and the plan of an epoch."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,11 +9,11 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...encoders.templates import RaggedTokens
 from ...kb import KnowledgeBase
-from ...types import Entity
 from ...util import normalize_alias
-from ..members import MembersByLabel
+from ..entity_texts import EntityTexts
+from ..label_index import LabelIndex
 from .candidates import Candidates, RankMentions
-from .pair_batches import tokenize_entities, without_name
+from .pair_batches import tokenize_entities
 
 
 class GroupStore:
@@ -44,20 +43,21 @@ class GroupStore:
         keys = np.stack([mentions.document, [gold[0] for gold in mentions.gold]], axis=1)
         _, labels = np.unique(keys, axis=0, return_inverse=True)
         labels = labels.reshape(-1).astype(np.int64)
-        self.groups = MembersByLabel.from_labels(labels, int(labels.max()) + 1)
+        self.groups = LabelIndex.from_labels(labels, int(labels.max()) + 1)
         hidden = (rng or np.random.default_rng(0)).random(len(self.groups)) < hidden_share
         self.positives = np.empty(len(self.groups), dtype=np.int64)
         self.negatives: list[NDArray[np.int64]] = []
-        texts = _Texts(kb)
+        texts = EntityTexts(kb)
         for number in range(len(self.groups)):
             members = self.groups[number]
             surfaces = {normalize_alias(mentions.queries[i].surface) for i in members if hidden[number]}
+            left_out = tuple(sorted(surfaces))
             gold = np.concatenate([mentions.gold[i] for i in members])
-            met = [candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]] for i in members]
-            wrong = np.setdiff1d(np.concatenate(met), gold)
-            self.positives[number] = texts.place(int(mentions.gold[members[0]][0]), sorted(surfaces))
-            places = [texts.place(int(row), sorted(surfaces)) for row in wrong]
-            self.negatives.append(np.array(places, dtype=np.int64))
+            lists = [candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]] for i in members]
+            wrong = np.setdiff1d(np.concatenate(lists), gold)
+            self.positives[number] = texts.position(int(mentions.gold[members[0]][0]), left_out)
+            positions = [texts.position(int(row), left_out) for row in wrong]
+            self.negatives.append(np.array(positions, dtype=np.int64))
         in_text = [query.in_text for query in mentions.queries]
         template: Any = encoder.mention_template  # with markers: a sequence for each mention
         self.mentions: RaggedTokens = template.tokenize(encoder.tokenizer, in_text)
@@ -65,31 +65,6 @@ class GroupStore:
 
     def __len__(self) -> int:
         return len(self.mentions)
-
-
-class _Texts:
-    """Distinct entities, some of them with names left out."""
-
-    def __init__(self, kb: KnowledgeBase):
-        self.kb = kb
-        self.entities: list[Entity] = []
-        self._places: dict[tuple[int, tuple[str, ...]], int] = {}
-
-    def place(self, row: int, hidden: Sequence[str]) -> int:
-        """Position in ``entities`` of the entity without the hidden names."""
-        key = (row, tuple(hidden))
-        if key not in self._places:
-            whole = self._places.get((row, ()))
-            entity = self.kb.entity_at(row) if whole is None else self.entities[whole]
-            less = entity
-            for surface in hidden:
-                less = without_name(less, surface)
-            if hidden and less is entity:
-                self._places[key] = self.place(row, ())
-            else:
-                self._places[key] = len(self.entities)
-                self.entities.append(less)
-        return self._places[key]
 
 
 class GroupPlan(NamedTuple):
@@ -175,11 +150,11 @@ class GroupPlanner:
         wrong = [store.negatives[group] for group in plan.groups]
         used: Any = np.unique(np.concatenate([store.positives[plan.groups], *wrong]))
         negatives = np.zeros((len(plan.groups), len(used)), dtype=np.bool_)
-        for number, places in enumerate(wrong):
-            negatives[number, np.searchsorted(used, places)] = True
+        for group, positions in enumerate(wrong):
+            negatives[group, np.searchsorted(used, positions)] = True
         return GroupBatch(
             *store.mentions.padded(np.concatenate(members), self.pad_id),
-            np.repeat(np.arange(len(members)), [len(own) for own in members]),
+            np.repeat(np.arange(len(members)), [len(numbers) for numbers in members]),
             *store.entities.padded(used, self.pad_id),
             np.searchsorted(used, store.positives[plan.groups]),
             negatives,

@@ -1,6 +1,5 @@
 """The recipe of dual encoders."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,9 +52,6 @@ class GroupRecipe:
         self.loss: nn.Module = settings.loss or Triplet()
         self.anchors: AnchorPart = settings.anchors or AllMentions()
         self.parts: list[Any] = [self.loss, self.anchors]
-        if self.anchors.one_per_group:
-            # its batches used to be counted in mentions: a checkpoint of that time is refused
-            self.parts.append(SimpleNamespace(batches_of="groups"))
 
     def objective(self) -> GroupObjective:
         encoder = self.ranker.encoder

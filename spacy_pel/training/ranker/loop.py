@@ -9,8 +9,8 @@ from ...linking import Linker
 from ...types import Document
 from ...util import fingerprint, logger
 from ...util.ragged import segment_sum
-from ..base_trainer import BaseTrainer, Metrics, Planner
-from ..describe import describe
+from ..base_trainer import BaseTrainer, Metrics, Task
+from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
 from .candidates import Candidates, MakeQueries, RankMentions, cached_candidates
 from .dev import DevRanking
@@ -50,60 +50,51 @@ class RankTrainer(BaseTrainer):
         self.recipe = recipe_of(self.ranker, settings.ranker)
         if self.ranker.top_k < settings.ranker.candidates.n:
             raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
-        super().__init__(
-            settings.ranker.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
-        )
+        training = settings.ranker.training
+        super().__init__(self.ranker, training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
 
-    def run(self, *, resume: bool = False) -> dict[str, Any]:
-        """Train to the end.
-
-        Args:
-            resume: resume from the checkpoint in the output folder, if there is one.
-
-        Returns:
-            The best evaluation: its step and metrics.
-
-        Raises:
-            PelError: if inputs are missing, or the output holds another training.
-        """
-        self.check_output(resume=resume)
-        self.initialize(self.ranker)
+    def load_data(self) -> None:
+        """Find the candidates, or read those of an earlier run; set up the evaluation on dev."""
         with self.accelerator.main_process_first():  # the other processes read its candidates
-            (mentions, candidates), dev = self.prepare()
-        return self.learn(
-            self.ranker,
-            self.recipe.objective(),
-            self._planner(mentions, candidates),
-            dev,
-            fingerprint=self._fingerprint(mentions, candidates),
-            resume=resume,
-            own_rates=self.recipe.own_rates(),
+            paths, wanted = self.settings.paths, self.settings.ranker.candidates
+            train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
+            leave_out = self._leave_out(train) if wanted.folds else None
+            self.mentions, self.candidates = self._candidates(
+                "train", train, self.training.limit, wanted.folds, leave_out
+            )
+            # hold out all dev documents at once; if the index has none of them, this changes nothing
+            tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
+        self.dev = DevRanking(self.linker.kb, *tested)
+        metrics = self.dev.retriever().items()
+        logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in metrics))
+
+    def fingerprint(self) -> str:
+        """A hash of all that determines the training."""
+        mentions, candidates = self.mentions, self.candidates
+        parts = "".join(describe(part) for part in self.recipe.parts)
+        texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
+        arrays = [mentions.document, candidates.kb_rows, candidates.offsets, *mentions.gold]
+        training = self.training.model_dump(exclude={*NOT_FINGERPRINTED, "dev"})
+        hide = self.settings.ranker.candidates.hide_names
+        origin = (self.linker.kb.fingerprint, self.ranker.fingerprint, *texts)
+        return fingerprint(self.seed, training, parts, hide, *origin, *(array.tobytes() for array in arrays))
+
+    def make_task(self) -> Task:
+        candidates = self.candidates
+        objective = self.recipe.objective()
+        planner = self.recipe.planner(self.linker.kb, self.mentions, candidates, self.seed)
+        right = are_gold(candidates.kb_rows, candidates.offsets, self.mentions.gold)
+        logger.info(
+            "%d mentions with %d candidates (gold added to %d); %d batches per epoch",
+            *(len(self.mentions), len(candidates.kb_rows)),
+            *(int((segment_sum(right, candidates.offsets) == 0).sum()), planner.batches_per_epoch),
         )
+        return Task(objective, planner, self.dev, self.recipe.own_rates())
 
     def _update(self, *args: Any) -> Metrics:
         # "accuracy" in the log is that on dev
         metrics = super()._update(*args)
         return {f"train_{name}" if name == "accuracy" else name: value for name, value in metrics.items()}
-
-    def prepare(self) -> tuple[tuple[RankMentions, Candidates], DevRanking]:
-        """Find the candidates, or read those of an earlier run.
-
-        Returns:
-            The training mentions and their candidates, and the evaluation on dev.
-
-        Raises:
-            PelError: if inputs are missing, or no mention's entity is in the KB.
-        """
-        paths, wanted = self.settings.paths, self.settings.ranker.candidates
-        train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
-        leave_out = self._leave_out(train) if wanted.folds else None
-        found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
-        # hold out all dev documents at once; if the index has none of them, this changes nothing
-        tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
-        ranking = DevRanking(self.linker.kb, *tested)
-        metrics = ranking.retriever().items()
-        logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in metrics))
-        return found, ranking
 
     def _leave_out(self, train: list[Document]) -> LeaveOut | None:
         index = self.linker.index
@@ -136,28 +127,3 @@ class RankTrainer(BaseTrainer):
             show_progress=self.show_progress,
         )
         return mentions, candidates
-
-    def _planner(self, mentions: RankMentions, candidates: Candidates) -> Planner:
-        planner = self.recipe.planner(self.linker.kb, mentions, candidates, self.seed)
-        right = are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)
-        n_missed = int((segment_sum(right, candidates.offsets) == 0).sum())
-        logger.info(
-            "%d mentions with %d candidates (gold added to %d); %d batches per epoch",
-            *(len(mentions), len(candidates.kb_rows), n_missed, planner.batches_per_epoch),
-        )
-        return planner
-
-    def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
-        """A hash of all that determines the training."""
-        parts = "".join(describe(part) for part in self.recipe.parts)
-        texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
-        arrays = [
-            mentions.document.tobytes(),
-            candidates.kb_rows.tobytes(),
-            candidates.offsets.tobytes(),
-            *(g.tobytes() for g in mentions.gold),
-        ]
-        training = self.training.model_dump(exclude={*NOT_FINGERPRINTED, "dev"})
-        hide = self.settings.ranker.candidates.hide_names
-        origin = (self.linker.kb.fingerprint, self.ranker.fingerprint, *texts)
-        return fingerprint(self.seed, training, parts, hide, *origin, *arrays)

@@ -1,7 +1,7 @@
 """Batches of pairs of mention and candidate, and the plan of an epoch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...kb import KnowledgeBase
 from ...types import Entity
 from ...util import normalize_alias
 from ...util.ragged import offsets_of, owners
+from ..entity_texts import EntityTexts
 from ..length_batches import length_batches
 from .candidates import Candidates, RankMentions
 
@@ -51,16 +52,6 @@ def are_gold(
     return np.concatenate([np.empty(0, np.bool_), *pieces])
 
 
-def without_name(entity: Entity, surface: str) -> Entity:
-    """Without the names whose normal form is the surface form; the same entity if
-    it has no such name, or no other name."""
-    names = [entity.canonical_name, *entity.aliases]
-    kept = [name for name in names if normalize_alias(name) != surface]
-    if not kept or len(kept) == len(names):
-        return entity
-    return replace(entity, canonical_name=kept[0], aliases=tuple(kept[1:]))
-
-
 def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: list[Entity]) -> RaggedTokens:
     """One sequence per entity; tokenised in chunks to bound memory."""
     starts = range(0, max(1, len(entities)), _ENTITIES)
@@ -89,32 +80,24 @@ class PairStore:
         *,
         template: MentionEntityPair,
         tokenizer: Any,
-        hidden: NDArray[np.bool_] | None = None,
+        hidden: Sequence[bool],
     ):
         self.template = template
         self.offsets = offsets
         self.right = are_gold(kb_rows, offsets, mentions.gold)
-        distinct, self.entity_rows = np.unique(kb_rows, return_inverse=True)
-        entities = [kb.entity_at(int(row)) for row in distinct]
-        if hidden is not None:
-            self._hide_names(entities, [query.surface for query in mentions.queries], hidden)
-        texts = [query.in_text for query in mentions.queries]
-        self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, texts)
-        self.entities = tokenize_entities(template.entity_template, tokenizer, entities)
-
-    def _hide_names(self, entities: list[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
-        """Replace candidates of hidden mentions by copies without that name, appended to the list."""
-        places: dict[tuple[int, str], int] = {}
-        for mention in np.flatnonzero(hidden):
-            surface = normalize_alias(surfaces[mention])
-            for j in range(self.offsets[mention], self.offsets[mention + 1]):
-                row = int(self.entity_rows[j])
-                if (row, surface) not in places:
-                    less = without_name(entities[row], surface)
-                    places[row, surface] = row if less is entities[row] else len(entities)
-                    if less is not entities[row]:
-                        entities.append(less)
-                self.entity_rows[j] = places[row, surface]
+        texts = EntityTexts(kb)
+        surfaces = [normalize_alias(query.surface) for query in mentions.queries]
+        hidden_of_each = [(surface,) if hide else () for surface, hide in zip(surfaces, hidden, strict=True)]
+        self.entity_rows = np.array(
+            [
+                texts.position(int(row), hidden_of_each[mention])
+                for row, mention in zip(kb_rows, owners(offsets), strict=True)
+            ],
+            dtype=np.int64,
+        )
+        in_text = [query.in_text for query in mentions.queries]
+        self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, in_text)
+        self.entities = tokenize_entities(template.entity_template, tokenizer, texts.entities)
 
     def __len__(self) -> int:
         return len(self.mentions)

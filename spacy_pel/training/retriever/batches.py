@@ -1,15 +1,17 @@
 """From examples to batches: an epoch's plan, and the token arrays of one batch."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...encoders.templates import MentionTokens, MentionWindows, window_numbers
+from ...types import Vectors
+from ..label_index import LabelIndex
 from ..length_batches import length_batches
-from ..members import MembersByLabel
 from ..negatives import DrawRequest, MinedNegatives, NegativeSampler
-from ..negatives.mining.streaming_top_k import Parts
+from ..negatives.top_k import IndexKind, TopK, make_top_k
 from .example_store import ExampleStore
 from .settings import ViewSettings
 
@@ -39,13 +41,11 @@ class PairBatch:
     anchors: the mentions (or bare names).
     entities: cards, names or mentions that represent entities: n positives, then m negatives.
     negative_mask: (n, n + m) bool, True = entity j is a negative of anchor i.
-    targets: (n, n + m) a teacher's similarities, or None.
     """
 
     anchors: list[Side]
     entities: list[Side]
     negative_mask: NDArray[np.bool_]
-    targets: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.negative_mask)
@@ -58,12 +58,10 @@ class BatchPlanner:
     views (ViewSettings): shares of positive texts and of alias examples.
     negatives (NegativeSampler): draws other entities.
     pad_id (int): the tokenizer's padding id.
+    names (NDArray[int64]): numbers of the names that may be examples; None = all.
 
     ``mined`` is the table of hard negatives given to the sampler; the miner sets it.
-    ``parts`` are those of all examples and entities; None = mine the whole knowledge base.
     """
-
-    parts: Parts | None = None
 
     def __init__(
         self,
@@ -74,6 +72,7 @@ class BatchPlanner:
         batch_size: int,
         pad_id: int,
         seed: int,
+        names: NDArray[np.int64] | None = None,
     ):
         self.store = store
         self.views = views
@@ -81,6 +80,7 @@ class BatchPlanner:
         self.batch_size = batch_size
         self.pad_id = pad_id
         self.seed = seed
+        self.names = np.arange(len(store.bare_names)) if names is None else names
         self.mined = MinedNegatives.empty()
 
     @property
@@ -89,8 +89,11 @@ class BatchPlanner:
 
     @property
     def _n_bare(self) -> int:
-        share = self.views.alias_share
-        return min(round(len(self.store.mentions) * share / (1 - share)), len(self.store.bare_names))
+        return bare_names_for(len(self.store.mentions), self.views.alias_share, len(self.names))
+
+    def top_k(self, kind: IndexKind, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> TopK:
+        """The search for the nearest entities of some examples; a subclass may restrict it."""
+        return make_top_k(kind, queries, k, self.store.n_entities, device)
 
     def plan(self, epoch: int) -> list[NDArray[np.int64]]:
         """Batches of one epoch: each mention once and a draw of bare names, similar lengths together, and
@@ -102,7 +105,7 @@ class BatchPlanner:
         """
         rng = np.random.default_rng([self.seed, 1, epoch])
         n_mentions = len(self.store.mentions)
-        bare = n_mentions + rng.choice(len(self.store.bare_names), self._n_bare, replace=False)
+        bare = n_mentions + rng.choice(self.names, self._n_bare, replace=False)
         order = self.shuffled(np.arange(n_mentions), bare, rng)
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
         batches = length_batches(order, lengths, self.batch_size)
@@ -123,7 +126,7 @@ class BatchPlanner:
         _, window = np.unique(window_numbers(self.store.mentions)[mentions], return_inverse=True)
         n_windows = int(window.max(initial=-1)) + 1
         labels = np.concatenate([window, n_windows + np.arange(len(names))])
-        groups = MembersByLabel.from_labels(labels, n_windows + len(names))
+        groups = LabelIndex.from_labels(labels, n_windows + len(names))
         examples = np.concatenate([mentions, names]).astype(np.int64)
         return examples[groups.take(rng.permutation(len(groups))).values]
 
@@ -172,12 +175,15 @@ class BatchPlanner:
         total = views.card + views.name + views.mention
         draw = rng.random(len(examples)) * total
         mention = store.mentions_of.draw(entity, rng)
-        name = store.names_of.draw(entity, rng)
+        own_name = examples - len(store.mentions)
+        if views.alias_share == 1:  # pairs of names
+            name = store.names_of.draw_other(entity, own_name, rng)
+        else:
+            name = store.names_of.draw(entity, rng)
         # neither a mention nor a bare name may be its own positive
         use_mention = (draw < views.mention) & (mention >= 0) & (mention != examples)
-        itself = name == examples - len(store.mentions)
         may_name = (views.name > 0) & (draw < views.mention + views.name)
-        use_name = ~use_mention & may_name & (name >= 0) & ~itself
+        use_name = ~use_mention & may_name & (name >= 0) & (name != own_name)
         places = np.arange(len(examples))
         return [
             self._side("mention", store.mentions, mention, places, use_mention),
@@ -193,13 +199,13 @@ class BatchPlanner:
         places: NDArray[np.int64],
         chosen: NDArray[np.bool_],
     ) -> Side:
-        return side_of(tower, tokens.take(rows[chosen]), places[chosen], self.pad_id)
+        """The chosen rows of these tokens; those of mentions may be windows."""
+        taken = tokens.take(rows[chosen])
+        windows, spans = (taken.windows, taken.spans) if isinstance(taken, MentionWindows) else (taken, None)
+        ids, mask = windows.padded(np.arange(len(windows)), self.pad_id)
+        return Side(tower, ids, mask, places[chosen], spans)
 
 
-def side_of(tower: str, tokens: MentionTokens, places: NDArray[np.int64], pad_id: int) -> Side:
-    """Of these tokens; a mention's are its window."""
-    if isinstance(tokens, MentionWindows):
-        ids, mask = tokens.windows.padded(np.arange(len(tokens.windows)), pad_id)
-        return Side(tower, ids, mask, places, tokens.spans)
-    ids, mask = tokens.padded(np.arange(len(tokens)), pad_id)
-    return Side(tower, ids, mask, places)
+def bare_names_for(n_mentions: int, share: float, n_names: int) -> int:
+    """Number of names without context among the examples of an epoch; all of them if they have a share of 1."""
+    return n_names if share == 1 else min(round(n_mentions * share / (1 - share)), n_names)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
@@ -11,7 +12,7 @@ from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint
-from ...types import Document, MentionInText
+from ...types import Document, Entity, MentionInText
 from .settings import DevSettings
 
 
@@ -31,6 +32,8 @@ class DevRetrieval:
         PelError: if no dev mention can be used.
     """
 
+    held_out: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # KB rows of entities that may not be trained on
+
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
         rng = np.random.default_rng([seed, 3])
         mentions: list[MentionInText] = []
@@ -38,7 +41,7 @@ class DevRetrieval:
         example = ""
         for document in documents:
             for mention in document.mentions:
-                ids = [found for id_ in mention.ids if (found := kb.resolve(id_)) is not None]
+                ids = [live_id for id_ in mention.ids if (live_id := kb.resolve(id_)) is not None]
                 if ids and not mention.composite:
                     mentions.append(MentionInText(document.text, mention.start, mention.end))
                     gold.append(ids)
@@ -48,36 +51,39 @@ class DevRetrieval:
             raise PelError(Errors.E317.format(hint=prefix_hint(kb, example)))
         wanted = min(settings.n_mentions or len(mentions), len(mentions))
         chosen = sorted(rng.choice(len(mentions), wanted, replace=False))
-        self.settings = settings
-        self.mentions = [mentions[i] for i in chosen]
-        self.gold = [gold[i] for i in chosen]
-        self.kb = self._part(kb, settings.n_entities, rng)
+        self._set(kb, [mentions[i] for i in chosen], [gold[i] for i in chosen], settings, rng)
 
-    def _part(self, kb: KnowledgeBase, n_entities: int, rng: np.random.Generator) -> KnowledgeBase:
-        gold_rows = kb.rows([id_ for ids in self.gold for id_ in ids])
+    def _set(
+        self,
+        kb: KnowledgeBase,
+        mentions: list[MentionInText],
+        gold: list[list[str]],
+        settings: DevSettings,
+        rng: np.random.Generator,
+    ) -> None:
+        self.mentions, self.gold, self.settings = mentions, gold, settings
         others = kb.live_rows
-        if n_entities and n_entities < len(others):
-            others = rng.choice(others, n_entities, replace=False)
+        if settings.n_entities and settings.n_entities < len(others):
+            others = rng.choice(others, settings.n_entities, replace=False)
+        gold_rows = kb.rows([id_ for ids in gold for id_ in ids])
         rows = np.unique(np.concatenate([gold_rows, others]).astype(np.int64))
-        return KnowledgeBase(kb.entity_at(int(row)) for row in rows)
+        self.kb = KnowledgeBase(self._entity(kb.entity_at(int(row))) for row in rows)
+
+    def _entity(self, entity: Entity) -> Entity:
+        """What is searched of an entity."""
+        return entity
 
     def __call__(self, encoder: BiEncoder) -> dict[str, float]:
         """ "recall@k" in percent for each k, and "mrr"."""
         deepest = max(self.settings.recall_at)
-        ranks = np.array(
-            [self._rank(entities, ids) for entities, ids in zip(self._found(encoder, deepest), self.gold, strict=True)]
-        )
+        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
+        found = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
+        nearest = np.split(found.kb_rows, found.offsets[1:-1])
+        ranks = np.array([self._rank(rows, ids) for rows, ids in zip(nearest, self.gold, strict=True)])
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
-    def _found(self, encoder: BiEncoder, deepest: int) -> list[list[int]]:
-        """For each mention KB rows of distinct entities, best first."""
-        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
-        found = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
-        return [part.tolist() for part in np.split(found.kb_rows, found.offsets[1:-1])]
-
-    def _rank(self, entities: list[int], ids: list[str]) -> float:
+    def _rank(self, rows: NDArray[np.int64], ids: list[str]) -> float:
         """Rank of the first right entity; infinite if there is none."""
-        right = set(self.kb.rows(ids).tolist())
-        hits = (rank for rank, row in enumerate(entities, start=1) if row in right)
-        return float(next(hits, np.inf))
+        hits = np.flatnonzero(np.isin(rows, self.kb.rows(ids)))
+        return float(hits[0] + 1) if len(hits) else np.inf

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...encoders.templates import MentionTokens, MentionWindows, RaggedTokens
 from ...encoders.templates.ragged_writer import SPANS
 from ...errors import Errors, PelError
-from ..members import MembersByLabel
+from ..label_index import LabelIndex
 
 
 @dataclass
@@ -22,28 +22,23 @@ class ExampleStore:
     mentions: the corpus's gold mentions, each in its context.
     mention_gold: for each mention the numbers of its gold entities; the first is the target.
     mention_key: (n,) uint64, hashes of document, start and end.
-    mention_document, mention_form: (n,) uint64, hashes of document, and of the surface form in normal form.
     names, name_entity: every name of every entity, as entity text.
-    name_form: a hash of each name in normal form.
     name_gold: for each name the numbers of all entities that have it, in normal form.
     bare_names: the same names as mentions without context.
     cards: one card per entity.
     """
 
     mentions: MentionTokens
-    mention_gold: MembersByLabel
+    mention_gold: LabelIndex
     mention_key: NDArray[np.uint64]
-    mention_document: NDArray[np.uint64]
-    mention_form: NDArray[np.uint64]
     names: RaggedTokens
     bare_names: MentionTokens
     name_entity: NDArray[np.int64]
-    name_form: NDArray[np.uint64]
-    name_gold: MembersByLabel
+    name_gold: LabelIndex
     cards: RaggedTokens
     mention_entity: NDArray[np.int64]
-    mentions_of: MembersByLabel
-    names_of: MembersByLabel
+    mentions_of: LabelIndex
+    names_of: LabelIndex
 
     @property
     def n_entities(self) -> int:
@@ -76,57 +71,42 @@ class ExampleStore:
         )
 
     @classmethod
-    def open(cls, folder: Path, *, mapped: bool = True) -> "ExampleStore":
-        """Open what ``build_examples`` wrote.
-
-        Args:
-            mapped: leave the tokens on disk; False = read them, the folder may be deleted.
+    def open(cls, folder: Path) -> "ExampleStore":
+        """Map what ``write_examples`` wrote.
 
         Raises:
             PelError: if a file is missing or damaged.
         """
-        mode: Literal["r"] | None = "r" if mapped else None
         try:
-            tokens: Any = {
-                name: _read_tokens(folder / name, mode) for name in ("mentions", "cards", "names", "bare_names")
-            }
-            arrays = {
-                name: np.load(folder / f"{name}.npy", mmap_mode=mode)
-                for name in (*_KEYS, *_gold("mention"), *_gold("name"))
-            }
+            tokens: Any = {name: _read_tokens(folder / name) for name in ("mentions", "cards", "names", "bare_names")}
+            mention_gold, name_gold = (
+                LabelIndex(_mapped(folder / f"{kind}_gold.npy"), _mapped(folder / f"{kind}_gold_offsets.npy"))
+                for kind in ("mention", "name")
+            )
+            mention_key, name_entity = (_mapped(folder / f"{name}.npy") for name in ("mention_key", "name_entity"))
         except (OSError, ValueError, EOFError) as err:
             raise PelError(Errors.E326.format(path=folder, got=err)) from err
-        mention_gold, name_gold = (
-            MembersByLabel(*(arrays[name] for name in _gold(kind))) for kind in ("mention", "name")
-        )
-        target = _firsts(mention_gold)
+        # every mention has a gold entity
+        target = mention_gold.values[mention_gold.offsets[:-1]].astype(np.int64)
         n_entities = len(tokens["cards"])
         return cls(
             **tokens,
             mention_gold=mention_gold,
-            **{name: arrays[name] for name in _KEYS},
+            mention_key=mention_key,
+            name_entity=name_entity,
             name_gold=name_gold,
             mention_entity=target,
-            mentions_of=MembersByLabel.from_labels(target, n_entities),
-            names_of=MembersByLabel.from_labels(arrays["name_entity"], n_entities),
+            mentions_of=LabelIndex.from_labels(target, n_entities),
+            names_of=LabelIndex.from_labels(name_entity, n_entities),
         )
 
 
-_KEYS = ("mention_key", "mention_document", "mention_form", "name_entity", "name_form")
-_TOKENS = ("ids", "offsets")
+def _mapped(path: Path) -> NDArray[Any]:
+    return np.load(path, mmap_mode="r")  # type: ignore[no-any-return]
 
 
-def _read_tokens(folder: Path, mode: Literal["r"] | None) -> MentionTokens:
-    tokens = RaggedTokens(*(np.load(folder / f"{part}.npy", mmap_mode=mode) for part in _TOKENS))
+def _read_tokens(folder: Path) -> MentionTokens:
+    tokens = RaggedTokens(_mapped(folder / "ids.npy"), _mapped(folder / "offsets.npy"))
     if not (folder / SPANS).is_file():
         return tokens
-    return MentionWindows(tokens, np.load(folder / SPANS, mmap_mode=mode))
-
-
-def _gold(kind: str) -> list[str]:
-    return [f"{kind}_gold", f"{kind}_gold_offsets"]
-
-
-def _firsts(groups: MembersByLabel) -> NDArray[np.int64]:
-    """The first member of each group; none may be empty."""
-    return groups.values[groups.offsets[:-1]].astype(np.int64)
+    return MentionWindows(tokens, _mapped(folder / SPANS))

@@ -1,6 +1,6 @@
-"""From a corpus and a knowledge base to tokenised examples on disk."""
+"""From a corpus and a knowledge base to tokenised examples on disk, which serve as a cache for later trainings."""
 
-import tempfile
+import json
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,61 +9,90 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpora.preprocessing import original_id
+from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
-from ...encoders.templates.ragged_writer import MentionWriter, RaggedWriter
+from ...encoders.templates.ragged_writer import RaggedWriter
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint, warn_of_other_ids
 from ...types import Document, MentionInText
-from ...util import hash_strings, logger, normalize_alias, progress
+from ...util import atomic_path, fingerprint, hash_strings, logger, open_text, progress
 from ...util.ragged import offsets_of
 from .example_store import ExampleStore
+from .settings import RunSettings
 
 _CHUNK = 20_000  # sequences tokenised at a time: bounds the memory of Python lists
+_VERSION = 3  # of the files; other versions are ignored
 
 
 class LinkedMention(NamedTuple):
-    """A mention with an entity in the knowledge base: the document's id, that of its original, the mention,
-    its ids as annotated, and the numbers of its entities among the live ones."""
+    """A mention with an entity in the knowledge base.
+
+    document: id of the document.
+    mention: in its text.
+    ids: as annotated.
+    entities: numbers of its entities among the live ones.
+    """
 
     document: str
-    original: str
     mention: MentionInText
     ids: tuple[str, ...]
-    places: NDArray[np.int64]
+    entities: NDArray[np.int64]
 
 
-def build_examples(
-    kb: KnowledgeBase,
-    documents: Iterable[Document],
-    encoder: BiEncoder,
-    *,
-    limit: int = 0,
-    with_names: bool = True,
-    show_progress: bool = False,
+def cached_examples(
+    settings: RunSettings, kb: KnowledgeBase, encoder: BiEncoder, folder: Path, *, show_progress: bool = False
 ) -> ExampleStore:
-    """Tokenise a corpus and a knowledge base for training, in memory; ``cached_examples`` keeps them.
+    """Map the examples of a training from a cache; make them if they are missing.
+
+    Entries are named by a fingerprint of all that they depend on: knowledge base, corpus, limit,
+    tokenizer and templates. Several trainings may share a cache.
 
     Args:
-        kb: gives the entities; all of its live ones can be negatives.
-        documents: gold mentions, see ``linked_mentions``.
-        encoder: its templates and tokenizer.
-        limit: use only the first mentions, at most this many; 0 = all.
-        with_names: tokenise names too; False if the settings use none.
+        settings: names the corpus.
+        folder: the cache.
 
     Returns:
-        The examples.
+        Memory-mapped.
 
     Raises:
-        PelError: if no mention can be used.
+        PelError: if no mention can be used, or the disk is full.
     """
-    mentions = linked_mentions(kb, documents)
+    positives, limit = settings.pel.positives, settings.pel.training.limit
+    with_names = positives.name > 0 or positives.alias_share > 0
+    corpus = None if settings.pel.names_only else settings.paths.required("train")
+    if corpus is not None:
+        open_text(corpus).close()  # raises our error for a missing file before any work
+    key = fingerprint(_VERSION, kb.fingerprint, corpus, _reading(encoder), limit, with_names)
+    entry = Path(folder) / f"examples-{key}"
+    if entry.is_dir():
+        try:
+            store = ExampleStore.open(entry)
+        except PelError as err:
+            logger.warning("%s", err)
+        else:
+            logger.info("Using the tokenised examples in %s", entry)
+            return store
+    # raises if there are none, before anything is written
+    mentions = [] if corpus is None else linked_mentions(kb, read_corpus(corpus))
     mentions = mentions[:limit] if limit else mentions
-    with tempfile.TemporaryDirectory(prefix="spacy_pel_examples_") as holder:
-        folder = Path(holder) / "examples"
-        write_examples(folder, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
-        return ExampleStore.open(folder, mapped=False)
+    with atomic_path(entry) as part:
+        write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
+    return ExampleStore.open(entry)
+
+
+def _reading(encoder: BiEncoder) -> str:
+    """A hash of all that determines an encoder's tokens."""
+    tokenizer = encoder.tokenizer
+    templates = [
+        [template.registered_name, template.settings]
+        for template in (encoder.mention_template, encoder.entity_template)
+    ]
+    rules = {}
+    if getattr(tokenizer, "backend_tokenizer", None) is not None:
+        rules = json.loads(tokenizer.backend_tokenizer.to_str())
+        rules = {key: rules.get(key) for key in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
+    return fingerprint(templates, type(tokenizer).__name__, tokenizer.get_vocab(), rules)
 
 
 def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[LinkedMention]:
@@ -76,37 +105,37 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[Li
     Raises:
         PelError: if there is none.
     """
-    place = places_of_rows(kb)
-    found: list[LinkedMention] = []
+    number_of_row = live_numbers(kb)
+    linked: list[LinkedMention] = []
     skipped = {"NIL": 0, "composite": 0, "not in the KB": 0}
     example = ""
     for document in documents:
         for mention in document.mentions:
             rows = kb.rows(mention.ids) if mention.ids else np.zeros(0, dtype=np.int64)
-            places = place[rows[rows >= 0]]
+            entities = number_of_row[rows[rows >= 0]]
             if not mention.ids:
                 skipped["NIL"] += 1
             elif mention.composite:
                 skipped["composite"] += 1
-            elif not len(places):
+            elif not len(entities):
                 skipped["not in the KB"] += 1
                 example = example or mention.ids[0]
             else:
                 text = MentionInText(document.text, mention.start, mention.end)
-                found.append(LinkedMention(document.id, original_id(document), text, mention.ids, places))
-    if not found:
+                linked.append(LinkedMention(document.id, text, mention.ids, entities))
+    if not linked:
         raise PelError(Errors.E311.format(skipped=skipped, hint=prefix_hint(kb, example)))
-    logger.info("Mentions with an entity: %d; left out: %s", len(found), skipped)
+    logger.info("Mentions with an entity: %d; left out: %s", len(linked), skipped)
     n_outside = skipped["not in the KB"]
-    warn_of_other_ids(kb, n_outside=n_outside, n=len(found) + n_outside, example=example)
-    return found
+    warn_of_other_ids(kb, n_outside=n_outside, n=len(linked) + n_outside, example=example)
+    return linked
 
 
-def places_of_rows(kb: KnowledgeBase) -> NDArray[np.int64]:
+def live_numbers(kb: KnowledgeBase) -> NDArray[np.int64]:
     """(n_rows,) the number of each KB row among the live ones; -1 = retired."""
-    place = np.full(kb.n_rows, -1, dtype=np.int64)
-    place[kb.live_rows] = np.arange(len(kb.live_rows))
-    return place
+    numbers = np.full(kb.n_rows, -1, dtype=np.int64)
+    numbers[kb.live_rows] = np.arange(len(kb.live_rows))
+    return numbers
 
 
 def mention_keys(mentions: Iterable[tuple[str, int, int]]) -> NDArray[np.uint64]:
@@ -120,69 +149,61 @@ def write_examples(
     mentions: Sequence[LinkedMention],
     encoder: BiEncoder,
     *,
-    with_names: bool,
-    show_progress: bool,
+    with_names: bool = True,
+    show_progress: bool = False,
 ) -> None:
     """Write the files that ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
 
     Args:
         folder: must not exist.
+        kb: gives the entities; all of its live ones can be negatives.
         mentions: from ``linked_mentions``.
-        with_names: see ``build_examples``.
+        encoder: its templates and tokenizer.
+        with_names: tokenise names too; False if the settings use none.
     """
     folder.mkdir(parents=True)
-    with MentionWriter(folder / "mentions") as writer:
+    with RaggedWriter(folder / "mentions") as writer:
+        writer.append(encoder.mention_template.tokenize(encoder.tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
-    _save_gold(folder / "mention", [mention.places for mention in mentions])
+    _save_gold(folder / "mention", [mention.entities for mention in mentions])
     keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
     np.save(folder / "mention_key.npy", keys)
-    np.save(folder / "mention_document.npy", hash_strings([mention.original for mention in mentions]))
-    np.save(folder / "mention_form.npy", _forms([mention.mention.surface for mention in mentions]))
     _write_entities(folder, kb, encoder, with_names, show_progress)
 
 
 def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool, show: bool) -> None:
-    place, tokenizer, template = places_of_rows(kb), encoder.tokenizer, encoder.entity_template
+    number_of_row, tokenizer, template = live_numbers(kb), encoder.tokenizer, encoder.entity_template
     owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    forms: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)]
     gold: list[NDArray[np.int64]] = []
     with ExitStack() as stack:
         cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
-        bare = stack.enter_context(MentionWriter(folder / "bare_names"))
+        bare = stack.enter_context(RaggedWriter(folder / "bare_names"))
         bare.append(encoder.mention_template.tokenize(tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
             entities = [kb.entity_at(int(row)) for row in chunk]
             cards.append(template.tokenize(tokenizer, entities))
             if not with_names:
                 continue
-            of_each = [list(dict.fromkeys([e.canonical_name, *e.aliases])) for e in entities]
-            texts = [name for own in of_each for name in own]
-            owner = np.repeat(place[chunk], [len(own) for own in of_each])
+            names_of_each = [list(dict.fromkeys([e.canonical_name, *e.aliases])) for e in entities]
+            texts = [name for entity_names in names_of_each for name in entity_names]
+            owner = np.repeat(number_of_row[chunk], [len(entity_names) for entity_names in names_of_each])
             owners.append(owner)
-            forms.append(_forms(texts))
             for part in _chunks(texts):
                 names.append(template.tokenize_names(tokenizer, part))
-                in_no_context = [MentionInText(name, 0, len(name)) for name in part]
-                bare.append(encoder.mention_template.tokenize(tokenizer, in_no_context))
+                without_context = [MentionInText(name, 0, len(name)) for name in part]
+                bare.append(encoder.mention_template.tokenize(tokenizer, without_context))
             # all entities with this name are right answers
-            for own, rows in zip(owner, kb.rows_of_aliases(texts), strict=True):
-                namesakes = place[rows]
-                gold.append(np.union1d(namesakes[namesakes >= 0], [own]).astype(np.int64))
+            for entity, rows in zip(owner, kb.rows_of_aliases(texts), strict=True):
+                namesakes = number_of_row[rows]
+                gold.append(np.union1d(namesakes[namesakes >= 0], [entity]).astype(np.int64))
     np.save(folder / "name_entity.npy", np.concatenate(owners))
-    np.save(folder / "name_form.npy", np.concatenate(forms))
     _save_gold(folder / "name", gold)
 
 
-def _forms(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """Hashes of texts in normal form: equal ones are the same surface form."""
-    return hash_strings([normalize_alias(text) for text in texts])
-
-
-def _save_gold(path: Path, places: Sequence[NDArray[np.int64]]) -> None:
-    members = np.concatenate([np.zeros(0, dtype=np.int64), *places])
-    lengths = np.array([len(own) for own in places], dtype=np.int64)
-    np.save(path.with_name(f"{path.name}_gold.npy"), members)
+def _save_gold(path: Path, entities: Sequence[NDArray[np.int64]]) -> None:
+    lengths = np.array([len(numbers) for numbers in entities], dtype=np.int64)
+    np.save(path.with_name(f"{path.name}_gold.npy"), np.concatenate([np.zeros(0, dtype=np.int64), *entities]))
     np.save(path.with_name(f"{path.name}_gold_offsets.npy"), offsets_of(lengths))
 
 

@@ -3,29 +3,26 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...util import logger
-from ..base_trainer import BaseTrainer
-from ..checkpoint import Progress, read_progress
+from ...util import fingerprint, logger, open_text
+from ..base_trainer import BaseTrainer, Task
+from ..checkpoint import Progress, describe
+from ..settings import NOT_FINGERPRINTED
 from .batches import BatchPlanner, PairBatch
 from .dev import DevRetrieval
-from .distillation import Distillation
-from .example_cache import cached_examples
 from .example_store import ExampleStore
-from .fingerprint import run_fingerprint
+from .examples import cached_examples
 from .mine_corpus import read_mined_negatives
 from .miner import Miner
+from .names_only import HeldOutNames, trainable_names
 from .objective import Objective, check_mixing
-from .rows.batches import RowPlanner
-from .rows.checks import check_rows
-from .rows.dev import RowRetrieval
-from .rows.memory import RowMemory
-from .rows.objective import RowObjective
 from .settings import RunSettings
-from .teacher import Teacher, check_teacher, load_teacher
 
 
 class Trainer(BaseTrainer):
@@ -38,57 +35,100 @@ class Trainer(BaseTrainer):
     """
 
     stream = 4
-    teacher: Teacher | None = None
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
-        for name in ("kb", "train", "dev"):
+        for name in settings.required_paths:
             settings.paths.required(name)
-        dev = settings.pel.training.dev
-        known = [f"recall@{k}" for k in dev.recall_at] + ["mrr"]
-        if dev.metric not in known:
-            raise PelError(Errors.E315.format(known=known, value=dev.metric))
-        check_mixing(settings.pel.mixing, settings.pel.regularizer)
-        check_teacher(settings.pel)
-        super().__init__(settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
+        pel = settings.pel
+        known = [f"recall@{k}" for k in pel.training.dev.recall_at] + ["mrr"]
+        if pel.training.dev.metric not in known:
+            raise PelError(Errors.E315.format(known=known, value=pel.training.dev.metric))
+        check_mixing(pel.mixing, pel.regularizer)
+        super().__init__(
+            pel.encoder, pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
+        )
         self.settings = settings
-        if settings.pel.rows is not None:
-            check_rows(settings.pel, processes=self.accelerator.num_processes)
 
-    def run(self, *, resume: bool = False) -> dict[str, Any]:
-        """Train to the end.
+    @property
+    def encoder(self) -> BiEncoder:
+        return self.settings.pel.encoder
 
-        Args:
-            resume: resume from the checkpoint in the output folder, if there is one.
+    def load_data(self) -> None:
+        paths, dev = self.settings.paths, self.settings.pel.training.dev
+        self.kb = KnowledgeBase.from_disk(paths.required("kb"))
+        if self.settings.pel.names_only and paths.dev is None:
+            self.dev: DevRetrieval = HeldOutNames(self.kb, dev, self.seed)
+        else:
+            self.dev = DevRetrieval(self.kb, read_gold(paths.required("dev")), dev, self.seed)
 
-        Returns:
-            The best evaluation: its step and metrics.
-
-        Raises:
-            PelError: if inputs are missing, or the output holds another training.
-        """
-        self.check_output(resume=resume)
+    def fingerprint(self) -> str:
+        """Of settings, initial weights and data. Mining settings count only where negatives are mined."""
         pel, paths = self.settings.pel, self.settings.paths
-        kb = KnowledgeBase.from_disk(paths.required("kb"))
-        retrieval = DevRetrieval if pel.rows is None else RowRetrieval
-        self.dev = retrieval(kb, read_gold(paths.required("dev")), pel.training.dev, self.seed)
-        teacher = load_teacher(pel)
-        self.encoder = pel.encoder
-        self.initialize(self.encoder)
-        fingerprint = run_fingerprint(self.settings, kb)
-        if resume and self.checkpoint.exists():
-            read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
-        planner = self._planner(kb, self.encoder)
-        self.teacher = None if teacher is None else self._teacher(kb, teacher)
-        self.miner = self._miner(kb, planner)
-        resumes = resume and self.checkpoint.exists()
-        objective = self._objective(planner, resumes=resumes)
-        return self.learn(self.encoder, objective, planner, self.dev, fingerprint=fingerprint, resume=resume)
+        mines = pel.negatives.mined_depth > 0
+        training = pel.training.model_dump(exclude=NOT_FINGERPRINTED if mines else {*NOT_FINGERPRINTED, "mining"})
+        parts = (pel.loss, pel.negatives, pel.regularizer, pel.mixing)
+        files = [] if pel.names_only else [paths.required("train")]
+        if mines and paths.negatives:
+            files.append(paths.negatives)
+        for path in files:
+            open_text(path).close()  # raises our error for a missing file
+        return fingerprint(
+            self.seed,
+            training,
+            pel.positives.model_dump(),
+            *(describe(part) for part in parts if part is not None),
+            pel.encoder.fingerprint,
+            self.kb.fingerprint,
+            *files,
+        )
 
-    def build(self, planner: BatchPlanner, plan: Any, number: int) -> PairBatch:
-        batch = planner.build(plan, number)
-        if self.teacher is not None:
-            batch.targets = self.teacher.targets(planner, plan, number)
-        return batch
+    def make_task(self) -> Task:
+        pel = self.settings.pel
+        with self.accelerator.main_process_first():  # the other processes read its files
+            store = cached_examples(
+                self.settings,
+                self.kb,
+                self.encoder,
+                self.settings.paths.cache or self.output / "cache",
+                show_progress=self.show_progress,
+            )
+        planner = self.make_planner(store)
+        logger.info(
+            "%d mentions, %d names, %d entities; %d batches per epoch",
+            *(len(store.mentions), len(store.names), store.n_entities, planner.batches_per_epoch),
+        )
+        self.miner = self._miner(planner)
+        objective = Objective(
+            self.encoder.towers,
+            pel.loss,
+            similarity=self.encoder.similarity,
+            regularizer=pel.regularizer,
+            mixing=pel.mixing,
+        )
+        return Task(objective, planner, self.dev)
+
+    def make_planner(self, store: ExampleStore) -> BatchPlanner:
+        """Plans epochs over the examples; a subclass may return another kind."""
+        names = None
+        if self.settings.pel.names_only:
+            names = trainable_names(self.kb, store, self.dev.held_out)
+            if not len(names):
+                raise PelError(Errors.E319.format(path=self.settings.paths.kb))
+        return BatchPlanner(store, **self.planner_settings, names=names)
+
+    @property
+    def planner_settings(self) -> dict[str, Any]:
+        """Arguments of ``BatchPlanner``, besides the examples."""
+        return {
+            "views": self.settings.pel.positives,
+            "negatives": self.settings.pel.negatives,
+            "batch_size": self.training.batch_size,
+            "pad_id": self.encoder.tokenizer.pad_token_id,
+            "seed": self.seed,
+        }
+
+    def build(self, planner: BatchPlanner, plan: NDArray[np.int64], number: int) -> PairBatch:
+        return planner.build(plan, number)
 
     def before_update(self, state: Progress, total: int) -> None:
         self.miner.before_update(self.encoder, state, total)
@@ -96,76 +136,10 @@ class Trainer(BaseTrainer):
     def after_checkpoint(self, state: Progress) -> None:
         self.miner.after_checkpoint(state)
 
-    def make_planner(self, kb: KnowledgeBase, store: ExampleStore, *, pad_id: int) -> BatchPlanner:
-        """Plans epochs over the examples; a subclass may return another kind."""
-        pel = self.settings.pel
-        settings: dict[str, Any] = {
-            "views": pel.positives,
-            "negatives": pel.negatives,
-            "batch_size": self.training.batch_size,
-            "pad_id": pad_id,
-            "seed": self.seed,
-        }
-        if pel.rows is not None:
-            return RowPlanner(store, rows=pel.rows, **settings)
-        return BatchPlanner(store, **settings)
-
-    def _objective(self, planner: BatchPlanner, *, resumes: bool) -> Objective:
-        """Args:
-        resumes: the vectors of rows will be read from the checkpoint.
-        """
-        pel, encoder = self.settings.pel, self.encoder
-        if pel.rows is None:
-            distillation = None
-            if pel.teacher is not None:
-                distillation = Distillation(weight=pel.teacher.weight, scale=pel.teacher.scale)
-            return Objective(
-                encoder.towers,
-                pel.loss,
-                similarity=encoder.similarity,
-                regularizer=pel.regularizer,
-                mixing=pel.mixing,
-                distillation=distillation,
-            )
-        if not isinstance(planner, RowPlanner) or not isinstance(self.dev, RowRetrieval):
-            raise PelError(Errors.E355.format(why="this kind of training draws its batches in its own way"))
-        memory = RowMemory(len(planner.rows), encoder.width)
-        if not resumes:
-            encoder.towers.to(self.accelerator.device)
-            encoder.changed()
-            memory.fill(encoder, planner.store, show_progress=self.show_progress)
-        self.dev.search_in(planner.rows, memory)
-        return RowObjective(
-            encoder.towers, pel.loss, similarity=encoder.similarity, memory=memory, rows=planner.rows, settings=pel.rows
-        )
-
-    def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
-        store = self._examples(kb, encoder)
-        planner = self.make_planner(kb, store, pad_id=encoder.tokenizer.pad_token_id)
-        logger.info(
-            "%d mentions, %d names, %d entities; %d batches per epoch",
-            len(store.mentions),
-            len(store.names),
-            store.n_entities,
-            planner.batches_per_epoch,
-        )
-        return planner
-
-    def _teacher(self, kb: KnowledgeBase, encoder: BiEncoder) -> Teacher:
-        """With the same examples as the planner of the training, tokenised for it."""
-        store = self._examples(kb, encoder)
-        planner = self.make_planner(kb, store, pad_id=encoder.tokenizer.pad_token_id)
-        return Teacher(encoder, planner, self.accelerator)
-
-    def _examples(self, kb: KnowledgeBase, encoder: BiEncoder) -> ExampleStore:
-        cache = self.settings.paths.cache or self.output / "cache"
-        with self.accelerator.main_process_first():  # the other processes read its files
-            return cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
-
-    def _miner(self, kb: KnowledgeBase, planner: BatchPlanner) -> Miner:
+    def _miner(self, planner: BatchPlanner) -> Miner:
         path, table = self.settings.paths.negatives, None
         if path is not None and planner.negatives.mined_depth:
-            table = read_mined_negatives(path, kb, planner.store)
+            table = read_mined_negatives(path, self.kb, planner.store)
         return Miner(
             planner,
             self.settings.pel.training.mining,

@@ -17,14 +17,12 @@ from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...types import Encoder, Rows, Vectors
 from ...util import logger, read_jsonl
-from ...util.ragged import offsets_of
 from ..negatives import MinedNegatives
-from ..negatives.mining.mine import MiningResult, mine
-from ..negatives.mining.streaming_top_k import IndexKind
+from ..negatives.mine import MiningResult, mine
+from ..negatives.top_k import IndexKind, make_top_k
 from .example_store import ExampleStore
-from .examples import LinkedMention, mention_keys, places_of_rows
-
-_CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
+from .examples import LinkedMention, live_numbers, mention_keys
+from .miner import spread_chunks
 
 
 def mine_corpus(
@@ -52,15 +50,13 @@ def mine_corpus(
     queries = encoder.encode_mentions([m.mention for m in mentions], show_progress=show_progress)
     encoded = time.perf_counter() - started
     towers = getattr(encoder, "towers", None)  # HashEmbed has none
+    device = None if towers is None else next(towers.parameters()).device
     result = mine(
-        queries,
-        np.concatenate([mention.places for mention in mentions]),
-        offsets_of(np.array([len(mention.places) for mention in mentions])),
+        [mention.entities for mention in mentions],
         _cards(kb, encoder),
+        lambda k: make_top_k(index, queries, k, len(kb), device),
         depth=depth,
         n_entities=len(kb),
-        index=index,
-        device=None if towers is None else next(towers.parameters()).device,
         show_progress=show_progress,
     )
     seconds = encoded + result.seconds
@@ -81,12 +77,8 @@ def mine_corpus(
 
 
 def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[tuple[Rows, Vectors]]:
-    """Numbers and vectors; each chunk is spread evenly over the KB."""
-    live = kb.live_rows
-    n_chunks = max(1, -(-len(live) // _CHUNK))
-    for chunk in range(n_chunks):
-        places = np.arange(chunk, len(live), n_chunks)
-        yield places, encoder.encode_entities([kb.entity_at(int(row)) for row in live[places]])
+    for numbers in spread_chunks(len(kb)):
+        yield numbers, encoder.encode_entities([kb.entity_at(int(row)) for row in kb.live_rows[numbers]])
 
 
 def mined_records(
@@ -95,8 +87,8 @@ def mined_records(
     """One record per mention, for ``write_jsonl``."""
     live = kb.live_rows
     for mention, rows, scores, rank in zip(mentions, result.rows, result.scores, result.ranks, strict=True):
-        there = rows >= 0
-        ids = kb.ids_at(live[rows[there]])
+        mined = rows >= 0
+        ids = kb.ids_at(live[rows[mined]])
         yield {
             "doc": mention.document,
             "start": mention.mention.start,
@@ -104,7 +96,7 @@ def mined_records(
             "text": mention.mention.surface,
             "gold": list(mention.ids),
             "rank": int(rank) or None,
-            "negatives": [[key, round(float(s), 6)] for key, s in zip(ids, scores[there], strict=True)],
+            "negatives": [[key, round(float(s), 6)] for key, s in zip(ids, scores[mined], strict=True)],
         }
 
 
@@ -122,10 +114,10 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
     Raises:
         PelError: if the file has none of the mentions, or a line is malformed.
     """
-    place = places_of_rows(kb)
+    number_of_row = live_numbers(kb)
     order = np.argsort(store.mention_key, kind="stable")
     keys: NDArray[np.uint64] = store.mention_key[order]
-    found: dict[int, NDArray[np.int64]] = {}
+    negatives: dict[int, NDArray[np.int64]] = {}
     for number, record in enumerate(read_jsonl(path), start=1):
         try:
             key = mention_keys([(record["doc"], record["start"], record["end"])])[0]
@@ -136,14 +128,14 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
         first, last = np.searchsorted(keys, [key, key + np.uint64(1)])
         if first < last:
             rows = kb.rows(ids) if ids else np.zeros(0, dtype=np.int64)
-            places = place[rows[rows >= 0]]
+            entities = number_of_row[rows[rows >= 0]]
             for example in order[first:last].tolist():
-                found[example] = places[~np.isin(places, store.mention_gold[example])]
-    if not found:
+                negatives[example] = entities[~np.isin(entities, store.mention_gold[example])]
+    if not negatives:
         raise PelError(Errors.E324.format(path=path, got="it has none of them"))
-    logger.info("Mined negatives of %d of %d mentions in %s", len(found), len(store.mentions), path)
-    examples = np.array(sorted(found), dtype=np.int64)
-    table = np.full((len(examples), max(map(len, found.values()))), -1, dtype=np.int32)
+    logger.info("Mined negatives of %d of %d mentions in %s", len(negatives), len(store.mentions), path)
+    examples = np.array(sorted(negatives), dtype=np.int64)
+    table = np.full((len(examples), max(map(len, negatives.values()))), -1, dtype=np.int32)
     for i, example in enumerate(examples.tolist()):
-        table[i, : len(found[example])] = found[example]
+        table[i, : len(negatives[example])] = negatives[example]
     return MinedNegatives(examples, table)

@@ -1,23 +1,30 @@
 """Mining hard negatives during a training, on a schedule; resumed runs use the same negatives."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
+from ...types import Rows, Vectors
 from ...util import logger
-from ...util.ragged import offsets_of
 from ..checkpoint import Progress
 from ..negatives import MinedNegatives
-from ..negatives.mining.mine import mine
-from ..negatives.mining.schedule import MiningSchedule
-from ..negatives.mining.streaming_top_k import Parts
+from ..negatives.mine import mine
 from .batches import BatchPlanner
-from .entity_chunks import EntityChunks
 from .settings import MiningSettings
+
+_CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
+
+
+def spread_chunks(n: int) -> Iterator[NDArray[np.int64]]:
+    """Numbers from 0 to n - 1 in chunks; each is spread evenly, so that the first is a representative sample."""
+    n_chunks = max(1, -(-n // _CHUNK))
+    for chunk in range(n_chunks):
+        yield np.arange(chunk, n, n_chunks)
 
 
 class Miner:
@@ -27,15 +34,15 @@ class Miner:
     in the background would not save time, and which batches see the new table would depend on the
     clock: the same seed would no longer give the same model.
 
-    A table is on disk before the first update that uses it, and tables and vectors are deleted only
-    after a checkpoint that no longer needs them: a resumed training uses the same ones.
+    A table is on disk before the first update that uses it, and is deleted only after a checkpoint that no
+    longer needs it: a resumed training uses the same ones.
 
     Args:
         planner: its ``mined`` is set here.
         settings: when and how to mine. Names without context are mined like mentions.
         folder: for the tables.
         accumulate: batches per update and process.
-        world: number of processes.
+        world: number of processes; of each ``world`` consecutive batches, every process takes one.
         table: negatives mined beforehand; nothing is mined then.
         is_main: whether this process mines; the others wait and read its table.
         wait: waits for all processes.
@@ -60,23 +67,20 @@ class Miner:
     ):
         self.planner = planner
         self.settings = settings
-        self.schedule = MiningSchedule(
-            planner, settings.every_epochs, settings.every_steps, accumulate=accumulate, world=world
-        )
         self.folder = folder
+        self.accumulate = accumulate
+        self.world = world
         self.is_main = is_main
         self.wait = wait
         self.show_progress = show_progress
-        asked = self.planner.negatives.mined_depth
-        self.depth = self.settings.depth or asked
+        asked = planner.negatives.mined_depth
+        self.depth = settings.depth or asked
         self.is_active = asked > 0 and table is None
         got, where = (self.depth, "pel.training.mining.depth") if table is None else (table.depth, "the file")
-        if got < min(asked, self.planner.store.n_entities - 1):
+        if got < min(asked, planner.store.n_entities - 1):
             raise PelError(Errors.E323.format(least=asked, where=where, got=got))
         if asked and table is not None:
-            self.planner.mined = table
-        store = self.planner.store
-        self.chunks = EntityChunks(store.cards, folder / "vectors", share=self.settings.share)
+            planner.mined = table
 
     def before_update(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         """Mine if it is due, or load the table of the checkpoint.
@@ -88,21 +92,59 @@ class Miner:
         """
         if not self.is_active:
             return
-        if self.schedule.is_due(state.step):
+        if self.is_due(state.step):
             self._mine(encoder, state, total)
         elif not len(self.planner.mined.examples):  # resumed
             self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
-            wanted = self.schedule.examples_until_next(state.step, total)
+            wanted = self.examples_until_next(state.step, total)
             if not self.planner.mined.has(wanted).all():  # max_steps was raised since then
                 self._mine(encoder, state, total)
 
     def after_checkpoint(self, state: Progress) -> None:
-        """Delete tables and vectors that no later step needs."""
+        """Delete tables that no later step needs."""
         if self.is_active and self.is_main:
             for path in self.folder.glob("table-*"):
                 if path != self._path(state.mined):
                     shutil.rmtree(path)
-            self.chunks.forget(state.mined)
+
+    # -- the schedule: a function of the update's number -----------------------------------------
+
+    @property
+    def _rounds_per_epoch(self) -> int:
+        """Batches of each process in an epoch; remaining batches are skipped."""
+        return self.planner.batches_per_epoch // self.world
+
+    def is_due(self, step: int) -> bool:
+        """Whether negatives are mined before this update."""
+        if step == 0:
+            return True
+        if self.settings.every_steps:
+            return step % self.settings.every_steps == 0
+        every = self.settings.every_epochs
+        epoch, epoch_before = (at * self.accumulate // self._rounds_per_epoch for at in (step, step - 1))
+        return every > 0 and epoch // every != epoch_before // every
+
+    def examples_until_next(self, step: int, total: int) -> NDArray[np.int64]:
+        """The examples that are trained on from an update until the next mining or the end: no others
+        need negatives.
+
+        Args:
+            step, total: the update, and the number of updates.
+
+        Returns:
+            Distinct example numbers, ascending.
+        """
+        stop = next((later for later in range(step + 1, total) if self.is_due(later)), total)
+        first, last = step * self.accumulate, stop * self.accumulate
+        rounds, batches = self._rounds_per_epoch, [np.zeros(0, dtype=np.int64)]
+        for epoch in range(first // rounds, -(-last // rounds)):
+            plan = self.planner.plan(epoch)
+            begin = max(first - epoch * rounds, 0) * self.world
+            end = min(last - epoch * rounds, rounds) * self.world
+            batches += plan[begin:end]
+        return np.unique(np.concatenate(batches))
+
+    # -- mining ----------------------------------------------------------------------------
 
     def _mine(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         state.mined += 1
@@ -113,22 +155,16 @@ class Miner:
 
     def _write(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         store = self.planner.store
-        examples = self.schedule.examples_until_next(state.step, total)
-        gold = store.gold(examples)
+        examples = self.examples_until_next(state.step, total)
         encoder.changed()
-        anchors = store.anchors(examples)
-        queries = encoder.encode_tokens("mention", anchors, show_progress=self.show_progress)
-        parts = self.planner.parts
+        queries = encoder.encode_tokens("mention", store.anchors(examples), show_progress=self.show_progress)
+        device = next(encoder.towers.parameters()).device
         result = mine(
-            queries,
-            np.concatenate(gold),
-            offsets_of(np.array([len(places) for places in gold])),
-            self.chunks.embed(encoder, state.mined),
+            store.gold(examples),
+            self._cards(encoder),
+            lambda k: self.planner.top_k(self.settings.index, queries, k, examples, device),
             depth=self.depth,
             n_entities=store.n_entities,
-            index=self.settings.index,
-            parts=None if parts is None else Parts(parts.of_query[examples], parts.of_entity),
-            device=next(encoder.towers.parameters()).device,
             show_progress=self.show_progress,
         )
         MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
@@ -140,6 +176,11 @@ class Miner:
             "Rank of their gold entities: first %.1f %%, among the first %d %.1f %%",
             *(100 * result.recall(1), self.depth, 100 * result.recall(self.depth)),
         )
+
+    def _cards(self, encoder: BiEncoder) -> Iterator[tuple[Rows, Vectors]]:
+        cards = self.planner.store.cards
+        for rows in spread_chunks(len(cards)):
+            yield rows, encoder.encode_tokens("entity", cards.take(rows))
 
     def _path(self, number: int) -> Path:
         return self.folder / f"table-{number:05}"

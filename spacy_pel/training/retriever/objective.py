@@ -5,18 +5,26 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ...encoders.similarities import Encoded, Similarity, TokenVectors, join, take
+from ...encoders.similarities import Encoded, Similarity, join, take
 from ...encoders.similarities.cosine import Cosine
-from ...encoders.tower import span_means
 from ...errors import Errors, PelError
 from ..mixing import Mixing
 from ..regularizers import GradientRegularizer, Regularizer
 from ..score_metrics import score_metrics
 from .batches import PairBatch, Side
-from .distillation import Distillation
 from .reused_backward import ReusedBackward, keeps_small_gradients
+from .tower_inputs import TowerInputs
 
 _STEEP_ENOUGH = 1e-20  # the towers' gradients are many times smaller
+
+
+class _CleanPass(NamedTuple):
+    """The clean pass: (n, m) scores, loss and mask; and what its backward pass is shared by, or None."""
+
+    scores: Tensor
+    loss: Tensor
+    mask: Tensor
+    reused: ReusedBackward | None
 
 
 class Objective(nn.Module):
@@ -29,10 +37,9 @@ class Objective(nn.Module):
         similarity: of the towers' vectors; the cosine by default.
         regularizer: adds the loss of perturbed entities, in training mode only.
         mixing: makes the loss's negatives from those of the batch.
-        distillation: adds the divergence from the batch's targets, where it has any.
 
     Raises:
-        PelError: if there are both a regularizer and mixing, or one of them and distillation.
+        PelError: if there are both a regularizer and mixing.
     """
 
     def __init__(
@@ -43,25 +50,20 @@ class Objective(nn.Module):
         similarity: Similarity | None = None,
         regularizer: Regularizer | None = None,
         mixing: Mixing | None = None,
-        distillation: Distillation | None = None,
     ):
         super().__init__()
         check_mixing(mixing, regularizer)
-        if distillation is not None and (mixing is not None or regularizer is not None):
-            raise PelError(Errors.E356.format(why="the batch is perturbed or mixed, and it reads texts as they are"))
         self.towers = towers
         self.loss = loss
         self.similarity: Similarity = similarity or Cosine()
         self.regularizer = regularizer
         self.mixing = mixing
-        self.distillation = distillation
 
     def forward(self, batch: PairBatch) -> tuple[Tensor, dict[str, float]]:
         """The mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
         a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
-        weights "mix_weight", the mean W; with targets "loss_distillation"; and the loss's own ``metrics``,
-        if it has any.
+        weights "mix_weight", the mean W; and the loss's own ``metrics``, if it has any.
         """
         regularizer = self.regularizer if self.training else None
         anchors = self._encode(self._inputs(batch.anchors))
@@ -72,8 +74,8 @@ class Objective(nn.Module):
         # an entity that is perturbed in two directions needs a gradient for each
         if isinstance(regularizer, GradientRegularizer) and not _in_batch(mask):
             if keeps_small_gradients(self._device):
-                reused = _Reused(regularizer, ReusedBackward(inputs, entities))
-                entities = reused.backward.entities
+                reused = ReusedBackward(inputs, entities)
+                entities = reused.entities
         scores = self._scores(anchors, entities)
         metrics = score_metrics(scores.detach().diagonal(), scores.detach(), mask)
         if self.mixing is None:
@@ -81,21 +83,12 @@ class Objective(nn.Module):
         else:
             loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, metrics)
         metrics.update(getattr(self.loss, "metrics", {}))
-        if self.distillation is not None and batch.targets is not None:
-            targets = torch.from_numpy(batch.targets).to(self._device)
-            divergence = self.distillation(scores, targets, mask).mean()
-            metrics["loss_distillation"] = float(divergence.detach())
-            loss = loss + self.distillation.weight * divergence
         if regularizer is not None:
-            clean = _Clean(scores, loss, mask, reused)
+            clean = _CleanPass(scores, loss, mask, reused)
             loss, perturbed = self._regularized(regularizer, inputs, anchors, clean)
             metrics["loss_adversarial"] = float(perturbed.detach())
             loss = loss + regularizer.weight * perturbed
         return loss, metrics
-
-    def similarities(self, batch: PairBatch) -> Tensor:
-        """(n, m) similarities of the anchors and the entities."""
-        return self._scores(self._encode(self._inputs(batch.anchors)), self._encode(self._inputs(batch.entities)))
 
     def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
         """(n, m) similarities."""
@@ -127,7 +120,7 @@ class Objective(nn.Module):
             return self.loss(positives, negatives, mask).mean()  # type: ignore[no-any-return]
 
     def _regularized(
-        self, regularizer: Regularizer, inputs: "list[SideInputs]", anchors: Encoded, clean: "_Clean"
+        self, regularizer: Any, inputs: list[TowerInputs], anchors: Encoded, clean: _CleanPass
     ) -> tuple[Tensor, Tensor]:
         """The clean loss, to be differentiated, and the loss with perturbed entities; the
         mentions are not encoded again."""
@@ -136,41 +129,35 @@ class Objective(nn.Module):
         masks = [side.mask for side in inputs]
         if reused is not None:
             if _have_directions(slopes, mask):
-                gradients, carried = reused.backward.backward(loss)
-                deltas = reused.regularizer.steps(gradients, masks)
-                return loss + carried, self._loss_of_moved(inputs, deltas, anchors, mask)
-            scores = self._scores(anchors, reused.backward.joined)
+                gradients, zero = reused.backward(loss)
+                deltas = regularizer.steps(gradients, masks)
+                return loss + zero, self._perturbed_loss(inputs, deltas, anchors, mask)
+            scores = self._scores(anchors, reused.joined)
             loss = self._loss(scores.diagonal(), scores, mask)
-        embeddings = [side.embeddings for side in inputs if side.embeddings is not None]
+        embeddings: Any = [side.embeddings for side in inputs]
         pulled, pushed = _signs(slopes, mask)
         if not _in_batch(mask):
             deltas = regularizer.deltas(embeddings, masks, scores, pulled + pushed)
-            return loss, self._loss_of_moved(inputs, deltas, anchors, mask)
+            return loss, self._perturbed_loss(inputs, deltas, anchors, mask)
         # an entity is the positive of one mention and a negative of others, which need opposite
         # perturbations: it is encoded twice
         deltas = regularizer.deltas(embeddings, masks, scores, pushed)
-        negatives = self._scores(anchors, self._encode(_moved(inputs, deltas)))
+        negatives = self._scores(anchors, self._encode(_perturbed(inputs, deltas)))
         deltas = regularizer.deltas(embeddings, masks, scores, pulled)
-        firsts = [side.first(len(mask)) for side in _moved(inputs, deltas)]
+        firsts = [side.first(len(mask)) for side in _perturbed(inputs, deltas)]
         positives = self._scores(anchors, self._encode([side for side in firsts if len(side.places)]))
         return loss, self._loss(positives.diagonal(), negatives, mask)
 
-    def _loss_of_moved(
-        self, inputs: "list[SideInputs]", deltas: list[Tensor], anchors: Encoded, mask: Tensor
+    def _perturbed_loss(
+        self, inputs: list[TowerInputs], deltas: list[Tensor], anchors: Encoded, mask: Tensor
     ) -> Tensor:
-        scores = self._scores(anchors, self._encode(_moved(inputs, deltas)))
+        scores = self._scores(anchors, self._encode(_perturbed(inputs, deltas)))
         return self._loss(scores.diagonal(), scores, mask)
 
-    def _inputs(self, sides: list[Side], *, embed: bool = False) -> "list[SideInputs]":
-        device, inputs = self._device, []
-        for side in sides:
-            tower = self.towers[side.tower if side.tower in self.towers else "mention"]
-            ids, mask, places = (torch.from_numpy(array).to(device) for array in (side.ids, side.mask, side.places))
-            spans = None if side.spans is None else torch.from_numpy(side.spans).to(device)
-            inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None, spans))
-        return inputs
+    def _inputs(self, sides: list[Side], *, embed: bool = False) -> list[TowerInputs]:
+        return [TowerInputs.of(side, self.towers, self._device, embed=embed) for side in sides]
 
-    def _encode(self, inputs: "list[SideInputs]") -> Encoded:
+    def _encode(self, inputs: list[TowerInputs]) -> Encoded:
         """Input of the similarity, in the order of the sides' positions."""
         encoded = [side.encoded(self.similarity.token_level) for side in inputs]
         order = torch.argsort(torch.cat([side.places for side in inputs]))
@@ -189,61 +176,8 @@ def check_mixing(mixing: Mixing | None, regularizer: Regularizer | None) -> None
         raise PelError(Errors.E330)
 
 
-class SideInputs(NamedTuple):
-    """A ``Side`` on the device, with its tower; see there.
-
-    embeddings: (n, length, width) to use instead of the ids' word embeddings, or None.
-    spans: (m, 3) where the m vectors are means of spans, or None.
-    """
-
-    tower: Any
-    ids: Tensor
-    mask: Tensor
-    places: Tensor
-    embeddings: Tensor | None
-    spans: Tensor | None = None
-
-    def encoded(self, token_level: bool) -> Encoded:
-        """(n, width), or of all tokens (n, length, width)."""
-        given = (self.ids, self.mask) + (() if self.embeddings is None else (self.embeddings,))
-        if self.spans is not None:
-            return span_means(self.tower.states(*given), self.spans)
-        if token_level:
-            return TokenVectors(self.tower.states(*given), self.mask > 0)
-        return self.tower(*given)  # type: ignore[no-any-return]
-
-    def first(self, n: int) -> "SideInputs":
-        """The sequences, or mentions of windows, of the first n positions."""
-        kept = self.places < n
-        if self.spans is not None:
-            return self._replace(places=self.places[kept], spans=self.spans[kept])
-        embeddings = None if self.embeddings is None else self.embeddings[kept]
-        return SideInputs(self.tower, self.ids[kept], self.mask[kept], self.places[kept], embeddings)
-
-
-class _Reused(NamedTuple):
-    """The backward pass of the clean loss, and the regularizer that takes the gradients from it."""
-
-    regularizer: GradientRegularizer
-    backward: ReusedBackward
-
-
-class _Clean(NamedTuple):
-    """The clean pass: (n, m) scores, loss and mask; and what its backward pass is shared by, or None."""
-
-    scores: Tensor
-    loss: Tensor
-    mask: Tensor
-    reused: _Reused | None
-
-
-def _moved(inputs: list[SideInputs], deltas: list[Tensor]) -> list[SideInputs]:
-    return [
-        # looked up again, as the graph of the clean pass may be gone
-        side._replace(embeddings=side.tower.embed(side.ids) + delta)
-        for side, delta in zip(inputs, deltas, strict=True)
-        if side.embeddings is not None
-    ]
+def _perturbed(inputs: list[TowerInputs], deltas: list[Tensor]) -> list[TowerInputs]:
+    return [side.perturbed(delta) for side, delta in zip(inputs, deltas, strict=True)]
 
 
 def _in_batch(mask: Tensor) -> bool:

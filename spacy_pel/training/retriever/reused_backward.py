@@ -1,15 +1,13 @@
 """One backward pass through the entities' towers for both their weights and their perturbation."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...encoders.similarities import Encoded, TokenVectors
-
-if TYPE_CHECKING:
-    from .objective import SideInputs
+from .tower_inputs import TowerInputs
 
 
 class ReusedBackward:
@@ -17,13 +15,13 @@ class ReusedBackward:
     needs it at the weights. Both come from one backward pass, where the towers' graph is cut at the entities'
     vectors. The graph is freed before the perturbed pass makes its own.
 
-    inputs (List[SideInputs]): of the entities, with embeddings.
+    inputs (list[TowerInputs]): of the entities, with embeddings.
     entities (Encoded): their vectors, from these inputs.
 
     ``entities`` are the vectors, cut from their towers; the loss is computed from them.
     """
 
-    def __init__(self, inputs: "list[SideInputs]", entities: Encoded):
+    def __init__(self, inputs: list[TowerInputs], entities: Encoded):
         self._inputs = inputs
         tokens = isinstance(entities, TokenVectors)
         self._graph: Tensor = entities.vectors if tokens else entities  # type: ignore[union-attr,assignment]
@@ -43,17 +41,17 @@ class ReusedBackward:
         """
         embeddings = [side.embeddings for side in self._inputs]
         towers = {id(side.tower): side.tower for side in self._inputs}
-        weights = [one for tower in towers.values() for one in tower.parameters() if one.requires_grad]
+        weights = [weight for tower in towers.values() for weight in tower.parameters() if weight.requires_grad]
         # autocast is for forward passes: a backward pass uses the dtypes of its forward pass
         with torch.autocast(loss.device.type, enabled=False):
             (slopes,) = torch.autograd.grad(loss, self._cut, retain_graph=True)
-            found = torch.autograd.grad(self._graph, [*embeddings, *weights], slopes, allow_unused=True)
+            gradients = torch.autograd.grad(self._graph, [*embeddings, *weights], slopes, allow_unused=True)
         del self._graph
-        return list(found[: len(embeddings)]), _Carried.apply(found[len(embeddings) :], *weights)
+        return list(gradients[: len(embeddings)]), _ZeroWithGradients.apply(gradients[len(embeddings) :], *weights)
 
 
-class _Carried(torch.autograd.Function):
-    """0, whose gradients are given."""
+class _ZeroWithGradients(torch.autograd.Function):
+    """0, which gives these gradients to the weights."""
 
     @staticmethod
     def forward(ctx: Any, gradients: Sequence[Any], *weights: Tensor) -> Tensor:
@@ -62,7 +60,7 @@ class _Carried(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> Any:
-        return None, *(None if one is None else one * slope for one in ctx.gradients)
+        return None, *(None if gradient is None else gradient * slope for gradient in ctx.gradients)
 
 
 def keeps_small_gradients(device: torch.device) -> bool:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BaseModel, Field
 from thinc.api import Config
 from torch import nn
 
@@ -12,7 +12,7 @@ from ...errors import Errors
 from ...util.config import load_config
 from ..mixing import Mixing
 from ..negatives import NegativeSampler
-from ..negatives.mining.streaming_top_k import IndexKind
+from ..negatives.top_k import IndexKind
 from ..regularizers import Regularizer
 from ..settings import BaseDevSettings, BasePaths, BaseTrainingSettings, Strict, explained, resolve_section, seed_of
 
@@ -31,44 +31,9 @@ class ViewSettings(Strict):
     card: float = Field(default=1.0, ge=0, title="Share of entity cards")
     name: float = Field(default=0.0, ge=0, title="Share of single names, drawn from the entity's names")
     mention: float = Field(default=0.0, ge=0, title="Share of other training mentions of the entity")
-    alias_share: float = Field(default=0.0, ge=0, lt=1, title="Share of examples that are names without context")
-
-
-class RowSettings(Strict):
-    """``[pel.rows]``: train on the rows of the index, names and annotated mentions, as the linker reads them.
-
-    Each mention is compared with the rows nearest to it among all names and mentions of the training, by
-    vectors that are kept from when each row was last read. Rows of its own document are hidden from it. Names
-    without context count as mentions; they never see rows of their own surface form.
-    """
-
-    nearest: int = Field(default=192, ge=1, title="Nearest rows that each mention is compared with")
-    right: int = Field(default=8, ge=0, title="Further rows of the right entities, drawn at random")
-    hide_form: float = Field(
-        default=0.4, ge=0, le=1, title="Share of mentions that see no row of their own surface form"
+    alias_share: float = Field(
+        default=0.0, ge=0, le=1, title="Share of examples that are names without context; 1 = no corpus is read"
     )
-    hide_entity: float = Field(
-        default=0.2, ge=0, le=1, title="Share of mentions that see no mention of their entities, only names"
-    )
-    temperature: float = Field(default=0.05, gt=0, title="Of the soft maximum over the right rows")
-
-    @model_validator(mode="after")
-    def _shares(self) -> "RowSettings":
-        if self.hide_form + self.hide_entity > 1:
-            raise ValueError("Expected hide_form + hide_entity <= 1")
-        return self
-
-
-class TeacherSettings(Strict):
-    """``[pel.teacher]``: learn from a larger encoder (distillation, Hinton et al. 2015).
-
-    The teacher reads the texts of each batch; the model in training learns its distribution over the entities
-    of the batch, beside the gold ones.
-    """
-
-    path: Path = Field(title="Model folder of the teacher, from 'spacy-pel train'")
-    weight: float = Field(default=1.0, gt=0, title="Weight of the divergence from the teacher, beside the loss")
-    scale: float = Field(default=20.0, gt=0, title="Multiplies the similarities of both before the softmax")
 
 
 class DevSettings(BaseDevSettings):
@@ -81,15 +46,6 @@ class DevSettings(BaseDevSettings):
     )
     metric: str = Field(default="recall@1", title="Metric that selects the best model")
 
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A setting that was added later is left out at its default: checkpoints from before it can still
-        be resumed."""
-        settings: dict[str, Any] = dump(self)
-        if settings["kinds"] == ["card", "alias"]:
-            del settings["kinds"]
-        return settings
-
 
 class MiningSettings(Strict):
     """``[pel.training.mining]``: when and how hard negatives are mined, for samplers that need them.
@@ -101,9 +57,6 @@ class MiningSettings(Strict):
     every_steps: int = Field(default=0, ge=0, title="Steps between two minings; 0 = by epochs")
     depth: int = Field(default=0, ge=0, title="Entities kept for each mention; 0 = as many as the sampler needs")
     index: IndexKind = Field(default="flat", title="flat = exact; ivf = approximate, for millions of entities")
-    share: float = Field(
-        default=1.0, gt=0, le=1, title="Share of the knowledge base that each mining re-embeds, in turn"
-    )
 
 
 class TrainingSettings(BaseTrainingSettings):
@@ -124,9 +77,12 @@ class PelSettings(Strict):
     regularizer: Regularizer | None = None
     mixing: Mixing | None = None
     positives: ViewSettings = ViewSettings()
-    rows: RowSettings | None = None
-    teacher: TeacherSettings | None = None
     training: TrainingSettings = TrainingSettings()
+
+    @property
+    def names_only(self) -> bool:
+        """Whether the names of the knowledge base are all examples."""
+        return self.positives.alias_share == 1
 
 
 class RunSettings(BaseModel):
@@ -135,6 +91,11 @@ class RunSettings(BaseModel):
     paths: PathSettings
     seed: int
     pel: PelSettings
+
+    @property
+    def required_paths(self) -> tuple[str, ...]:
+        """Names of the paths that must be set."""
+        return ("kb",) if self.pel.names_only else ("kb", "train", "dev")
 
 
 def read_settings(path: Path, overrides: dict[str, Any] | None = None) -> RunSettings:

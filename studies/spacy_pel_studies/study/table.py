@@ -6,9 +6,8 @@ from typing import Any
 
 from spacy.util import registry as spacy_registry
 
-from spacy_pel.training.negatives.own_hard import own_hard
-
 from .claims import Claim, Comparison
+from .hard_negatives import own_hard_negatives
 from .plan import PaperRun, at
 
 Runs = Sequence[dict[str, Any]]  # metrics.json of runs; those of one setting differ in their seed
@@ -205,7 +204,7 @@ def _own_hard(same: Runs) -> str:
     if not pel:
         return "–"
     sampler = spacy_registry.resolve({"negatives": pel["negatives"]})["negatives"]
-    count = own_hard(sampler, pel["training"]["batch_size"])
+    count = own_hard_negatives(sampler, pel["training"]["batch_size"])
     return "–" if count is None else f"{count:.3g}"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,14 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.length_batches import length_batches
 from spacy_pel.training.negatives import Draw, DrawRequest, NegativeSampler
 from spacy_pel.training.negatives.draw import not_gold
-from spacy_pel.training.negatives.mining.streaming_top_k import Parts
-from spacy_pel.training.retriever.batches import BatchPlanner
+from spacy_pel.training.negatives.top_k import IndexKind
+from spacy_pel.training.retriever.batches import BatchPlanner, bare_names_for
 from spacy_pel.training.retriever.example_store import ExampleStore
 from spacy_pel.training.retriever.loop import Trainer
-from spacy_pel.training.retriever.settings import RunSettings, ViewSettings
-from spacy_pel.types import Document, Entity
+from spacy_pel.training.retriever.settings import RunSettings
+from spacy_pel.types import Document, Entity, Vectors
+
+from .top_k_of_parts import PartsTopK
 
 JOINER = "/"  # of a world and an id: two wikis may use the same id
 
@@ -114,22 +117,12 @@ class SameWorldPlanner(BatchPlanner):
         negatives: draws further entities; the other arguments are the base class's.
     """
 
-    def __init__(
-        self,
-        store: ExampleStore,
-        world: NDArray[np.int64],
-        *,
-        views: ViewSettings,
-        negatives: OwnWorldNegatives,
-        batch_size: int,
-        pad_id: int,
-        seed: int,
-    ):
-        super().__init__(store, views=views, negatives=negatives, batch_size=batch_size, pad_id=pad_id, seed=seed)
+    def __init__(self, store: ExampleStore, world: NDArray[np.int64], *, negatives: OwnWorldNegatives, **settings: Any):
+        super().__init__(store, negatives=negatives, **settings)
         n_mentions = len(store.mentions)
         examples = world[np.concatenate([store.mention_entity, store.name_entity]).astype(np.int64)]
         negatives.tell(world, examples)
-        self.parts = Parts(examples, world)
+        self._world_of_example, self._world_of_entity = examples, world
         # example numbers of each world that has mentions
         present = np.unique(examples[:n_mentions])
         self._mentions = [np.flatnonzero(examples[:n_mentions] == number) for number in present]
@@ -152,8 +145,10 @@ class SameWorldPlanner(BatchPlanner):
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def _bare(self, mentions: NDArray[np.int64], names: NDArray[np.int64]) -> int:
-        share = self.views.alias_share
-        return min(round(len(mentions) * share / (1 - share)), len(names))
+        return bare_names_for(len(mentions), self.views.alias_share, len(names))
+
+    def top_k(self, kind: IndexKind, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> PartsTopK:
+        return PartsTopK(kind, queries, k, self._world_of_example[examples], self._world_of_entity, device)
 
 
 class WorldTrainer(Trainer):
@@ -166,14 +161,5 @@ class WorldTrainer(Trainer):
         settings = settings.model_copy(update={"pel": pel})
         super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
 
-    def make_planner(self, kb: KnowledgeBase, store: ExampleStore, *, pad_id: int) -> SameWorldPlanner:
-        pel = self.settings.pel
-        return SameWorldPlanner(
-            store,
-            world_numbers(kb),
-            views=pel.positives,
-            negatives=self.negatives,
-            batch_size=self.training.batch_size,
-            pad_id=pad_id,
-            seed=self.seed,
-        )
+    def make_planner(self, store: ExampleStore) -> SameWorldPlanner:
+        return SameWorldPlanner(store, world_numbers(self.kb), **self.planner_settings)

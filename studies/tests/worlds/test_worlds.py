@@ -13,6 +13,8 @@ from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Entity
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):
@@ -43,10 +45,9 @@ def settings_of(joined, **changes):
 
 def prepared(joined, tmp_path, **changes):
     trainer = WorldTrainer(settings_of(joined, **changes), tmp_path / "out", show_progress=False)
-    kb = KnowledgeBase.from_disk(joined["kb"])
-    encoder = trainer.settings.pel.encoder
-    trainer.initialize(encoder)
-    return trainer._planner(kb, encoder), world_numbers(kb)
+    trainer.load_data()
+    trainer.encoder.initialize()
+    return trainer.make_task().planner, world_numbers(trainer.kb)
 
 
 def example_worlds(planner, world):

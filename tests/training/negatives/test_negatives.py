@@ -8,11 +8,8 @@ from spacy_pel.registry import registry
 from spacy_pel.training.negatives import DrawRequest, MinedNegatives
 from spacy_pel.training.negatives.composed_negatives import ComposedNegatives
 from spacy_pel.training.negatives.draw import Draw, as_sets
-from spacy_pel.training.negatives.hard_negatives import HardNegatives
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.negatives.mixed_negatives import MixedNegatives
-from spacy_pel.training.negatives.own_hard import own_hard
-from spacy_pel.training.negatives.random_negatives import RandomNegatives
+from spacy_pel.training.negatives.knowledge_base_negatives import HardNegatives, MixedNegatives, RandomNegatives
 
 GOLD = [np.array([3]), np.array([0, 7, 9]), np.array([3, 4])]
 EXAMPLES = np.array([11, 5, 20])
@@ -192,51 +189,6 @@ def test_composed_negatives_are_the_union_of_their_parts():
     assert ComposedNegatives(parts).mined_depth == 2
 
 
-OWN_HARD = [
-    (HardNegatives(n_negatives=6), 6),
-    (HardNegatives(n_negatives=6, depth=20), 6),
-    (HardNegatives(n_negatives=16, shared=True), 2),
-    (HardNegatives(n_negatives=4, depth=20, shared=True), 0.5),
-    (MixedNegatives(n_negatives=16), 8),
-    (MixedNegatives(n_negatives=16, percent=25, depth=20, in_batch=True), 4),
-    (MixedNegatives(n_negatives=64, shared=True), 4),
-    (MixedNegatives(n_negatives=16, percent=0), 0),
-    (RandomNegatives(n_negatives=16), 0),
-    (RandomNegatives(n_negatives=64, shared=True), 0),
-    (InBatchNegatives(), 0),
-    (ComposedNegatives({"own": HardNegatives(n_negatives=6), "all": RandomNegatives(shared=True)}), 6),
-]
-
-
-@pytest.mark.parametrize(("sampler", "expected"), OWN_HARD, ids=lambda value: type(value).__name__)
-def test_hard_negatives_of_a_mentions_own_are_counted_in_draws(sampler, expected):
-    """Entities 100 i to 100 i + 99 were mined for mention i of 8; all others lie far above."""
-    n = 8
-    mined = np.arange(n)[:, None] * 100 + np.arange(100, dtype=np.int32)
-    table = MinedNegatives(np.arange(n), mined.astype(np.int32))
-    gold = [np.array([5000 + i]) for i in range(n)]
-    counts, of_others = [], []
-    for seed in range(20):
-        request = DrawRequest(np.arange(n), gold, 10**9, np.random.default_rng(seed), table)
-        draw = sampler.sample(request)
-        counts.append([(draw.rows[own] // 100 == i).sum() for i, own in enumerate(draw.mask)])
-        of_others.append([(draw.rows[own] < 100 * n).sum() for own in draw.mask])
-    of_others = np.array(of_others) - counts
-    assert own_hard(sampler, n) == expected == np.mean(counts)
-    # a shared draw of h has h / n for each mention, and the rest are the nearest to others
-    assert (of_others.mean() == (n - 1) * expected) if getattr(sampler, "shared", False) else not of_others.any()
-    if expected >= 1:
-        assert (np.array(counts) == expected).all(), "not the same for every mention"
-
-
-def test_a_sampler_that_mines_and_does_not_count_is_unknown():
-    class Nearest:
-        mined_depth = 3
-
-    assert own_hard(Nearest(), 8) is None
-    assert ComposedNegatives.own_hard(type("Two", (), {"parts": {"a": Nearest()}})(), 8) is None
-
-
 def test_as_sets():
     mask = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]], dtype=bool)
     draw = as_sets(Draw(np.array([7, 7, 5, 1, 7]), mask, in_batch=True))
@@ -270,21 +222,16 @@ def test_table_on_disk(tmp_path):
 # -- bad settings ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [RandomNegatives, HardNegatives, MixedNegatives])
-def test_a_draw_of_none_is_refused(kind):
-    with pytest.raises(PelError, match="n_negatives"):
-        kind(n_negatives=0)
-
-
-def test_other_bad_settings():
-    with pytest.raises(PelError, match="depth"):
-        HardNegatives(depth=0)
-    with pytest.raises(PelError, match="depth"):
-        MixedNegatives(depth=0)
-    for percent in (-1, 101):
-        with pytest.raises(PelError, match="E321"):
-            MixedNegatives(percent=percent)
-    with pytest.raises(PelError, match="number of parts"):
-        ComposedNegatives({})
-    with pytest.raises(PelError, match="E322.*loss"):
-        ComposedNegatives({"loss": object()})
+@pytest.mark.parametrize(
+    ("kind", "settings", "error"),
+    [
+        *((kind, {"n_negatives": 0}, "E301.*n_negatives") for kind in (RandomNegatives, HardNegatives, MixedNegatives)),
+        *((kind, {"depth": 0}, "E301.*depth") for kind in (HardNegatives, MixedNegatives)),
+        *((MixedNegatives, {"percent": percent}, "E321") for percent in (-1, 101)),
+        (ComposedNegatives, {"parts": {}}, "E301.*number of parts"),
+        (ComposedNegatives, {"parts": {"loss": object()}}, "E322.*loss"),
+    ],
+)
+def test_bad_settings(kind, settings, error):
+    with pytest.raises(PelError, match=error):
+        kind(**settings)

@@ -1,14 +1,18 @@
 """A retriever that cannot tell two senses of a name apart, and texts in which a ranker can."""
 
+import numpy as np
 import pytest
+from thinc.api import Config
 
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker
+from spacy_pel.linking import Linker, Reranker
 from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.linking.rankers import load_ranker
 from spacy_pel.types import Document, Entity, Mention
 
 NAMES = ("cold", "gout", "rash", "clot")
@@ -38,10 +42,32 @@ def make_sense_linker():
 def linker_of(kb):
     """Over the cards and names of a knowledge base."""
     encoder = HashEmbed(width=64, context_weight=0.0)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold())
 
 
 @pytest.fixture(scope="session")
 def retriever():
     return make_sense_linker()
+
+
+def accuracies(linker, ranker, documents):
+    """Shares of the mentions that a linker links correctly, without and with a saved ranker."""
+    parts = (linker.kb, linker.encoder, linker.index, linker.combiner, linker.nil_model)
+    queries = [query for document in documents for query in gold_queries(document)]
+    gold = [mention.ids[0] for document in documents for mention in document.mentions]
+    return tuple(
+        np.mean([link.kb_id == right for link, right in zip(one.link(queries), gold, strict=True)])
+        for one in (linker, Linker(*parts, reranker=Reranker(load_ranker(ranker, top_k=2))))
+    )
+
+
+def with_values(config, values):
+    """A config may lack sections that have defaults, and overrides only reach sections that are there."""
+    filled = Config().from_str(config)
+    for name, value in values.items():
+        section, keys = filled, name.split(".")
+        for key in keys[:-1]:
+            section = section.setdefault(key, {})
+        section[keys[-1]] = value
+    return filled.to_str()

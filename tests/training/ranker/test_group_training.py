@@ -12,8 +12,6 @@ from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, Reranker
-from spacy_pel.linking.rankers import load_ranker
 from spacy_pel.registry import registry
 from spacy_pel.training.anchors.all_mentions import AllMentions
 from spacy_pel.training.anchors.mean_prototype import MeanPrototype
@@ -29,8 +27,10 @@ from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
 
-from .conftest import CUES, NAMES, linker_of
-from .test_pair_training import contents, differing, metrics, with_values
+from ..conftest import differing, metrics
+from .conftest import CUES, NAMES, accuracies, linker_of, with_values
+
+pytestmark = pytest.mark.slow
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
@@ -99,17 +99,8 @@ def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path, an
     )
     assert best["retriever_accuracy"] < 0.6 and best["retriever_recall"] == 1.0
     assert best["accuracy"] >= 0.9 and ("radius" in best) is ("SoftRadius" in anchors)
-    ranker = load_ranker(tmp_path / "out" / "model-best", top_k=2)
-    parts = (retriever.kb, retriever.encoder, retriever.index, retriever.combiner, retriever.nil_model)
-    ranked = Linker(*parts, reranker=Reranker(ranker))
-    documents = make_documents(8, first=200)
-    queries = [query for document in documents for query in gold_queries(document)]
-    gold = [mention.ids[0] for document in documents for mention in document.mentions]
-
-    def accuracy(linker):
-        return np.mean([link.kb_id == right for link, right in zip(linker.link(queries), gold, strict=True)])
-
-    assert accuracy(retriever) < 0.6 and accuracy(ranked) > 0.85
+    before, after = accuracies(retriever, tmp_path / "out" / "model-best", make_documents(8, first=200))
+    assert before < 0.6 and after > 0.85
 
 
 def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_path):
@@ -121,56 +112,24 @@ def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_p
     assert "model-last/encoder/entity/model.safetensors" in different
 
 
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(train, tmp_path):
-    class Killed(RankTrainer):
-        def _update(self, objective, optimizer, batches, step, total):
-            if step == 3:
-                raise KeyboardInterrupt
-            return super()._update(objective, optimizer, batches, step, total)
-
+def test_stopped_and_resumed(train, check_resuming):
     settings = {
         "ranker__training__accumulate_gradient": 2,
         "ranker__training__mixed_precision": "bf16",
         "ranker__candidates__hide_names": 0.5,
     }
-    train(tmp_path / "whole", **settings)
-    with pytest.raises(KeyboardInterrupt):
-        train(tmp_path / "killed", trainer=Killed, **settings)
-    assert [record["step"] for record in metrics(tmp_path / "killed")] == [2]
-    train(tmp_path / "killed", resume=True, **settings)
-    assert differing(tmp_path / "whole", tmp_path / "killed") == []
-    radii = [record["radius"] for record in metrics(tmp_path / "whole")]
+    whole = check_resuming(3, RankTrainer, **settings)
+    radii = [record["radius"] for record in metrics(whole)]
     assert radii[0] > 0 and radii[0] != radii[1]
-    assert "checkpoint/objective.safetensors" in contents(tmp_path / "whole")
-    with pytest.raises(PelError, match="PEL-E312"):
-        train(tmp_path / "killed", resume=True, **settings, ranker__anchors__epsilon=0.75)
-    with pytest.raises(PelError, match="PEL-E312"):
-        train(tmp_path / "killed", resume=True, **settings, ranker__loss__margin=0.5)
+    for change in ({"ranker__anchors__epsilon": 0.75}, {"ranker__loss__margin": 0.5}):
+        with pytest.raises(PelError, match="PEL-E312"):
+            train(whole, resume=True, **settings, **change)
 
 
 @pytest.mark.parametrize("anchors", ANCHORS)
-def test_a_killed_run_resumes_exactly_with_every_anchor(train, tmp_path, anchors):
+def test_stopped_and_resumed_with_every_anchor(check_resuming, anchors):
     settings = {"ranker__anchors": {"@pel_anchors": anchors}, "ranker__training__eval_frequency": 1}
-
-    class Killed(RankTrainer):
-        def _update(self, objective, optimizer, batches, step, total):
-            if step == 2:
-                raise KeyboardInterrupt
-            return super()._update(objective, optimizer, batches, step, total)
-
-    train(tmp_path / "whole", **settings)
-    with pytest.raises(KeyboardInterrupt):
-        train(tmp_path / "killed", trainer=Killed, **settings)
-    train(tmp_path / "killed", resume=True, **settings)
-    assert differing(tmp_path / "whole", tmp_path / "killed") == []
-
-
-def test_a_checkpoint_of_batches_counted_otherwise_is_refused(train, tmp_path, monkeypatch):
-    with monkeypatch.context() as before:
-        before.setattr(SoftRadius, "one_per_group", False)
-        train(tmp_path / "out", ranker__training__max_steps=2)
-    with pytest.raises(PelError, match="PEL-E312"):
-        train(tmp_path / "out", resume=True, ranker__training__max_steps=2)
+    check_resuming(2, RankTrainer, **settings)
 
 
 def test_what_does_not_go_together_says_why(train, tmp_path):

@@ -1,6 +1,5 @@
 """Training a ranker: it learns what the retriever cannot, the same each time, killed or not."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -13,17 +12,18 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery, Reranker
-from spacy_pel.linking.rankers import load_ranker
+from spacy_pel.linking import MentionQuery
+from spacy_pel.training.entity_texts import without_names
 from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
 from spacy_pel.training.ranker.loop import RankTrainer
-from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_gold, with_gold, without_name
+from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_gold, with_gold
 from spacy_pel.training.ranker.pair_objective import CandidateCrossEntropy, PairObjective
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.types import Document, Entity, Mention
 
-from .conftest import make_sense_documents
+from ..conftest import differing, metrics
+from .conftest import accuracies, make_sense_documents, with_values
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 SMALL = {
@@ -59,40 +59,6 @@ def train(paths, retriever, tmp_path):
     return run
 
 
-def with_values(config, values):
-    """A config may lack sections that have defaults, and overrides only reach sections that are there."""
-    from thinc.api import Config
-
-    filled = Config().from_str(config)
-    for name, value in values.items():
-        section, keys = filled, name.split(".")
-        for key in keys[:-1]:
-            section = section.setdefault(key, {})
-        section[keys[-1]] = value
-    return filled.to_str()
-
-
-def contents(output):
-    files = {
-        str(path.relative_to(output)): path.read_bytes()
-        for path in sorted(output.rglob("*"))
-        if path.is_file() and path.name != "metrics.jsonl"
-    }
-    for record in metrics(output):
-        record = {key: value for key, value in record.items() if "second" not in key}
-        files[f"metrics {record['step']}"] = record
-    return files
-
-
-def metrics(output):
-    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
-
-
-def differing(one, other):
-    one, other = contents(one), contents(other)
-    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
-
-
 # -- the whole -----------------------------------------------------------------------------------
 
 
@@ -108,23 +74,8 @@ def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path):
     )
     assert best["retriever_accuracy"] == 0.5 and best["retriever_recall"] == 1.0
     assert best["accuracy"] == best["accuracy_mixed"] == 1.0
-    ranker = load_ranker(tmp_path / "out" / "model-best", top_k=2)
-    ranked = Linker(
-        retriever.kb,
-        retriever.encoder,
-        retriever.index,
-        retriever.combiner,
-        retriever.nil_model,
-        reranker=Reranker(ranker),
-    )
     documents = make_sense_documents(16, first=200)
-    queries = [query for document in documents for query in gold_queries(document)]
-    gold = [document.mentions[0].ids[0] for document in documents]
-
-    def accuracy(linker):
-        return np.mean([link.kb_id == right for link, right in zip(linker.link(queries), gold, strict=True)])
-
-    assert accuracy(retriever) == 0.5 and accuracy(ranked) == 1.0
+    assert accuracies(retriever, tmp_path / "out" / "model-best", documents) == (0.5, 1.0)
 
 
 def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_path):
@@ -134,20 +85,9 @@ def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_p
     assert "model-last/model.safetensors" in differing(tmp_path / "one", tmp_path / "three")
 
 
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(train, tmp_path):
-    class Killed(RankTrainer):
-        def _update(self, objective, optimizer, batches, step, total):
-            if step == 3:
-                raise KeyboardInterrupt
-            return super()._update(objective, optimizer, batches, step, total)
-
+def test_stopped_and_resumed(check_resuming):
     settings = {"ranker__training__accumulate_gradient": 2, "ranker__training__mixed_precision": "bf16"}
-    train(tmp_path / "whole", **settings)
-    with pytest.raises(KeyboardInterrupt):
-        train(tmp_path / "killed", trainer=Killed, **settings)
-    assert [record["step"] for record in metrics(tmp_path / "killed")] == [2]
-    train(tmp_path / "killed", resume=True, **settings)
-    assert differing(tmp_path / "whole", tmp_path / "killed") == []
+    check_resuming(3, RankTrainer, **settings)
 
 
 def test_what_cannot_go_on_is_refused(train, tmp_path):
@@ -198,9 +138,9 @@ def test_gold_is_added_in_the_place_of_the_last():
 
 def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
     entity = Entity("C", "Cold", ("chill", "COLD", "flu"), ("T",))
-    assert without_name(entity, "cold") == Entity("C", "chill", ("flu",), ("T",))
+    assert without_names(entity, ["cold"]) == Entity("C", "chill", ("flu",), ("T",))
     only = Entity("C", "cold", ("COLD",))
-    assert without_name(only, "cold") is only and without_name(entity, "gout") is entity
+    assert without_names(only, ["cold"]) is only and without_names(entity, ["gout"]) is entity
     kb = KnowledgeBase([entity, Entity("D", "gout", ("cold",))])
     ranker = make_ranker()
     mentions = RankMentions([MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64), ["d"])
@@ -212,9 +152,9 @@ def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
         )
         return ["".join(ranker.tokenizer.decode(store.entities[i]).split()) for i in store.entity_rows]
 
-    plain = cards(None)
-    assert plain == cards(np.zeros(2, bool)) and all("cold" in card for card in plain)
-    hidden = cards(np.array([False, True]))
+    plain = cards([False, False])
+    assert all("cold" in card for card in plain)
+    hidden = cards([False, True])
     assert hidden[:2] == plain[:2]
     assert not any("cold" in card for card in hidden[2:])
     assert hidden[2].startswith("[CLS]gout[SEP]") and hidden[3].startswith("[CLS]chill[SEP]t[SEP]flu")
@@ -248,7 +188,15 @@ def batch(retriever):
     candidates = _find(retriever, mentions, 3)
     kb_rows, offsets = candidates.kb_rows, candidates.offsets
     kb_rows, offsets = kb_rows[:-1], np.append(offsets[:-1], offsets[-1] - 1)  # one has fewer
-    store = PairStore(retriever.kb, mentions, kb_rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer)
+    store = PairStore(
+        retriever.kb,
+        mentions,
+        kb_rows,
+        offsets,
+        template=ranker.template,
+        tokenizer=ranker.tokenizer,
+        hidden=[False] * len(mentions),
+    )
     planner = PairPlanner(store, batch_size=4, pad_id=ranker.tokenizer.pad_token_id, seed=0)
     return ranker, planner, planner.build(np.array([5, 0, 3]))
 

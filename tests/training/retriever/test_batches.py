@@ -7,16 +7,15 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.members import MembersByLabel
+from spacy_pel.training.label_index import LabelIndex
 from spacy_pel.training.negatives import DrawRequest
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.negatives.random_negatives import RandomNegatives
+from spacy_pel.training.negatives.knowledge_base_negatives import RandomNegatives
 from spacy_pel.training.retriever.batches import BatchPlanner
-from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import ViewSettings
 from spacy_pel.types import Document, Mention
 
-from ..conftest import ENTITIES, NAMES, document, make_documents, random_encoder
+from ..conftest import ENTITIES, NAMES, build_examples, document, make_documents, random_encoder
 
 
 @pytest.fixture(scope="module")
@@ -250,10 +249,12 @@ def test_limit_and_names(encoder):
 
 
 def test_groups():
-    groups = MembersByLabel.from_labels(np.array([2, 0, 2, 2]), 4)
+    groups = LabelIndex.from_labels(np.array([2, 0, 2, 2]), 4)
     rng = np.random.default_rng(0)
     drawn = np.array([groups.draw(np.array([0, 1, 2, 3]), rng) for _ in range(200)])
     assert set(drawn[:, 0]) == {1} and set(drawn[:, 1]) == {-1} and set(drawn[:, 3]) == {-1}
     assert set(drawn[:, 2]) == {0, 2, 3}
-    nothing = MembersByLabel.from_labels(np.zeros(0, dtype=np.int64), 2)
+    pairs = np.array([groups.draw_other(np.array([2, 2, 2]), np.array([0, 2, 3]), rng) for _ in range(200)])
+    assert [set(column) for column in pairs.T] == [{2, 3}, {0, 3}, {0, 2}]
+    nothing = LabelIndex.from_labels(np.zeros(0, dtype=np.int64), 2)
     assert nothing.draw(np.array([0, 1]), rng).tolist() == [-1, -1]

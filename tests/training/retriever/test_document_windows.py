@@ -18,13 +18,11 @@ from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.batches import BatchPlanner
-from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import ViewSettings
 from spacy_pel.types import MentionInText
 
-from ..conftest import ENTITIES, NAMES, differing, document, metrics
-from .test_resume import Stopped, stops_before
+from ..conftest import ENTITIES, NAMES, build_examples, document, metrics
 
 WINDOWS = {
     "pel.encoder.pooling": "mention",
@@ -131,13 +129,8 @@ def test_fgsm_perturbs_windows(store, encoder):
 @pytest.mark.parametrize(
     "changes", [{"pel__positives__mention": 0.5}, {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}]
 )
-def test_stopped_and_resumed(train, tmp_path, changes):
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    with pytest.raises(Stopped):
-        train(stopped, trainer=stops_before(6), **WINDOWS, **changes)
-    train(stopped, resume=True, **WINDOWS, **changes)
-    train(whole, **WINDOWS, **changes)
-    assert differing(stopped, whole) == []
+def test_stopped_and_resumed(check_resuming, changes):
+    check_resuming(6, **WINDOWS, **changes)
 
 
 @pytest.fixture(scope="module")

@@ -6,30 +6,36 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.checkpoint import Progress
 from spacy_pel.training.negatives import MinedNegatives
-from spacy_pel.training.negatives.hard_negatives import HardNegatives
-from spacy_pel.training.negatives.mining.schedule import MiningSchedule
+from spacy_pel.training.negatives.knowledge_base_negatives import HardNegatives
 from spacy_pel.training.retriever.batches import BatchPlanner
-from spacy_pel.training.retriever.entity_chunks import EntityChunks
-from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.miner import Miner
 from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
-from .test_resume import SLOW_TRAINING, Stopped, stops_before
+from ..conftest import (
+    CONFIG,
+    ENTITIES,
+    NAMES,
+    SMALL,
+    build_examples,
+    differing,
+    document,
+    make_documents,
+    random_encoder,
+)
+from .test_resume import SLOW_TRAINING
 
 HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
 MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
@@ -37,13 +43,7 @@ MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
 
 @pytest.fixture(scope="module")
 def encoder():
-    made = BiEncoder(
-        name="random:layers=1,width=8",
-        mention_template=MarkedContext(max_length=48),
-        entity_template=EntityCard(max_length=32),
-    )
-    made.initialize()
-    return made
+    return random_encoder()
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +63,13 @@ def make_planner(store, negatives, alias_share=0.3):
 # -- the schedule -------------------------------------------------------------------------------
 
 
-def planned(store, **settings):
-    return MiningSchedule(make_planner(store, HardNegatives()), **settings)
+def planned(store, accumulate=1, world=1, **settings):
+    planner = make_planner(store, HardNegatives())
+    return Miner(planner, MiningSettings(**settings), Path("unused"), accumulate=accumulate, world=world)
 
 
 def test_when_it_is_due(store):
-    rounds = planned(store).rounds_per_epoch
-    assert rounds == 8  # 43 mentions and 18 names in batches of 8
+    assert planned(store).planner.batches_per_epoch == 8  # 43 mentions and 18 names in batches of 8
     assert [s for s in range(30) if planned(store).is_due(s)] == [0, 8, 16, 24]
     assert [s for s in range(30) if planned(store, every_epochs=2).is_due(s)] == [0, 16]
     assert [s for s in range(30) if planned(store, every_epochs=0).is_due(s)] == [0]
@@ -84,7 +84,8 @@ def test_when_it_is_due(store):
 )
 def test_mined_are_the_examples_that_come_until_the_next_mining(store, case):
     schedule, total = planned(store, **case), 20
-    rounds, world = schedule.rounds_per_epoch, schedule.world
+    world = schedule.world
+    rounds = schedule.planner.batches_per_epoch // world
     seen = {}
     for step in range(total):
         due = step if schedule.is_due(step) else due  # noqa: F821
@@ -97,48 +98,10 @@ def test_mined_are_the_examples_that_come_until_the_next_mining(store, case):
         assert schedule.examples_until_next(due, total).tolist() == sorted(examples)
 
 
-# -- vectors of the knowledge base ------------------------------------------------------------------
-
-
-class CountingEncoder:
-    """Its vectors are the number of the mining, beside the first token that tells the card."""
-
-    def encode_tokens(self, side, tokens):
-        assert side == "entity"
-        self.encoded += len(tokens)
-        return np.stack([np.full(len(tokens), self.number), tokens.lengths], axis=1).astype(np.float32)
-
-
-@pytest.mark.parametrize(("share", "turns"), [(1.0, 1), (0.5, 2), (0.34, 3)])
-def test_a_share_is_embedded_anew_in_turn(store, tmp_path, share, turns):
-    chunks, encoder = EntityChunks(store.cards, tmp_path, share=share, chunk=4), CountingEncoder()
-    for number in range(1, 8):
-        encoder.number, encoder.encoded = number, 0
-        found = list(chunks.embed(encoder, number))
-        rows = np.concatenate([rows for rows, _ in found])
-        assert sorted(rows) == list(range(store.n_entities)), "all of the KB is compared each time"
-        vectors = np.concatenate([vectors for _, vectors in found])
-        assert (vectors[:, 1] == store.cards.lengths[rows]).all()
-        ages = number - vectors[:, 0]
-        assert (ages == 0).sum() == encoder.encoded and ages.max() == min(turns, number) - 1
-        assert number == 1 or encoder.encoded <= 4 * -(-chunks.n_chunks // turns)
-        chunks.forget(number)
-        kept = {path.name for path in tmp_path.glob("*.npy")}
-        assert len(kept) == (chunks.n_chunks if turns > 1 else 0)
-    if turns > 1:
-        # what came after a checkpoint does not matter: mining 7 again finds those of before
-        encoder.number = 99
-        again = np.concatenate([vectors[:, 0] for _, vectors in chunks.embed(encoder, 7)])
-        assert 7 not in again and 99 in again and again.min() == 8 - turns
-        next(tmp_path.glob("*-00006.npy")).unlink()
-        with pytest.raises(PelError, match="E320"):
-            list(chunks.embed(encoder, 7))
-
-
 # -- what is mined ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"share": 0.3}, {"index": "ivf"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"index": "ivf"}], ids=str)
 def test_the_table_has_the_nearest_that_are_not_gold(store, encoder, tmp_path, settings):
     planner = make_planner(store, HardNegatives(n_negatives=5), alias_share=0.6)
     miner = Miner(planner, MiningSettings(**settings), tmp_path)
@@ -195,7 +158,6 @@ def test_negatives_become_fresher(train, tmp_path, monkeypatch):
 CASES = {
     "each epoch, after a checkpoint": (9, {**HARD, "pel__training__mining__index": "ivf"}),
     "right at a mining": (10, {**HARD, "pel__training__mining__every_steps": 5}),
-    "a share anew": (*(11, {**MIXED, "pel__training__mining__every_steps": 2, "pel__training__mining__share": 0.25}),),
     "mixed, own, accumulated": (
         *(6, {**MIXED, "pel__negatives__shared": False, "pel__training__accumulate_gradient": 2}),
     ),
@@ -203,18 +165,13 @@ CASES = {
 
 
 @pytest.mark.parametrize(("step", "changes"), CASES.values(), ids=CASES.keys())
-def test_stopped_and_resumed(train, tmp_path, step, changes):
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    with pytest.raises(Stopped):
-        train(stopped, trainer=stops_before(step), **changes)
-    train(stopped, resume=True, **changes)
-    train(whole, **changes)
-    assert differing(stopped, whole) == []
+def test_stopped_and_resumed(check_resuming, step, changes):
+    whole = check_resuming(step, **changes)
     assert len(list((whole / "mining").glob("table-*"))) == 1, "older tables are deleted"
 
 
 def test_kill_9_and_resume(train, data, tmp_path):
-    changes = {**MIXED, "pel__training__mining__every_steps": 3, "pel__training__mining__share": 0.5}
+    changes = {**MIXED, "pel__training__mining__every_steps": 3}
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = subprocess.Popen(
@@ -246,7 +203,7 @@ def test_more_steps_than_were_planned(train, tmp_path):
 
 def test_other_mining_is_another_run(train, tmp_path):
     train(tmp_path / "run", pel__training__max_steps=2, **HARD)
-    for name, value in {"depth": 9, "every_steps": 7, "index": "ivf", "share": 0.5}.items():
+    for name, value in {"depth": 9, "every_steps": 7, "index": "ivf"}.items():
         with pytest.raises(PelError, match="different run"):
             train(tmp_path / "run", resume=True, **HARD, **{f"pel__training__mining__{name}": value})
 

@@ -5,8 +5,7 @@ from safetensors.torch import load_file
 
 from spacy_pel.errors import PelError
 
-from ..conftest import CONFIG, contents, differing, metrics
-from .test_resume import Stopped, stops_before
+from ..conftest import CONFIG, contents, metrics
 
 FGSM = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
 
@@ -46,16 +45,11 @@ def test_a_learned_offset_moves_at_its_own_rate(train, tmp_path):
 
 @pytest.mark.parametrize("offset", [None, "learned"])
 @pytest.mark.parametrize("step", [3, 7])
-def test_stopped_and_resumed(train, tmp_path, offset, step):
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    with pytest.raises(Stopped):
-        train(stopped, trainer=stops_before(step), pel__loss__offset=offset)
-    train(stopped, resume=True, pel__loss__offset=offset)
-    train(whole, pel__loss__offset=offset)
-    assert differing(stopped, whole) == []
+def test_stopped_and_resumed(train, check_resuming, offset, step):
+    whole = check_resuming(step, pel__loss__offset=offset)
     for other in (0.0, "learned" if offset is None else None):
-        with pytest.raises(PelError, match="PEL-E312"):
-            train(stopped, resume=True, pel__loss__offset=other)
+        with pytest.raises(PelError, match="E312"):
+            train(whole, resume=True, pel__loss__offset=other)
 
 
 def test_mixed_negatives_have_a_balance_of_their_own(train, tmp_path):

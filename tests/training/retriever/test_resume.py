@@ -14,9 +14,8 @@ import torch
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
-from spacy_pel.training.retriever.loop import Trainer
 
-from ..conftest import CONFIG, SMALL, contents, differing, metrics
+from ..conftest import CONFIG, SMALL, Stopped, contents, differing, metrics, stops_before
 
 SLOW_TRAINING = """
 import sys, json, time
@@ -32,22 +31,6 @@ config, output, overrides = sys.argv[1:]
 settings = read_settings(Path(config), json.loads(overrides))
 loop.Trainer(settings, Path(output), show_progress=False).run()
 """
-
-
-class Stopped(Exception):
-    pass
-
-
-def stops_before(step):
-    """One that falls over before this step."""
-
-    class StoppingTrainer(Trainer):
-        def _update(self, objective, optimizer, batches, number, total):
-            if number == step:
-                raise Stopped
-            return super()._update(objective, optimizer, batches, number, total)
-
-    return StoppingTrainer
 
 
 def test_same_seed_same_files_and_another_seed_others(train, tmp_path):
@@ -99,14 +82,8 @@ CASES = {
 
 
 @pytest.mark.parametrize(("step", "changes"), CASES.values(), ids=CASES.keys())
-def test_stopped_and_resumed(train, tmp_path, step, changes):
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    with pytest.raises(Stopped):
-        train(stopped, trainer=stops_before(step), **changes)
-    best = train(stopped, resume=True, **changes)
-    expected = train(whole, **changes)
-    assert differing(stopped, whole) == []
-    assert best["step"] == expected["step"]
+def test_stopped_and_resumed(check_resuming, step, changes):
+    check_resuming(step, **changes)
 
 
 def test_stopped_twice_and_between_model_best_and_checkpoint(train, tmp_path, monkeypatch):
@@ -127,7 +104,7 @@ def test_stopped_twice_and_between_model_best_and_checkpoint(train, tmp_path, mo
     assert differing(stopped, whole) == []
 
 
-def test_patience_counts_on_after_resuming(train, tmp_path):
+def test_patience_counts_on_after_resuming(train, check_resuming, tmp_path):
     # nothing can be better than the first evaluation where nothing is learnt
     changes = {
         "pel__training__patience": 2,
@@ -135,16 +112,11 @@ def test_patience_counts_on_after_resuming(train, tmp_path):
         "pel__training__optimizer__learn_rate": 1e-30,
         "pel__training__optimizer__weight_decay": 0.0,
     }
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    best = train(whole, **changes)
-    assert [record["step"] for record in metrics(whole)] == [2, 4, 6] and best["step"] == 2
-    with pytest.raises(Stopped):
-        train(stopped, trainer=stops_before(5), **changes)
-    assert train(stopped, resume=True, **changes)["step"] == 2
-    assert differing(stopped, whole) == []
+    whole = check_resuming(5, **changes)
+    assert [record["step"] for record in metrics(whole)] == [2, 4, 6]
     # out of patience it stays
-    assert train(stopped, resume=True, **changes)["step"] == 2
-    assert differing(stopped, whole) == []
+    assert train(tmp_path / "stopped", resume=True, **changes)["step"] == 2
+    assert differing(tmp_path / "stopped", whole) == []
 
 
 def test_resuming_a_finished_training_changes_nothing(train, tmp_path):
@@ -160,12 +132,6 @@ def test_a_finished_training_can_go_on(train, tmp_path):
     train(tmp_path / "run")
     train(tmp_path / "run", resume=True, pel__training__max_steps=16)
     assert [record["step"] for record in metrics(tmp_path / "run")] == [4, 8, 12, 16]
-
-
-def test_resuming_where_there_is_nothing_starts_anew(train, tmp_path):
-    train(tmp_path / "new", resume=True)
-    train(tmp_path / "whole")
-    assert differing(tmp_path / "new", tmp_path / "whole") == []
 
 
 @pytest.fixture(scope="module")

@@ -14,14 +14,13 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.dev import DevRetrieval
-from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 
-from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
+from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, build_examples, document, make_documents, metrics
 
 
 def test_ten_mentions_are_learnt_by_heart(train, tmp_path):

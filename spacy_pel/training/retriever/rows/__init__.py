@@ -1,1 +1,0 @@
-"""Training on the rows of an index, names and annotated mentions, as the linker reads them."""
