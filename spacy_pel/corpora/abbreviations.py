@@ -243,7 +243,7 @@ def _lower(text: str) -> str:
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
-    return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
 
 
 def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) -> Iterator[tuple[int, int, Tokens]]:

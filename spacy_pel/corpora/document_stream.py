@@ -63,11 +63,11 @@ def process_documents(
         for start, text in text_pieces(document.text, nlp.max_length)
     )
     results = _results(nlp, pieces, n_process, batch_size)
-    for _, group in groupby(results, key=lambda one: one[0].number):
-        own = list(group)
-        error = next((result for _, result in own if isinstance(result, str)), "")
-        docs = [] if error else [(piece.start, doc) for piece, doc in own]
-        yield ProcessedDocument(own[0][0].document, docs, error)  # type: ignore[arg-type]
+    for _, group in groupby(results, key=lambda result: result[0].number):
+        results_of_document = list(group)
+        error = next((result for _, result in results_of_document if isinstance(result, str)), "")
+        docs = [] if error else [(piece.start, doc) for piece, doc in results_of_document]
+        yield ProcessedDocument(results_of_document[0][0].document, docs, error)  # type: ignore[arg-type]
 
 
 def text_pieces(text: str, longest: int) -> Iterator[tuple[int, str]]:

@@ -57,9 +57,9 @@ class OffsetCheck:
             The offsets from the first part to the last.
         """
         self.count("mentions")
-        found = text_at(text, spans, surface)
-        same = found is not None and _words(found) == _words(surface)
-        if same or (not self.strict and found is not None and same_but_spelling(found, surface)):
+        written = text_at(text, spans, surface)
+        same = written is not None and _words(written) == _words(surface)
+        if same or (not self.strict and written is not None and same_but_spelling(written, surface)):
             inside = [at for start, end in spans for at in range(start, end) if not text[at].isspace()]
             if not inside:
                 self.drop(f"{where}: expected a mention, got white space")
@@ -69,13 +69,13 @@ class OffsetCheck:
             return min(inside), max(inside) + 1
         shown = ", ".join(f"{start} to {end}" for start, end in spans)
         if self.strict:
-            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=found or ""))
+            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=written or ""))
         self.count("mismatches")
         place = _nearby(text, spans[0][0], surface.strip()) if len(spans) == 1 else None
         if place is not None:
             self.count("repaired")
             return place
-        got = "no text" if found is None else repr(shortened(found, 60))
+        got = "no text" if written is None else repr(shortened(written, 60))
         self.drop(f"{where}: expected {shortened(surface, 60)!r} at characters {shown}, got {got}")
         return None
 
@@ -97,8 +97,8 @@ class OffsetCheck:
 
 def fits(text: str, spans: Sequence[Place], surface: str) -> bool:
     """Whether the text at the offsets is the string of a mention, but for spelling."""
-    found = text_at(text, spans, surface)
-    return found is not None and (_words(found) == _words(surface) != [] or same_but_spelling(found, surface))
+    written = text_at(text, spans, surface)
+    return written is not None and (_words(written) == _words(surface) != [] or same_but_spelling(written, surface))
 
 
 def text_at(text: str, spans: Sequence[Place], surface: str) -> str | None:

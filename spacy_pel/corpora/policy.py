@@ -35,11 +35,11 @@ _ATTRIBUTE = re.compile(r"(?:VariantGroup|Corresponding\w+|OriginalGene):")
 _ID = re.compile(r"[A-Za-z][\w.#-]*:\S+|(?=\D*\d)(?!.*[a-z]{4})[\w./-]+(?:\(\S*\))?")
 
 
-def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> tuple[tuple[str, ...], bool]:
+def split_ids(id_field: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> tuple[tuple[str, ...], bool]:
     """Read an id field.
 
     Args:
-        given: e.g. "D001943|D010051", "D007153+D040181", "-1".
+        id_field: e.g. "D001943|D010051", "D007153+D040181", "-1".
         joiners: the characters that may join ids.
         strip_prefix: taken off the ids that have it, e.g. "MESH:".
 
@@ -47,9 +47,9 @@ def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> t
         The distinct ids and whether all of them are meant.
     """
     inner = "".join(joiner for joiner in joiners if joiner in "|+")
-    fields = _LIST.split(given) if ";" in joiners else [given]
+    fields = _LIST.split(id_field) if ";" in joiners else [id_field]
     if not all(looks_like_id(piece) for field in fields for piece in _split(field, inner)):
-        fields = [given]
+        fields = [id_field]
     ids = []
     for piece in (piece for field in fields for piece in _split(field, inner)):
         entity_id = piece[len(strip_prefix) :] if piece.startswith(strip_prefix) else piece
@@ -108,13 +108,13 @@ def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
     Returns:
         Those kept, in the given order.
     """
-    given = list(mentions)
-    kept: list[int] = []
+    mentions = list(mentions)
+    longest: list[int] = []
     taken: set[int] = set()  # characters
-    for place in sorted(range(len(given)), key=lambda i: (given[i].start - given[i].end, given[i].start)):
-        span = range(given[place].start, given[place].end)
+    for number in sorted(range(len(mentions)), key=lambda i: (mentions[i].start - mentions[i].end, mentions[i].start)):
+        span = range(mentions[number].start, mentions[number].end)
         # longer ones come first, so one that overlaps this one contains its first or last character
         if span.start not in taken and span.stop - 1 not in taken:
-            kept.append(place)
+            longest.append(number)
             taken.update(span)
-    return [given[place] for place in sorted(kept)]
+    return [mentions[number] for number in sorted(longest)]

@@ -63,12 +63,12 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
         span = doc.char_span(mention.start, mention.end, label=mention.label, kb_id=kb_id)
         if span is not None:
             spans.append(span)
-    kept = filter_spans(spans)
-    doc.set_ents(kept)
+    longest = filter_spans(spans)
+    doc.set_ents(longest)
     for key, count in (
         ("mentions", len(document.mentions)),
         ("misaligned", len(document.mentions) - len(spans)),
-        ("overlapping", len(spans) - len(kept)),
+        ("overlapping", len(spans) - len(longest)),
     ):
         report[key] = report.get(key, 0) + count
     return doc

@@ -118,9 +118,9 @@ def document_of(record: dict[str, Any], number: int, where: str) -> Document:
         raise PelError(Errors.E641.format(where=where, got=quoted(text), todo="Convert it to a string."))
     check_unicode({key: record.get(key) for key in ("id", "text", "meta")}, where)
     meta = record.get("meta")
-    given = record.get("id")
-    has_id = given is not None and given != ""  # 0 is one
-    return Document(str(given if has_id else number), text, meta=meta if isinstance(meta, dict) else {})
+    key = record.get("id")
+    has_id = key is not None and key != ""  # 0 is one
+    return Document(str(key if has_id else number), text, meta=meta if isinstance(meta, dict) else {})
 
 
 def _pubtator(path: Path) -> Iterator[Document]:

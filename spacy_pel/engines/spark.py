@@ -55,8 +55,8 @@ def link_dataframe(
     path, sent = str(pipeline), None
     if path.endswith(_ARCHIVES):
         # two archives of one name, or a new one in its place, would be unpacked to one folder
-        found = Path(path).stat() if Path(path).is_file() else None
-        seen = fingerprint([path, found and [found.st_size, found.st_mtime_ns]])
+        status = Path(path).stat() if Path(path).is_file() else None
+        seen = fingerprint([path, status and [status.st_size, status.st_mtime_ns]])
         sent = f"{Path(path).name.split('.')[0]}-{seen[:8]}"
         df.sparkSession.sparkContext.addArchive(f"{path}#{sent}")
 
@@ -76,6 +76,6 @@ def _on_executor(path: str, sent: str | None) -> str:
 
     folder = Path(SparkFiles.get(sent))
     if not (folder / "config.cfg").is_file():  # the archive may hold the folder rather than its files
-        found = [one.parent for one in folder.glob("*/config.cfg")]
-        folder = found[0] if len(found) == 1 else folder
+        folders = [config.parent for config in folder.glob("*/config.cfg")]
+        folder = folders[0] if len(folders) == 1 else folder
     return str(folder)

@@ -113,7 +113,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         `spacy-pel link` writes."""
         request = await read(given, LinkRequest)
         documents = _documents(request)
-        _check_texts(limits, [(one.text, f"document {one.id}") for one in documents], "texts")
+        _check_texts(limits, [(document.text, f"document {document.id}") for document in documents], "texts")
 
         def linked(is_wanted: Callable[[], bool]) -> Response:
             return JSONResponse({"documents": service.link(documents, request.n_candidates, is_wanted)})
@@ -152,9 +152,9 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         """Entities with such a name. Where there are few, those follow that the linker takes for similar."""
         found: list[dict[str, Any]] = await look_up(lambda: service.search(q, n))
         if service.are_few(found):
-            known = {one["id"] for one in found}
+            known = {entity["id"] for entity in found}
             similar = await with_model(lambda _: service.similar(q, n))
-            found = [*found, *(one for one in similar if one["id"] not in known)][:n]
+            found = [*found, *(entity for entity in similar if entity["id"] not in known)][:n]
         return JSONResponse({"entities": found})
 
     @app.get("/learned", response_model=MemoryResponse, summary="List corrections")
@@ -167,7 +167,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         """Corrections count at once, for this text and others. What is known already adds nothing."""
         request = await read(given, LearnRequest)
         corrections = list(map(_correction, request.corrections))
-        _check_texts(limits, [(one.text, "a correction") for one in corrections], "corrections")
+        _check_texts(limits, [(correction.text, "a correction") for correction in corrections], "corrections")
         return await with_model(lambda _: memory(service.learn(corrections, request.by)))
 
     @app.post("/unlearn", response_model=MemoryResponse, summary="Undo corrections")
@@ -201,7 +201,10 @@ def _documents(request: LinkRequest) -> list[Document]:
         raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
     if request.documents is not None:
         pairs = enumerate(request.documents, start=1)
-        return [Document(str(number if one.id is None else one.id), one.text, meta=one.meta) for number, one in pairs]
+        return [
+            Document(str(number if document.id is None else document.id), document.text, meta=document.meta)
+            for number, document in pairs
+        ]
     texts = [request.text] if isinstance(request.text, str) else request.text or []
     return [Document(str(number), text) for number, text in enumerate(texts, start=1)]
 
@@ -243,7 +246,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, err: RequestValidationError) -> Response:
-        shown = [f"{'.'.join(map(str, one['loc'][1:])) or 'body'}: {one['msg']}" for one in err.errors()]
+        shown = [f"{'.'.join(map(str, fault['loc'][1:])) or 'body'}: {fault['msg']}" for fault in err.errors()]
         text = Errors.E733.format(expected="a request as in /docs", got="; ".join(shown))
         return error_response(RequestError(text, status=422))
 

@@ -75,7 +75,7 @@ def read_body(body: bytes, kind: type[Body], *, limits: Limits) -> Body:
         return kind.model_validate(data)
     except ValidationError as err:
         faults = err.errors(include_url=False, include_context=False, include_input=False)
-        shown = [{**one, "loc": ("body", *one["loc"])} for one in faults[:_SHOWN]]
+        shown = [{**fault, "loc": ("body", *fault["loc"])} for fault in faults[:_SHOWN]]
         raise RequestValidationError(shown) from err
 
 

@@ -50,7 +50,7 @@ class Guard:
     def __init__(self, app: App, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()):
         self.app = app
         self.limits = limits
-        self.hosts: frozenset[str] = _LOCAL | {host.lower()} | {one.lower() for one in allowed_hosts}
+        self.hosts: frozenset[str] = _LOCAL | {host.lower()} | {name.lower() for name in allowed_hosts}
         self.is_local = is_local(host)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:

@@ -120,9 +120,9 @@ def _signals_end_quietly() -> Iterator[None]:
         yield
         return
     stops = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, lambda *_: None) for one in stops}
+    before = {number: signal.signal(number, lambda *_: None) for number in stops}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -4,6 +4,7 @@ import os
 import sys
 
 from .piped_workers import end_with_parent, watch_workers
+from .threads import bound_loaded_libraries
 
 _TOKENIZERS = "TOKENIZERS_PARALLELISM"
 _registered = False
@@ -44,9 +45,4 @@ def _one_thread() -> None:
     _is_ours = False  # where the child forks, too, the variable stays: its own pool of threads is gone
     if "tokenizers" in sys.modules:
         os.environ[_TOKENIZERS] = "false"  # whatever the user has set
-    faiss = sys.modules.get("faiss")
-    if faiss is not None:
-        faiss.omp_set_num_threads(1)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(1)
+    bound_loaded_libraries(1)

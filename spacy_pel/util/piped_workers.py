@@ -68,7 +68,7 @@ def _receive(channel: Any, workers: Sequence[Any]) -> Any:
     ended.join()
     for worker in workers:
         worker.kill()
-    signals = {-one: f" ({one.name})" for one in signal.Signals}
+    signals = {-number: f" ({number.name})" for number in signal.Signals}
     raise PelError(Errors.E668.format(got=f"{ended.exitcode}{signals.get(ended.exitcode, '')}"))
 
 

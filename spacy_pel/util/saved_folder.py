@@ -209,8 +209,8 @@ def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
 
 
 def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
-    """Files, given by names and contents (anything with the buffer protocol), as bytes: a line of JSON with
-    names and sizes, then the contents, aligned.
+    """Pack files, given by names and contents (anything with the buffer protocol), to bytes: a line of JSON with
+    names and sizes, then the contents, aligned. Saved pipelines hold such bytes, too: those of a transformer.
 
     Raises:
         PelError: if they are more than 2 GiB.

@@ -27,10 +27,14 @@ def bound_threads(n: int) -> None:
     from threadpoolctl import threadpool_limits
 
     _held[:] = [threadpool_limits(n)]
-    torch, faiss = sys.modules.get("torch"), sys.modules.get("faiss")
-    if torch is not None:
+    bound_loaded_libraries(n)
+
+
+def bound_loaded_libraries(n: int) -> None:
+    """Bound the threads of FAISS and torch, if they are imported."""
+    if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(n)
-    if faiss is not None:
+    if (faiss := sys.modules.get("faiss")) is not None:
         faiss.omp_set_num_threads(n)
 
 

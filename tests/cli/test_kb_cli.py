@@ -16,7 +16,7 @@ from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
-from spacy_pel.util.saved_folder import check_folder
+from spacy_pel.util.saved_folder import verify_folders
 
 from .conftest import done, run
 
@@ -305,7 +305,7 @@ def test_changes_of_a_pipeline_are_linked_at_once(pipeline, tmp_path):
     assert run_json("kb", "add", pipeline, change(tmp_path / "b.jsonl", renamed))["updated"] == 1
     assert linked_alone(pipeline, "Motrin") == "C1"
     assert (pipeline / "NOTES.md").read_text() == "mine", "the other files of the folder are kept"
-    check_folder(pipeline / "proxy_entity_linker", kind="entity linker", version=1, every_hash=True)
+    verify_folders(pipeline / "proxy_entity_linker")
 
 
 def test_a_change_that_fails_leaves_the_pipeline(pipeline, tmp_path):
@@ -394,7 +394,7 @@ def test_edits_of_a_pipeline_stay_through_a_release(pipeline, tmp_path):
     run_json("kb", "edits", pipeline, "--drop", "C3", "--drop", "C1")
     assert linked(pipeline, "aspirin for a stroke") == ["C0", "C3"]
     assert linked_alone(pipeline, "Motrin") != "C1"
-    check_folder(pipeline / "proxy_entity_linker", kind="entity linker", version=1, every_hash=True)
+    verify_folders(pipeline / "proxy_entity_linker")
 
 
 def test_corrections_to_a_retired_entity_are_reported(pipeline, tmp_path):

@@ -29,7 +29,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import Encoder, Entity
 from spacy_pel.util import read_json, write_json
-from spacy_pel.util.saved_folder import check_folder, write_manifest
+from spacy_pel.util.saved_folder import verify_folders, write_manifest
 from spacy_pel.util.saved_part import read_part, write_part
 
 NAME = "tests.Lengths.v1"
@@ -78,7 +78,7 @@ def registered():
 def test_an_encoder_of_one_file_is_loaded_by_its_name(registered, tmp_path):
     assert isinstance(Lengths(), Encoder)
     Lengths(scale=3.0).to_disk(tmp_path / "model")
-    check_folder(tmp_path / "model", kind="encoder", version=1, every_hash=True)
+    verify_folders(tmp_path / "model")
     loaded = load_encoder(tmp_path / "model", backend=TorchBackend())
     assert isinstance(loaded, Lengths) and loaded.encode_names(["four"]).tolist() == [[3.0, 4.0]]
 

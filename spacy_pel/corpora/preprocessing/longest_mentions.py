@@ -16,6 +16,6 @@ class LongestMentions:
         self.report: dict[str, int] = {"overlapping_dropped": 0}
 
     def __call__(self, document: Document) -> list[Document]:
-        kept = without_overlaps(document.mentions)
-        self.report["overlapping_dropped"] += len(document.mentions) - len(kept)
-        return [replace(document, mentions=kept, meta=dict(document.meta))]
+        longest = without_overlaps(document.mentions)
+        self.report["overlapping_dropped"] += len(document.mentions) - len(longest)
+        return [replace(document, mentions=longest, meta=dict(document.meta))]

@@ -32,5 +32,5 @@ def preprocess(documents: Iterable[Document], steps: Sequence[Preprocessor]) -> 
     for document in documents:
         made: list[Document] = [document]
         for step in steps:
-            made = [new for one in made for new in step(one)]
+            made = [new for old in made for new in step(old)]
         yield from made

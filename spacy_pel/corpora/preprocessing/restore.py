@@ -49,7 +49,7 @@ def restored(records: Iterable[Record], originals: dict[str, Document], path: Pa
                     raise PelError(Errors.E241.format(document=document_id, path=path, start=start, end=end))
                 moved = {**mention, "start": start, "end": end, "text": original.text[start:end]}
                 mentions.setdefault((start, end, str(mention.get("label") or "")), moved)
-        ordered = sorted(mentions.values(), key=lambda one: (one["start"], -one["end"]))
+        ordered = sorted(mentions.values(), key=lambda mention: (mention["start"], -mention["end"]))
         yield {"id": document_id, "text": original.text, "mentions": ordered, "meta": original.meta}
 
 

@@ -34,15 +34,15 @@ class SentenceWindows:
         sentences = self._sentences(document)
         for number, (start, end) in enumerate(sentences):
             self.report["sentences"] += 1
-            own = [mention for mention in document.mentions if start <= mention.start < end]
-            if not own:
+            mentions = [mention for mention in document.mentions if start <= mention.start < end]
+            if not mentions:
                 self.report["sentences_without_mentions"] += 1
                 continue
             first = sentences[max(0, number - self.neighbours)][0]
             last = sentences[min(len(sentences) - 1, number + self.neighbours)][1]
             window = document.text[first:last]
             name = f"{document.id}#{number + 1}"
-            windows.append(rewritten(document, window, OffsetMap.cut(first, last), id=name, mentions=own))
+            windows.append(rewritten(document, window, OffsetMap.cut(first, last), id=name, mentions=mentions))
         return windows
 
     def _sentences(self, document: Document) -> list[Sentence]:
@@ -54,9 +54,9 @@ class SentenceWindows:
             self._nlp = spacy.blank(self.lang)
             self._nlp.add_pipe("sentencizer")
         sentences: list[Sentence] = []
-        found = [(span.start_char, span.end_char) for span in self._nlp(document.text).sents]
-        bounds = [*(start for start, _ in found), len(document.text)][1:]
-        for (start, end), bound in zip(found, bounds, strict=True):
+        spans = [(span.start_char, span.end_char) for span in self._nlp(document.text).sents]
+        bounds = [*(start for start, _ in spans), len(document.text)][1:]
+        for (start, end), bound in zip(spans, bounds, strict=True):
             ends = [m.end for m in document.mentions if start <= m.start < bound]
             if sentences and sentences[-1][1] > start:  # a mention reaches into this one
                 start, end = sentences[-1][0], max(sentences.pop()[1], end)

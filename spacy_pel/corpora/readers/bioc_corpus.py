@@ -125,7 +125,7 @@ def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[tuple[str, tuple[Bas
             for places in zip(*(text.mentions for text in texts), strict=True):
                 surface = text_or_empty(places[0][1].get("text"))
                 if places[0][0]:
-                    matches = (fits(one.text, place[0], surface) for one, place in zip(texts, places, strict=True))
+                    matches = (fits(text.text, place[0], surface) for text, place in zip(texts, places, strict=True))
                     fitting = tuple(base for base, match in zip(bases, matches, strict=True) if match)
                     yield f"{where}: {quoted(surface)}", fitting
 

@@ -84,7 +84,7 @@ class BiocText:
             spans = []
             for location in annotation.get("locations") or []:
                 start, length = whole_number(location["offset"]), whole_number(location["length"])
-                earlier = [] if self.base.from_passage else [one for one in pieces if one.offset <= start]
+                earlier = [] if self.base.from_passage else [piece for piece in pieces if piece.offset <= start]
                 piece = (earlier[-1:] or pieces[:1] or [_Piece("", at=0, offset=0)])[0]
                 start += piece.offset if self.base.from_passage else 0
                 spans.append((piece.place(start), piece.place(start + length)))

@@ -68,13 +68,13 @@ class BratCorpus(CorpusReaderBase):
                 self.count("notes" if kind == "#" else _OTHER.get(kind, "unknown_lines"))
         document.text = _text(document.text, [(spans, surface) for _, _, spans, surface in mentions.values()])
         for key, (where, label, spans, surface) in mentions.items():
-            found, composite = split_ids("|".join(notes.get(key, [])), strip_prefix=self.strip_prefix)
+            entity_ids, composite = split_ids("|".join(notes.get(key, [])), strip_prefix=self.strip_prefix)
             if key in ids:
-                references = [unquote(one).removeprefix(_OWN) for one in ids[key] if has_id(one)]
-                found = tuple(dict.fromkeys(one.removeprefix(self.strip_prefix) for one in references))
+                references = [unquote(reference).removeprefix(_OWN) for reference in ids[key] if has_id(reference)]
+                entity_ids = tuple(dict.fromkeys(reference.removeprefix(self.strip_prefix) for reference in references))
                 composite = False
             spans = _joined(document.text, spans)
-            self.add(document, spans, surface, label=label, ids=found, composite=composite, where=where)
+            self.add(document, spans, surface, label=label, ids=entity_ids, composite=composite, where=where)
         return document
 
 

@@ -68,8 +68,8 @@ class DocbinCorpus(CorpusReaderBase):
                 self.count("mentions")
                 self.count("unlabelled")
                 continue
-            given = "" if span.kb_id_ == NIL else span.kb_id_
-            ids, _ = split_ids(given, joiners="|", strip_prefix=self.strip_prefix)
+            field = "" if span.kb_id_ == NIL else span.kb_id_
+            ids, _ = split_ids(field, joiners="|", strip_prefix=self.strip_prefix)
             place = [(span.start_char, span.end_char)]
             self.add(document, place, span.text, label=span.label_, ids=ids, where=where)
 

@@ -54,8 +54,8 @@ class GscCorpus(CorpusReaderBase):
             match = _LINE.fullmatch(line)
             if match is None:
                 raise wrong_format("gsc", where, "[start::end], a tab and HP_0000110 | text", quoted(line))
-            start, end, given, surface = match.groups()
-            ids, _ = split_ids(_UNDERSCORE_ID.sub(r"\1:\2", given), strip_prefix=self.strip_prefix)
+            start, end, field, surface = match.groups()
+            ids, _ = split_ids(_UNDERSCORE_ID.sub(r"\1:\2", field), strip_prefix=self.strip_prefix)
             self.add(document, [(int(start), int(end))], surface, label="", ids=ids, where=where)
 
 

@@ -10,16 +10,16 @@ from ...registry import registry
 from ...types import NIL, Document, Mention
 from ...util import logger, numbered_jsonl, write_jsonl
 from ...util.files import guarded
-from ..offsets import OffsetCheck, new_report
+from ..offsets import OffsetCheck
 from .parquet_rows import parquet_rows
-from .reader_base import id_text, text_or_empty, whole_number
+from .reader_base import CorpusReaderBase, id_text, text_or_empty, whole_number
 
 PathLike = str | Path
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 
 
 @registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
-class JsonlCorpus:
+class JsonlCorpus(CorpusReaderBase):
     """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
 
     A mention may have "composite" (all ids are meant) and "text", which is compared with
@@ -33,22 +33,7 @@ class JsonlCorpus:
     """
 
     def __init__(self, *, strict: bool = True, strip_prefix: str = "") -> None:
-        self.strict = strict
-        self.strip_prefix = strip_prefix
-        self._begin()
-
-    def _begin(self) -> None:
-        self.report: dict[str, int] = new_report()
-        self.check = OffsetCheck(self.report, strict=self.strict)
-
-    def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
-        """Raises:
-        PelError: if a line is not a document, a mention's offsets do not match, or there is no
-            document.
-        """
-        yield from guarded(self.read(paths), type(self).__name__, paths)
-        if not self.report["documents"]:
-            raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
+        super().__init__(strict=strict, strip_prefix=strip_prefix)
 
     def read(self, paths: Sequence[Path], *, gold: bool = False) -> Iterator[Document]:
         """As calling it, but a file may be empty.
@@ -56,11 +41,9 @@ class JsonlCorpus:
         Args:
             gold: the output of ``link`` is an error.
         """
-        self._begin()
         for path in paths:
             n_links = corrected = 0
             for number, record in _numbered(Path(path)):
-                self.report["documents"] += 1
                 document = _document(record, self.check, f"{path}, line {number}")
                 links = [mention for mention in record.get("mentions") or [] if _LINK_KEYS <= mention.keys()]
                 if gold and links:
@@ -77,6 +60,9 @@ class JsonlCorpus:
                 logger.warning(Warnings.W202.format(path=path, n=corrected))
             elif n_links:
                 logger.warning(Warnings.W203.format(path=path, n=n_links))
+
+    def tidied(self, paths: Sequence[Path]) -> Iterator[Document]:
+        return self.read(paths)  # as they are
 
 
 def read_corpus(path: PathLike) -> Iterator[Document]:

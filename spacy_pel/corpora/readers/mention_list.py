@@ -49,16 +49,16 @@ class MentionList(CorpusReaderBase):
         rows = read_cells(path, read_lines(path), quotes=False)
         _, header = next(rows, (1, []))
         columns = {**_COLUMNS, **(_SPLIT if self.part is not None else {})}
-        found = {field: [name for name in names if name in header] for field, names in columns.items()}
-        if missing := [" or ".join(columns[field]) for field in columns if not found[field]]:
+        known = {field: [name for name in names if name in header] for field, names in columns.items()}
+        if missing := [" or ".join(columns[field]) for field in columns if not known[field]]:
             expected = f"a header with {', '.join(missing)}"
             raise wrong_format("mentionlist", f"{path}, line 1", expected, quoted(header))
-        places = {field: header.index(names[0]) for field, names in found.items()}
+        numbers = {field: header.index(names[0]) for field, names in known.items()}
         for number, cells in rows:
             if len(cells) != len(header):
                 expected = f"{len(header)} cells as in the header"
                 raise wrong_format("mentionlist", f"{path}, line {number}", expected, str(len(cells)))
-            row = {field: " ".join(cells[place].split()) for field, place in places.items()}
+            row = {field: " ".join(cells[place].split()) for field, place in numbers.items()}
             if row.get("split") == self.part:
                 yield row["document"], row["id"], row["mention"]
 

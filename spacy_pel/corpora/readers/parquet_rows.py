@@ -72,5 +72,5 @@ def as_in_json(row: dict[str, Any]) -> dict[str, Any]:
         if mention.get("id_set", ()) is None:  # JSON lines have it only where there is one
             del mention["id_set"]
         if mention.get("candidates"):
-            mention["candidates"] = [[one["id"], one["score"]] for one in mention["candidates"]]
+            mention["candidates"] = [[candidate["id"], candidate["score"]] for candidate in mention["candidates"]]
     return row

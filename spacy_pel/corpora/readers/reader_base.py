@@ -46,13 +46,14 @@ class CorpusReaderBase(ABC):
         """
         paths = [Path(path) for path in paths]
         self._begin()
-        for document in guarded(self._tidied(paths), type(self).__name__, paths):
+        for document in guarded(self.tidied(paths), type(self).__name__, paths):
             self.report["documents"] += 1
             yield document
         if not self.report["documents"]:
             raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
 
-    def _tidied(self, paths: Sequence[Path]) -> Iterator[Document]:
+    def tidied(self, paths: Sequence[Path]) -> Iterator[Document]:
+        """Stream the documents with their mentions in order."""
         for document in self.read(paths):
             document.mentions = tidy(document.mentions, self.report)
             ids = [entity_id for mention in document.mentions for entity_id in mention.ids]

@@ -45,7 +45,7 @@ class St21pvCorpus(CorpusReaderBase):
 
     def _document(self, record: dict[str, Any], where: str) -> Document:
         document = Document(id_text(record["pmid"]), "")
-        found = []
+        mentions = []
         for sentence in record["sentences"]:
             tokens: list[str] = sentence["tokens"]
             fixed: dict[int, str] = {}
@@ -57,8 +57,8 @@ class St21pvCorpus(CorpusReaderBase):
             document.text = f"{document.text} {piece}" if document.text else piece
             for given in sentence["mentions"]:
                 start, end = offsets[given["start"]][0], offsets[given["end"] - 1][1]
-                found.append((start + shift, end + shift, given["text"], given["cui"]))
-        for start, end, surface, cui in found:
+                mentions.append((start + shift, end + shift, given["text"], given["cui"]))
+        for start, end, surface, cui in mentions:
             ids, _ = split_ids(cui, strip_prefix=self.strip_prefix)
             self.add(document, [(start, end)], surface, label="", ids=ids, where=f"{where} ({document.id})")
         return document

@@ -73,7 +73,7 @@ def _fragments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _reference(kb_id: str) -> str:
-    kb_id = re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), kb_id)  # columns are parted by blanks
+    kb_id = re.sub(r"[\s%]", lambda match: quote(match[0], safe=""), kb_id)  # columns are parted by blanks
     return f"{_PREFIX}:{kb_id}" if ":" not in kb_id or kb_id.startswith(f"{_PREFIX}:") else kb_id
 
 
