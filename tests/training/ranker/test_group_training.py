@@ -13,10 +13,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors.all_mentions import AllMentions
-from spacy_pel.training.anchors.mean_prototype import MeanPrototype
-from spacy_pel.training.anchors.one_mention import OneMention
-from spacy_pel.training.anchors.soft_radius import SoftRadius
+from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.ranker.candidates import RankMentions, _find

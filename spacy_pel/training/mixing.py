@@ -1,15 +1,42 @@
-"""AMH: hard negatives mixed with the positive (Cai et al. 2023, section 3.3, Eq. 8-10)."""
+"""Mixing: makes or selects the negatives of a mention from those in the batch (Cai et al. 2023)."""
 
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from ...encoders.similarities import Encoded, TokenVectors, take
-from ...errors import Errors, PelError
-from ...registry import registry
-from .choose import hardest
-from .mixing import StrongNegatives
+from ..encoders.similarities import Encoded, TokenVectors, take
+from ..errors import Errors, PelError
+from ..registry import registry
+
+
+class StrongNegatives(NamedTuple):
+    """Negatives of each mention.
+
+    entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
+    mask: (n, k) bool, False = a mention has fewer.
+    weights: (n,) W of each mention, or None if nothing is mixed.
+    """
+
+    entities: Encoded
+    mask: Tensor
+    weights: Tensor | None = None
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """Makes the negatives of the loss from those of the batch."""
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """Args:
+            entities: m of them, the positive of mention i at position i.
+            scores: (n, m), of all mentions and entities, detached.
+            mask: (n, m) bool, True = entity j is a negative of mention i.
+
+        Returns:
+            Attached to the graph of the entities.
+        """
+        ...
 
 
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
@@ -72,3 +99,39 @@ def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
 
 def _without_padding(tokens: TokenVectors) -> Tensor:
     return tokens.vectors.masked_fill(~tokens.mask.unsqueeze(-1), 0.0)
+
+
+@registry.pel_mixing("spacy-pel.HardestInBatch.v1")
+class HardestInBatch:
+    """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
+    without its mixing, as with alpha = 0. Not in the paper.
+
+    Args:
+        k: maximum number of negatives per mention.
+    """
+
+    def __init__(self, *, k: int = 1):
+        if k < 1:
+            raise PelError(Errors.E301.format(name="k", least=1, value=k))
+        self.k = k
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """At most k per mention; see ``Mixing``."""
+        places, real = hardest(scores, mask, self.k)
+        return StrongNegatives(take(entities, places), real)
+
+
+def hardest(scores: Tensor, mask: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The k negatives of each mention that score highest.
+
+    Args:
+        scores: (n, m).
+        mask: (n, m) bool, True = a negative.
+        k: negatives per mention.
+
+    Returns:
+        (n, K) positions among the m, and (n, K) bool, False = no such negative;
+        K = min(k, m).
+    """
+    best = scores.detach().masked_fill(~mask, -torch.inf).topk(min(k, scores.shape[1]), dim=1)
+    return best.indices, mask.gather(1, best.indices)
