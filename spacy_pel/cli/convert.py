@@ -88,9 +88,9 @@ def convert(
     if dev_out is None:
         written = [write(out, keep)]
     else:
-        from ..corpora import carve
+        from ..corpora import split_by_hash
 
-        fit, dev = carve(keep, dev_share)  # before preprocessing: windows of one document stay together
+        fit, dev = split_by_hash(keep, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, fit), write(dev_out, dev)]
     report = dict(part.report)
     changed = {name: dict(step.report) for name, step in steps.items()}

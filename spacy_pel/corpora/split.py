@@ -29,7 +29,7 @@ def read_ids(path: str | Path) -> set[str]:
     return ids
 
 
-def carve(documents: Iterable[Document], share: float) -> tuple[list[Document], list[Document]]:
+def split_by_hash(documents: Iterable[Document], share: float) -> tuple[list[Document], list[Document]]:
     """Split off a development set; it does not depend on the order of the documents.
 
     The documents whose ids have the smallest BLAKE2b hash (64 bits) go to the development
@@ -59,7 +59,7 @@ def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
         n: how many parts.
 
     Returns:
-        The original ids of each part, by their hashes; the first is what ``carve``
+        The original ids of each part, by their hashes; the first is what ``split_by_hash``
         splits off with a share of 1 / n.
 
     Raises:

@@ -74,17 +74,17 @@ class AdaptiveMixup:
         """At most k per mention; see ``Mixing``."""
         places, real = hardest(scores, mask, self.k)
         weights = mix_weights(scores.detach(), places, real)
-        own = torch.arange(len(scores), device=scores.device).unsqueeze(1)
-        mixed = _mix(self.alpha * weights, take(entities, own), take(entities, places))
+        diagonal = torch.arange(len(scores), device=scores.device).unsqueeze(1)
+        mixed = _mix(self.alpha * weights, take(entities, diagonal), take(entities, places))
         return StrongNegatives(mixed, real, weights)
 
 
 def mix_weights(scores: Tensor, places: Tensor, real: Tensor) -> Tensor:
     """(n,) W of Eq. 9, from 0 to 1; 1 for a mention without negatives."""
     competing = scores.gather(1, places).masked_fill(~real, -torch.inf)
-    own = scores.diagonal().unsqueeze(1)
+    positives = scores.diagonal().unsqueeze(1)
     # softmax subtracts the maximum first: no overflow
-    return torch.softmax(torch.cat([own, competing], dim=1), dim=1)[:, 0]
+    return torch.softmax(torch.cat([positives, competing], dim=1), dim=1)[:, 0]
 
 
 def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
@@ -93,8 +93,10 @@ def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
         pooled: Any = (positives, negatives)
         return shares[:, None, None] * pooled[0] + pooled[1]  # type: ignore[no-any-return]
     # the transformer's output at padding is arbitrary
-    own, others = (_without_padding(tokens) for tokens in (positives, negatives))
-    return TokenVectors(shares[:, None, None, None] * own + others, positives.mask | negatives.mask)
+    positive_tokens, negative_tokens = (_without_padding(tokens) for tokens in (positives, negatives))
+    return TokenVectors(
+        shares[:, None, None, None] * positive_tokens + negative_tokens, positives.mask | negatives.mask
+    )
 
 
 def _without_padding(tokens: TokenVectors) -> Tensor:

@@ -45,7 +45,7 @@ def test_numbers_in_a_list_of_texts_are_what_was_typed():
     assert made.types == {"1.10", "1e5"}
 
 
-def test_split_and_carve(tmp_path):
+def test_split_and_split_by_hash(tmp_path):
     ids = tmp_path / "ids.txt"
     ids.write_text("100\n102\n999\n", encoding="utf8")
     fit, dev = tmp_path / "fit.jsonl", tmp_path / "dev.jsonl"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.corpora import carve, read_ids
+from spacy_pel.corpora import read_ids, split_by_hash
 from spacy_pel.corpora.preprocessing import original_id
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.corpora.split import folds
@@ -14,33 +14,33 @@ def corpus(n):
     return [Document(str(number), f"text {number}") for number in range(n)]
 
 
-def test_carve_does_not_depend_on_the_order():
-    fit, dev = carve(corpus(95), 0.1)
+def test_split_by_hash_does_not_depend_on_the_order():
+    fit, dev = split_by_hash(corpus(95), 0.1)
     assert len(dev) == 10 and len(fit) == 85  # round(9.5) = 10: Python rounds to even
-    _, again = carve(reversed(corpus(95)), 0.1)
+    _, again = split_by_hash(reversed(corpus(95)), 0.1)
     assert {document.id for document in again} == {document.id for document in dev}
     assert [int(document.id) for document in fit] == sorted(int(document.id) for document in fit)
-    assert {document.id for document in carve(corpus(95), 0.2)[1]} > {document.id for document in dev}
+    assert {document.id for document in split_by_hash(corpus(95), 0.2)[1]} > {document.id for document in dev}
 
 
-def test_carve_keeps_the_documents_of_an_id_together():
-    fit, dev = carve(corpus(10) + corpus(10), 0.5)
+def test_split_by_hash_keeps_the_documents_of_an_id_together():
+    fit, dev = split_by_hash(corpus(10) + corpus(10), 0.5)
     assert len(fit) == len(dev) == 10
     assert not {document.id for document in fit} & {document.id for document in dev}
 
 
-def test_carve_is_the_documented_hash():
+def test_split_by_hash_is_the_documented_hash():
     # the first of 0..4 by BLAKE2b-64, computed with b2sum -l 64
-    _, dev = carve(corpus(5), 0.2)
+    _, dev = split_by_hash(corpus(5), 0.2)
     assert [document.id for document in dev] == ["2"]
 
 
-def test_folds_are_parts_the_first_of_which_is_carved():
+def test_folds_are_parts_the_first_of_which_is_split_by_hash():
     documents = corpus(95) + corpus(3)
     parts = folds(reversed(documents), 10)
     assert {len(part) for part in parts} <= {9, 10} and sum(map(len, parts)) == 95
     assert set.union(*parts) == {document.id for document in documents}
-    assert parts[0] == {document.id for document in carve(documents, 0.1)[1]}
+    assert parts[0] == {document.id for document in split_by_hash(documents, 0.1)[1]}
     assert folds(corpus(3), 3) == folds(corpus(3), 3) != folds(corpus(3), 2)
     with pytest.raises(PelError, match="E218.*3.*2"):
         folds(corpus(2), 3)
@@ -58,21 +58,21 @@ def test_the_parts_of_a_document_stay_together():
     made = windows(30)
     assert len({part.id for part in made}) == 90
     for share in (0.1, 0.5):
-        fit, dev = carve(made, share)
+        fit, dev = split_by_hash(made, share)
         assert len(dev) == 90 * share and len(fit) + len(dev) == 90
         assert not {original_id(part) for part in fit} & {original_id(part) for part in dev}
-        assert {original_id(part) for part in dev} == {one.id for one in carve(corpus(30), share)[1]}
+        assert {original_id(part) for part in dev} == {one.id for one in split_by_hash(corpus(30), share)[1]}
     assert folds(made, 10) == folds(corpus(30), 10)
 
 
 def test_another_original_in_the_meta_is_not_ours():
     foreign = [Document(str(i), "a", meta={"original": {"id": "same"}}) for i in range(10)]
-    assert len(carve(foreign, 0.5)[1]) == 5
+    assert len(split_by_hash(foreign, 0.5)[1]) == 5
 
 
-def test_carve_refuses_other_shares():
+def test_split_by_hash_refuses_other_shares():
     with pytest.raises(PelError, match="between 0 and 1"):
-        carve(corpus(3), 1.5)
+        split_by_hash(corpus(3), 1.5)
 
 
 def test_read_ids(tmp_path):
