@@ -1,21 +1,21 @@
-# make demo [TEXT="..."], make test, make lint, make smoke, make versions: each sets up .venv first.
+# make demo [TEXT="..."], check, test, lint, docs, smoke, versions: each sets up .venv first.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,scispacy,openvino,trf,bm25,serve
+EXTRAS := dev,docs,report,train,scispacy,openvino,trf,bm25,serve
 # compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
-SOURCES := setup.cfg pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
+SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
-.PHONY: demo test lint smoke versions clean
+.PHONY: demo check test lint docs smoke versions clean
 .DELETE_ON_ERROR:
 
 # the packages it needs; reinstalled when a version or a requirement changes
-$(VENV)/packages.stamp: constraints.txt setup.cfg
+$(VENV)/packages.stamp: constraints.txt pyproject.toml
 	@echo "Setting up $(VENV): downloading torch, spaCy and others takes a few minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt torch==2.13.0 setuptools
@@ -37,6 +37,14 @@ demo: $(VENV)/installed.stamp
 # tests the installed package, not the sources next to the tests
 test: $(VENV)/installed.stamp
 	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/pytest -n 2 $(PYTEST_ARGS)
+
+# what to run before each commit: under 90 s
+check: lint
+	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_ARGS)
+
+# the site with the reference, in build/site
+docs: $(VENV)/installed.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # a row of the table in CONTRIBUTING.md: make test versions PYTHON=python3.13 VENV=.venv313
 TABLE := numpy spacy torch transformers faiss-cpu

@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from spacy_pel.evaluation.metrics.paired_bootstrap import Difference
+from spacy_pel.evaluation.metrics.bootstrap import Difference
 
 
 def table_of_differences(

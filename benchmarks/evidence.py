@@ -20,10 +20,9 @@ from rich.table import Table
 from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
+from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
+from spacy_pel.linking.calibration import Examples, collect, count_label_types
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
-from spacy_pel.linking.examples import Examples
-from spacy_pel.linking.label_types import label_types
 from spacy_pel.linking.tables import take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
@@ -127,7 +126,7 @@ def read_examples(pipeline: Path, corpus: Path) -> tuple[Examples, Flags]:
     nlp, name, component = load_pipeline(pipeline)
     ask, documents = query_maker(nlp, name=name), list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]
-    _, [found] = label_types([component.linker.examples_of(queries, documents).linkable])
+    _, [found] = count_label_types([collect(component.linker, queries, documents).linkable])
     priors = component.linker.index.priors
     unseen = np.array([not (priors.total(rows) > 0).any() for rows in found.gold], dtype=np.bool_)
     return found, unseen

@@ -227,7 +227,7 @@ def open_index(path: Path) -> None:
 
     encoder = load_encoder(path.parent / "base" / "encoder" / "model-best")
     index = EntityIndex.from_disk(path, encoder=encoder)
-    scores, rows = index.search_rows(encoder.encode_names(["fever"]), 3)
+    scores, rows = index.search_entities(encoder.encode_names(["fever"]), 3)
     assert (rows >= 0).any()
 
 
@@ -447,9 +447,9 @@ def _without_times(value: Any) -> Any:
 
 def leftovers(folder: Path) -> list[Path]:
     """Hidden folders that a killed process left, and saved parts of its work."""
-    from spacy_pel.util.replacing import is_holder
+    from spacy_pel.util.replacing import is_staging_dir
 
-    found = [path for path in folder.rglob("*") if is_holder(path.name) or path.name.endswith(".parts")]
+    found = [path for path in folder.rglob("*") if is_staging_dir(path.name) or path.name.endswith(".parts")]
     return [path for path in found if "base" not in path.relative_to(folder).parts]
 
 

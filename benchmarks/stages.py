@@ -86,7 +86,7 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
         ("links as objects", type(linker), "link"),
         ("candidates", type(linker.generator), "generate"),
         (ENCODE, type(linker.encoder), "encode_mentions"),
-        ("evidence: joining", bi_encoder, "gather_evidence"),
+        ("evidence: joining", bi_encoder, "find_candidates"),
         ("search", EntityIndex, "search_groups"),
         ("evidence: exact matches", evidence, "name_matches"),
         ("evidence: priors", evidence, "named_before"),

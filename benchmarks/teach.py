@@ -55,7 +55,7 @@ def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> 
     Returns:
         In the order of the documents.
     """
-    from spacy_pel.linking import EncodedQuery, MentionQuery
+    from spacy_pel.linking import MentionQuery
     from spacy_pel.util import fingerprint
 
     pairs = [(n, one, m) for n, one in enumerate(documents) for m in one.mentions if not m.composite]
@@ -68,7 +68,7 @@ def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> 
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             np.save(kept, vectors)
-    queries = [EncodedQuery(*query, vector) for query, vector in zip(plain, vectors, strict=True)]
+    queries = [query._replace(vector=vector) for query, vector in zip(plain, vectors, strict=True)]
     gold = []
     for _, _, mention in pairs:
         live = [linker.kb.resolve(one) for one in mention.ids]
@@ -103,7 +103,7 @@ def link(linker: Any, mentions: Mentions) -> Result:
 
 def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> dict[str, Any]:
     """Metrics, and the paired difference to ``before``."""
-    from spacy_pel.evaluation.metrics.paired_bootstrap import share_difference
+    from spacy_pel.evaluation.metrics.bootstrap import share_difference
     from spacy_pel.evaluation.metrics.reliability import reliability_metrics
 
     rng = np.random.default_rng(seed)
@@ -145,7 +145,7 @@ def corrections_of(result: Result, mentions: Mentions) -> tuple[list[int], list[
     wrong = np.flatnonzero(~result.hits).tolist()
     made = []
     for number in wrong:
-        text, start, end, label = mentions.queries[number]
+        text, start, end, label, *_ = mentions.queries[number]
         answer = mentions.gold[number][0] if mentions.gold[number] else NIL
         made.append(Correction(text, start, end, answer, label, mentions.doc_ids[number]))
     return wrong, made

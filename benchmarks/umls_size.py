@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.kb_open import measure_apart
-from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES, ST21PV_TYPES, with_descendants
+from spacy_pel.kb.readers.umls_types import ST21PV_TYPES, semantic_types, with_descendants
 from spacy_pel.util import read_json
 
 TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRRANK", "MRCUI")
@@ -43,7 +43,7 @@ _SOURCES = [
     for kind in ("PT", "SY", "PN", "IN", "ET")
 ]
 _WANTED = sorted(with_descendants(ST21PV_TYPES))
-_OTHER = sorted(set(SEMANTIC_TYPES) - set(_WANTED))
+_OTHER = sorted(set(semantic_types()) - set(_WANTED))
 _SHARE = 0.8  # of the concepts have a type of st21pv
 _NAMES = 3.52  # names of a concept, on average, before repeated ones are dropped
 _EXTRAS = 0.081  # rows per name that add none: repeated, obsolete, or Spanish
@@ -152,7 +152,7 @@ def _type_lines(cuis: list[str], kept: NDArray[np.bool_], rng: np.random.Generat
         first = int(pick * len(types))
         for at in (first, first + 1) if chance < 0.1 else (first,):
             tui = types[at % len(types)]
-            tree, name = SEMANTIC_TYPES[tui]
+            tree, name = semantic_types()[tui]
             lines.append(f"{cui}|{tui}|{tree}|{name}|AT{at:08}|256|\n")
     return lines
 

@@ -1,4 +1,4 @@
-"""Our registries: one per kind of part, filled from the entry points in ``setup.cfg``."""
+"""Our registries: one per kind of part, filled from the entry points in ``pyproject.toml``."""
 
 import re
 from importlib.metadata import entry_points
@@ -7,7 +7,7 @@ from typing import Any
 import catalogue
 from spacy.util import registry as spacy_registry
 
-from .errors import Errors, PelError, nearest
+from .errors import Errors, PelError, did_you_mean
 
 
 class registry:
@@ -72,18 +72,18 @@ class registry:
         return short
 
     @classmethod
-    def meant(cls, message: str) -> str:
-        """Find what an unknown registry or part may have been meant to be.
+    def did_you_mean(cls, message: str) -> str:
+        """Suggest a registry or part for an unknown one.
 
         Args:
             message: an error's text, with the unknown name in quotation marks.
 
         Returns:
-            Words to append, e.g. " Perhaps 'pel_losses' was meant."; empty if nothing is near.
+            Words to append, e.g. " (did you mean 'pel_losses'?)"; empty if nothing is close.
         """
         known = [*cls.names(), *(full for name in cls.names() for full in cls.parts(name).values())]
         for word in re.findall(r"'([\w.-]+)'", message):
-            if word not in known and (hint := nearest(word, known, cutoff=0.8)):
+            if word not in known and (hint := did_you_mean(word, known, cutoff=0.8)):
                 return hint
         return ""
 
@@ -105,7 +105,7 @@ class registry:
         full = known.get(name, name)
         table = getattr(cls, registry_name)
         if full not in table:
-            hint = nearest(name.lower(), known) or nearest(name, known.values())
+            hint = did_you_mean(name.lower(), known) or did_you_mean(name, known.values())
             names = ", ".join(sorted(known))
             raise PelError(Errors.E001.format(name=name, registry=registry_name, hint=hint, known=names))
         return table.get(full)

@@ -34,7 +34,7 @@ from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
-from spacy_pel.kb.store.edits import edits_from_bytes, edits_to_bytes
+from spacy_pel.kb.edits import edits_from_bytes, edits_to_bytes
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
 from spacy_pel.training.ranker import settings as rank_settings
@@ -105,6 +105,7 @@ PAGES_WITH_INI = [path for path in PAGES if "```ini" in path.read_text(encoding=
 PAGES_WITH_PYTHON = [path for path in PAGES if "```python" in path.read_text(encoding="utf8")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES_WITH_PYTHON, ids=name)
 def test_python_runs_and_prints_what_the_page_says(path, pipeline, own_parts, capsys):
     ran = list(run_python(path, capsys))
@@ -128,8 +129,8 @@ def test_own_part_of_the_page_works(own_parts, capsys):
     import torch
 
     list(run_python(DOCS / "parts.md", capsys))
-    written = [code for language, code in blocks(DOCS / "parts.md") if language == "ini"]
-    (entry_point,) = re.findall(r"^    (\S+) = \S+:Hinge$", "\n".join(written), re.MULTILINE)
+    written = [code for language, code in blocks(DOCS / "parts.md") if language == "toml"]
+    (entry_point,) = re.findall(r'^"(\S+)" = "\S+:Hinge"$', "\n".join(written), re.MULTILINE)
     loss = registry.pel_losses.get(entry_point)(margin=0.3)
     value = loss(torch.tensor([0.2]), torch.tensor([[0.1, 0.9]]), torch.tensor([[True, False]]))
     assert value.tolist() == pytest.approx([0.2])
@@ -140,7 +141,7 @@ def test_sections_of_configs_build_their_parts(path, own_parts, capsys):
     if path.name == "parts.md":
         list(run_python(path, capsys))
     for language, code in blocks(path):
-        if language != "ini" or "[options.entry_points]" in code:
+        if language != "ini":
             continue
         config = ConfigParser(interpolation=None, delimiters=("=",))
         config.optionxform = str
@@ -246,33 +247,37 @@ PUBLISHED = {
 }
 
 
-def written_parts():
-    """Group and name -> the settings in the table."""
-    found = {}
+def documented_parts():
+    """(group, name) -> what it is, and its settings, of each row of the table."""
+    documented = {}
     for part in section(DOCS / "parts.md", "names").split("\n### "):
         group = re.search(r"`(spacy_\w+)`$", part.splitlines()[0])
-        for cells in rows(part):
-            found[group[1], cells[0].strip("`")] = re.findall(r"`([^`]+)`", cells[2])
-    return found
+        for part_name, what, settings_ in rows(part):
+            documented[group[1], part_name.strip("`")] = what, re.findall(r"`([^`]+)`", settings_)
+    return documented
 
 
-def test_names_of_the_table_are_the_registered_ones():
-    assert sorted(written_parts()) == sorted(PUBLISHED)
-
-
-# the settings of the component have a table of their own; recipes are not in configs
-WITHOUT_SETTINGS = ("spacy_factories", "spacy_pel_rank_recipes")
-WITH_SETTINGS = [entry for entry in sorted(PUBLISHED) if entry[0] not in WITHOUT_SETTINGS]
-
-
-@pytest.mark.parametrize("entry", WITH_SETTINGS, ids=lambda entry: entry[1])
-def test_settings_of_the_table_are_those_of_the_part(entry):
-    real = []
+def settings_of(entry):
+    """The settings of a part as the table has them: with their defaults, in JSON."""
+    if entry[0] in ("spacy_factories", "spacy_pel_rank_recipes"):
+        return None  # the component has a table of its own; recipes are not in configs
+    listed = []
     for setting, parameter in inspect.signature(PUBLISHED[entry].load()).parameters.items():
         default = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
         is_needed = default is parameter.empty
-        real.append(setting if is_needed else f"{setting} = {json.dumps(default, separators=(',', ':'))}")
-    assert sorted(written_parts()[entry]) == sorted(real)
+        listed.append(setting if is_needed else f"{setting} = {json.dumps(default, separators=(',', ':'))}")
+    return listed
+
+
+def test_rows_of_the_table_are_the_registered_parts():
+    documented = documented_parts()
+    assert not documented.keys() - PUBLISHED.keys(), "rows in docs/parts.md without a registered part"
+    for entry in PUBLISHED:
+        what, written = documented.get(entry, ((inspect.getdoc(PUBLISHED[entry].load()) or "").split(".")[0], None))
+        real = settings_of(entry)
+        row = f"| `{entry[1]}` | {what} | {', '.join(f'`{setting}`' for setting in real or ())} |"
+        is_right = written is not None and (real is None or sorted(written) == sorted(real))
+        assert is_right, f"docs/parts.md needs this row below the heading with `{entry[0]}`:\n{row}"
 
 
 METHODS = DOCS / "methods.md"

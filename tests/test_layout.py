@@ -28,4 +28,10 @@ def test_every_text_has_its_own_code():
     )
     assert len(codes) == len(set(codes)) > 90
     for code in codes:
-        assert getattr(Errors if code[0] == "E" else Warnings, code).startswith(f"[PEL-{code}]")
+        text = getattr(Errors if code[0] == "E" else Warnings, code)
+        assert text.startswith(f"[PEL-{code}] ") and text.count("[PEL-") == 1
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=lambda path: path.name)
+def test_folders_are_packages(folder):
+    assert (folder / "__init__.py").is_file()

@@ -20,6 +20,8 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[1] / "configs"
 TEXTS = ["Metformin lowers glucose.", "Aspirin lowers fever.", "Metformin and aspirin help."]
 SMALL = {
@@ -155,7 +157,6 @@ def test_detectors_keep_their_tok2vec(config, tmp_path):
     assert [ent.text for ent in nlp("fever came").ents] == ["fever"]
 
 
-@pytest.mark.slow
 def test_ner_trf(corpus, tmp_path):
     """One random layer with a vocabulary of letters: the whole path, no download."""
     pytest.importorskip("scispacy", reason="its tokenizer is that of the config")

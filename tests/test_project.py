@@ -95,6 +95,7 @@ def test_every_command_needs_only_what_is_given_or_made_before(steps):
         made += commands[name]["outputs"]
 
 
+@pytest.mark.slow
 def test_workflow_runs_and_runs_once(project, one_process):
     pytest.importorskip("scispacy", reason="the detector is trained with its tokenizer")
     weasel_run.project_run(project, "all", overrides=tiny_options())

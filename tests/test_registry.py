@@ -1,10 +1,9 @@
-"""What setup.cfg publishes and what the decorators register is the same."""
+"""The entry points in pyproject.toml and the decorators in the source register the same parts."""
 
 import ast
 import inspect
 import re
 from collections import Counter
-from configparser import ConfigParser
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -23,6 +22,7 @@ OBJECT = re.compile(r"^spacy-pel\.[A-Z][A-Za-z0-9]*\.v\d+$")
 FUNCTION = re.compile(r"^spacy-pel\.[a-z][a-z0-9_]*\.v\d+$")
 FACTORY = re.compile(r"^[a-z][a-z0-9_]*$")
 COMMANDS = ("spacy_cli", "spacy_pel_commands")  # groups of entry points that are no registries
+REINSTALL = "Then run: pip install -e . --no-deps"
 
 
 def published():
@@ -33,7 +33,7 @@ def published():
 
 def decorated():
     """(group, name, "module:class or function") of all decorators in the source."""
-    found = []
+    parts = []
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(["spacy_pel", *path.relative_to(PACKAGE).with_suffix("").parts])
         for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
@@ -42,24 +42,23 @@ def decorated():
                     owner = ast.unparse(call.func.value)
                     if owner in ("registry", "spacy.registry", "spacy_registry", "Language"):
                         kind = "factories" if owner == "Language" else call.func.attr
-                        found.append((f"spacy_{kind}", ast.literal_eval(call.args[0]), f"{module}:{node.name}"))
-    return sorted(found)
+                        parts.append((f"spacy_{kind}", ast.literal_eval(call.args[0]), f"{module}:{node.name}"))
+    return sorted(parts)
 
 
-def test_published_is_what_is_decorated():
-    assert [entry for entry in published() if entry[0] not in COMMANDS] == decorated()
+def lines_to_change(verb, entries):
+    """What to do in pyproject.toml, line by line."""
+    return [
+        f'{verb} this line in [project.entry-points.{group}]:\n"{name}" = "{value}"'
+        for group, name, value in sorted(entries)
+    ]
 
 
-def test_setup_cfg_is_installed():
-    path = Path(__file__).parents[1] / "setup.cfg"
-    config = ConfigParser(delimiters=("=",))
-    config.optionxform = str
-    config.read(path, encoding="utf8")
-    written = []
-    for group, lines in config["options.entry_points"].items():
-        if group.startswith("spacy_"):
-            written += [(group, *map(str.strip, line.split("=", 1))) for line in lines.split("\n") if line]
-    assert sorted(written) == published()
+def test_entry_points_are_the_decorated_parts():
+    published_parts = {entry for entry in published() if entry[0] not in COMMANDS}
+    todo = lines_to_change("Add", set(decorated()) - published_parts)
+    todo += lines_to_change("Remove", published_parts - set(decorated()))
+    assert not todo, "\n".join(["In pyproject.toml:", *todo, REINSTALL])
 
 
 def test_no_name_twice():
@@ -105,6 +104,6 @@ def test_nothing_of_ours_is_registered_elsewhere():
 
 
 def test_what_was_meant_by_a_mistyped_name():
-    assert registry.meant("no registry 'pel_regularizer'") == " Perhaps 'pel_regularizers' was meant."
-    assert registry.meant("no 'spacy-pel.FGMS.v1' here") == " Perhaps 'spacy-pel.FGSM.v1' was meant."
-    assert registry.meant("no 'cheese' in 'pel_losses'") == registry.meant("nothing quoted") == ""
+    assert registry.did_you_mean("no registry 'pel_regularizer'") == " (did you mean 'pel_regularizers'?)"
+    assert registry.did_you_mean("no 'spacy-pel.FGMS.v1' here") == " (did you mean 'spacy-pel.FGSM.v1'?)"
+    assert registry.did_you_mean("no 'cheese' in 'pel_losses'") == registry.did_you_mean("nothing quoted") == ""

@@ -1,8 +1,7 @@
 """Supported Pythons: the classifiers, the pinned versions and the table of tested versions agree."""
 
 import re
-from configparser import ConfigParser
-from importlib.metadata import requires
+from importlib.metadata import metadata, requires
 
 import pytest
 from packaging.requirements import Requirement
@@ -10,9 +9,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from pages import ROOT, rows, section
 
-SETUP = ConfigParser()
-SETUP.read(ROOT / "setup.cfg", encoding="utf8")
-PYTHONS = re.findall(r"Python :: (3\.\d+)", SETUP["metadata"]["classifiers"])
+METADATA = metadata("spacy-pel")
+PYTHONS = re.findall(r"Python :: (3\.\d+)", str(METADATA.get_all("Classifier")))
 PINS = [
     Requirement(line)
     for line in (ROOT / "constraints.txt").read_text(encoding="utf8").splitlines()
@@ -30,7 +28,7 @@ def pinned(python):
 
 
 def test_classifiers_are_the_allowed_versions():
-    allowed = SpecifierSet(SETUP["options"]["python_requires"])
+    allowed = SpecifierSet(METADATA["Requires-Python"])
     assert PYTHONS and all(python in allowed for python in PYTHONS)
     minor = int(PYTHONS[0].split(".")[1])
     assert PYTHONS == [f"3.{minor + i}" for i in range(len(PYTHONS))] and f"3.{minor - 1}" not in allowed

@@ -1,19 +1,17 @@
 """Candidates near a mention's vector, and those that its surface form names."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, EncodedMention, Encoder, MentionInText, Rows, Vectors
 from ..util import fingerprint
-from .evidence.evidence import gather_evidence
-from .generator_base import GeneratorBase
+from .evidence.evidence import find_candidates
+from .generator_base import GeneratorBase, Mask
 
 if TYPE_CHECKING:  # imports faiss
     from ..index import EntityIndex
@@ -33,15 +31,10 @@ class BiEncoderCandidates(GeneratorBase):
 
     registered_name = "spacy-pel.BiEncoderCandidates.v1"
     needs_encoder = True
+    _bound: "tuple[Encoder, EntityIndex] | None" = None
 
     def __init__(self, *, row_k: int = 128):
         self.row_k = row_k
-        self._bound: tuple[Encoder, EntityIndex] | None = None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Those it was built with."""
-        return {"row_k": self.row_k}
 
     @property
     def fingerprint(self) -> str:
@@ -57,27 +50,19 @@ class BiEncoderCandidates(GeneratorBase):
 
         Args:
             encoder: reads the mentions.
-            index: made with it, from the knowledge base that ``generate`` is given.
+            index: made with it, from the knowledge base that ``find_candidates`` is given.
         """
         self._bound = (encoder, index)
 
-    def generate(
+    def find_candidates(
         self,
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Sequence[NDArray[np.bool_] | None] | None = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """Find candidates.
-
-        Args:
-            kb: the entities.
-            mentions: the mentions; equal ones are encoded once, and those that have
-                their vector not at all.
-            allowed: for each mention a mask over the rows of
-                the knowledge base, or None.
-            top_k: maximum number of candidates per mention.
+        """Find candidates; equal mentions are encoded once, and those that have their vector not at all.
 
         Returns:
             With the mentions' vectors.
@@ -88,7 +73,7 @@ class BiEncoderCandidates(GeneratorBase):
         if self._bound is None:
             raise PelError(Errors.E456.format(generator=self.registered_name))
         encoder, index = self._bound
-        return gather_evidence(
+        return find_candidates(
             kb,
             index,
             _encoded(encoder, mentions),
@@ -100,11 +85,6 @@ class BiEncoderCandidates(GeneratorBase):
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Nothing to update: the index follows the change."""
-
-    # encoder and index are saved by their owner
-
-    def _read(self, path: Path, settings: dict[str, Any]) -> None:
-        self.row_k = int(settings["row_k"])
 
     def __getstate__(self) -> dict[str, Any]:
         # the owner of encoder and index sends them to the other process, and binds them there

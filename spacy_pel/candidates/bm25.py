@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, MentionInText, RankedRows, Rows, Scores
+from ..types import RankedRows, Rows, Scores
 from ..util import normalize_alias
 from ..util.ragged import offsets_of
-from .distinct_entities import Mask, find_entities
-from .evidence.name_features import candidate_table
-from .generator_base import GeneratorBase, read_arrays, write_arrays
-from .names import NameTable
-from .sparse_rows import best_of
-from .words import words_of
+from .generator_base import Mask, read_arrays, write_arrays
+from .name_generator import NameGenerator, Search
+from .names import NameTable, words_of
+from .vectorized_names import best_of
 
 _NAMES, _BM25 = "names.npz", "bm25"
 
@@ -35,7 +33,7 @@ class _Names(NamedTuple):
 
 
 @registry.pel_candidates("spacy-pel.BM25.v1")
-class BM25(GeneratorBase[_Names]):
+class BM25(NameGenerator[_Names]):
     """Names by the BM25 score of their words for the words of the surface form (bm25s, Lucene's variant);
     they are read until there are k distinct entities. Each name is one document: with all names of an entity
     as one document, recall@1 on MedMentions was 33% instead of 55%, and recall@64 was 80% instead of 83%
@@ -60,16 +58,9 @@ class BM25(GeneratorBase[_Names]):
         for setting, value, most in (("k1", k1, float("inf")), ("b", b, 1.0)):
             if not 0 <= value <= most:
                 expected = "a number of 0 at least" + (f" and {most} at most" if most < float("inf") else "")
-                raise PelError(
-                    Errors.E447.format(expected=expected, setting=setting, generator=self.registered_name, got=value)
-                )
+                raise self._wrong(setting, expected, value)
         self.k1 = k1
         self.b = b
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Those it was made with."""
-        return {"k1": self.k1, "b": self.b}
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Count the words of the names of a knowledge base.
@@ -85,40 +76,31 @@ class BM25(GeneratorBase[_Names]):
         scorer.index(words, show_progress=show_progress)
         self._built, self._kb_fingerprint = _Names(table, scorer), kb.fingerprint
 
-    def generate(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
-    ) -> CandidateTable:
-        """Entities by the best score of their names, which is "name"."""
+    def searcher(self, kb: KnowledgeBase) -> Search:
+        """Rank names by their words."""
         table, scorer = self.built(kb)
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             usable = table.usable(mask)
-            found = [_best_names(scorer, words_of(text), k, usable) for text in texts]
-            lengths = np.array([len(names) for names, _ in found], dtype=np.int64)
-            names = np.concatenate([names for names, _ in found])
-            scores = np.concatenate([scores for _, scores in found])
+            best = [_best_names(scorer, words_of(text), k, usable) for text in texts]
+            lengths = np.array([len(names) for names, _ in best], dtype=np.int64)
+            names = np.concatenate([names for names, _ in best])
+            scores = np.concatenate([scores for _, scores in best])
             return table.entities(names, scores, offsets_of(lengths), mask), lengths >= k
 
-        ranked = find_entities(search, kb, mentions, fold=normalize_alias, allowed=allowed, top_k=top_k)
-        return candidate_table(kb, ranked, mentions)
+        return search
 
     def _write(self, path: Path) -> None:
         table, scorer = self.built()
         write_arrays(path / _NAMES, table.columns())
         scorer.save(path / _BM25, show_progress=False)
 
-    def _read(self, path: Path, settings: dict[str, Any]) -> None:
-        k1, b = float(settings["k1"]), float(settings["b"])
+    def _read(self, path: Path) -> _Names:
         table = NameTable.of(read_arrays(path / _NAMES))
         scorer = _bm25s().BM25.load(path / _BM25, show_progress=False)
         if scorer.scores["num_docs"] != len(table):
             raise ValueError("scores and names of different numbers")
-        self.k1, self.b, self._built = k1, b, _Names(table, scorer)
+        return _Names(table, scorer)
 
 
 def _best_names(scorer: Any, words: list[str], k: int, usable: NDArray[np.bool_] | None) -> tuple[Rows, Scores]:

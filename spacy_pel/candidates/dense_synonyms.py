@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 from ..encoders.backend import Backend
 from ..encoders.bi_encoder import BiEncoder
 from ..encoders.templates import SynonymCard
-from ..errors import Errors, PelError
 from ..index import EntityIndex
 from ..index.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, MentionInText, RankedRows, Rows, Vectors
+from ..types import RankedRows, Rows, Vectors
 from ..util import fingerprint
 from ..util.ragged import offsets_of
-from .distinct_entities import Mask, find_entities
-from .evidence.name_features import candidate_table
-from .generator_base import GeneratorBase
+from .generator_base import Mask
+from .name_generator import NameGenerator, Search
 
 _ENCODER, _INDEX = "encoder", "index"
 _KINDS = ("alias",)
@@ -44,7 +42,7 @@ class _Names(NamedTuple):
 
 
 @registry.pel_candidates("spacy-pel.DenseSynonyms.v1")
-class DenseSynonyms(GeneratorBase[_Names]):
+class DenseSynonyms(NameGenerator[_Names]):
     """Names by the cosine of their vectors with that of the surface form (Le & Nguyen 2023, section
     "Candidate retrieval"): each lower-cased name of each entity is a vector of an exact FAISS index, and
     names are read, best first, until there are k distinct entities; equal cosines in the order of the
@@ -61,6 +59,8 @@ class DenseSynonyms(GeneratorBase[_Names]):
     """
 
     registered_name = "spacy-pel.DenseSynonyms.v1"
+    without_effect = ("backend", "batch_size")
+    fold = staticmethod(str.lower)
 
     def __init__(
         self,
@@ -82,12 +82,6 @@ class DenseSynonyms(GeneratorBase[_Names]):
         FaissFlat(codes=codes)  # checks the codes
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that affect the result."""
-        names = ("name", "pooling", "max_length", "codes")
-        return {name: getattr(self, name) for name in names}
-
-    @property
     def fingerprint(self) -> str:
         """Changes with the settings, the weights and the knowledge base."""
         weights = self._built.encoder.fingerprint if self._built else ""
@@ -106,15 +100,8 @@ class DenseSynonyms(GeneratorBase[_Names]):
         )
         self._built, self._kb_fingerprint = _Names(encoder, index), kb.fingerprint
 
-    def generate(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
-    ) -> CandidateTable:
-        """Entities by the cosine of their nearest name, which is "name"."""
+    def searcher(self, kb: KnowledgeBase) -> Search:
+        """Rank names by the cosines of their vectors."""
         encoder, index = self.built(kb)
         vectors: dict[str, Vectors] = {}
 
@@ -126,13 +113,12 @@ class DenseSynonyms(GeneratorBase[_Names]):
             counts = (kb_rows >= 0).sum(axis=1)
             # what FAISS leaves open: equal cosines (the same name of several entities) by row
             queries, columns = np.nonzero(kb_rows >= 0)
-            found_rows, found_scores = kb_rows[queries, columns], scores[queries, columns]
-            order = np.lexsort((found_rows, -found_scores, queries))
-            ranked = RankedRows(found_rows[order], found_scores[order], offsets_of(counts))
+            rows, cosines = kb_rows[queries, columns], scores[queries, columns]
+            order = np.lexsort((rows, -cosines, queries))
+            ranked = RankedRows(rows[order], cosines[order], offsets_of(counts))
             return ranked, (counts >= k) & (k < len(index))
 
-        ranked = find_entities(search, kb, mentions, fold=str.lower, allowed=allowed, top_k=top_k)
-        return candidate_table(kb, ranked, mentions)
+        return search
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Embed the names of rows that were added or updated; those of retired ones are masked."""
@@ -145,25 +131,14 @@ class DenseSynonyms(GeneratorBase[_Names]):
         encoder.to_disk(path / _ENCODER)
         index.to_disk(path / _INDEX)
 
-    def _read(self, path: Path, settings: dict[str, Any]) -> None:
-        saved = DenseSynonyms(**settings, backend=self.backend, batch_size=self.batch_size)
-        encoder = saved._new_encoder()
+    def _read(self, path: Path) -> _Names:
+        encoder = self._new_encoder()
         encoder.from_disk(path / _ENCODER)
-        index = EntityIndex.from_disk(path / _INDEX, encoder=encoder)
-        self.name, self.pooling = saved.name, saved.pooling
-        self.max_length, self.codes, self._template = saved.max_length, saved.codes, saved._template
-        self._built = _Names(encoder, index)
+        return _Names(encoder, EntityIndex.from_disk(path / _INDEX, encoder=encoder))
 
     def _new_encoder(self) -> NameEncoder:
         if self.backend is not None and not isinstance(self.backend, Backend):
-            raise PelError(
-                Errors.E447.format(
-                    expected="a part of the registry pel_backends",
-                    setting="backend",
-                    generator=self.registered_name,
-                    got=type(self.backend).__name__,
-                )
-            )
+            raise self._wrong("backend", "a part of the registry pel_backends", type(self.backend).__name__)
         return NameEncoder(
             name=self.name,
             tied=True,

@@ -14,9 +14,8 @@ from ..registry import registry
 from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
-from .distinct_entities import Mask
 from .evidence.evidence import FEATURES, Found, best_row
-from .generator_base import GeneratorBase
+from .generator_base import GeneratorBase, Mask
 
 How = Literal["rrf", "union"]
 
@@ -31,7 +30,7 @@ class EnsembleCandidates(GeneratorBase):
     first, then the generator that is named first.
 
     This score is the feature "fused", which combiners weigh or order by. "name" and "mention", which may be
-    negative, come from the generators that have vectors, as letters and vectors are no one scale: the
+    negative, come from the generators that have vectors, as string and vector similarities are not comparable: the
     largest value that these give the candidate, or the lowest that they give any candidate of the mention.
     Where none has vectors, "name" is "fused". The other features are the largest values of all generators,
     and "seen", which speaks of the mention, is the largest for all of its candidates. The mention's vectors
@@ -48,22 +47,19 @@ class EnsembleCandidates(GeneratorBase):
     # not Dict[str, CandidateGenerator]: to check the protocol, a config would compute all fingerprints
     def __init__(self, *, generators: dict[str, Any], how: How = "rrf", rrf_constant: float = 60.0):
         if not generators:
-            raise PelError(self._wrong("generators", "at least one part of pel_candidates", "none"))
+            raise self._wrong("generators", "at least one part of pel_candidates", "none")
         for name, part in generators.items():
-            if not hasattr(part, "generate") or not hasattr(part, "registered_name"):
-                raise PelError(self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__))
+            if not hasattr(part, "find_candidates") or not hasattr(part, "registered_name"):
+                raise self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__)
             if not name or Path(name).name != name:
-                raise PelError(self._wrong("generators", "names that are valid folder names", repr(name)))
+                raise self._wrong("generators", "names that are valid folder names", repr(name))
         if how not in ("rrf", "union"):
-            raise PelError(self._wrong("how", "rrf or union", repr(how)))
+            raise self._wrong("how", "rrf or union", repr(how))
         if not rrf_constant >= 0:
-            raise PelError(self._wrong("rrf_constant", "a number of at least 0", rrf_constant))
+            raise self._wrong("rrf_constant", "a number of at least 0", rrf_constant)
         self.generators: dict[str, CandidateGenerator] = dict(generators)
         self.how: How = how
         self.rrf_constant = rrf_constant
-
-    def _wrong(self, setting: str, expected: str, got: Any) -> str:
-        return Errors.E447.format(expected=expected, setting=setting, generator=self.registered_name, got=got)
 
     @property
     def needs_encoder(self) -> bool:
@@ -101,7 +97,7 @@ class EnsembleCandidates(GeneratorBase):
         for part in self.generators.values():
             part.build(kb, show_progress=show_progress)
 
-    def generate(
+    def find_candidates(
         self,
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
@@ -110,7 +106,7 @@ class EnsembleCandidates(GeneratorBase):
         top_k: int = 64,
     ) -> CandidateTable:
         """Candidates of all generators."""
-        tables = [part.generate(kb, mentions, allowed=allowed, top_k=top_k) for part in self.generators.values()]
+        tables = [part.find_candidates(kb, mentions, allowed=allowed, top_k=top_k) for part in self.generators.values()]
         return self._fuse(tables, kb.n_rows, top_k)
 
     def _fuse(self, tables: list[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:
@@ -169,17 +165,18 @@ class EnsembleCandidates(GeneratorBase):
         for name, part in self.generators.items():
             part.to_disk(path / name)
 
-    def _read(self, path: Path, settings: dict[str, Any]) -> None:
+    def _with_settings(self, settings: dict[str, Any], path: Path) -> "EnsembleCandidates":
         theirs = {name: part["@pel_candidates"] for name, part in settings["generators"].items()}
         how, rrf_constant = settings["how"], settings["rrf_constant"]
-        EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)  # checks them
         ours = {name: part.registered_name for name, part in self.generators.items()}
         if theirs != ours:
             expected, got = f"of {_listed(ours)}", f"one of {_listed(theirs)}"
             raise PelError(Errors.E010.format(kind="generator", path=path, expected=expected, got=got))
+        return EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)
+
+    def _read(self, path: Path) -> None:
         for name, part in self.generators.items():
             part.from_disk(path / name)
-        self.how, self.rrf_constant = how, rrf_constant
 
 
 def _listed(parts: dict[str, str]) -> str:

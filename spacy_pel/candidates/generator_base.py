@@ -1,7 +1,7 @@
 """What all generators share: settings, fingerprint, the built data and its folder. No pickle."""
 
-import json
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -9,13 +9,17 @@ from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..types import Rows
+from ..types import CandidateTable, MentionInText, Rows
 from ..util import fingerprint
+from ..util.part_settings import PartSettings
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
+
+Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 
 
 class HasRows(Protocol):
@@ -26,13 +30,11 @@ class HasRows(Protocol):
 
 
 Built = TypeVar("Built", bound=HasRows)
-Self = TypeVar("Self", bound="GeneratorBase")  # type: ignore[type-arg]
 
 
-class GeneratorBase(Generic[Built]):
-    """A candidate generator. A subclass has at least ``registered_name`` and ``generate``, and overrides what
-    else differs: most set ``_built`` and ``_kb_fingerprint`` in ``build`` and have ``settings``,
-    ``_write`` and ``_read``.
+class GeneratorBase(PartSettings, ABC, Generic[Built]):
+    """A candidate generator. Most set ``_built`` and ``_kb_fingerprint`` in ``build`` and have ``_write`` and
+    ``_read``.
     """
 
     registered_name: str
@@ -45,11 +47,6 @@ class GeneratorBase(Generic[Built]):
         return False
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that affect the result, as JSON."""
-        return {}
-
-    @property
     def fingerprint(self) -> str:
         """Changes with the settings and the knowledge base."""
         return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
@@ -60,6 +57,27 @@ class GeneratorBase(Generic[Built]):
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Prepare the generator for a knowledge base."""
         self._kb_fingerprint = kb.fingerprint
+
+    @abstractmethod
+    def find_candidates(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Sequence[Mask] | None = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """Find candidates of mentions, and the evidence for each.
+
+        Args:
+            kb: the entities.
+            mentions: the mentions.
+            allowed: for each mention a mask over the rows of the knowledge base, or None.
+            top_k: maximum number of candidates per mention.
+
+        Returns:
+            Distinct entities per mention, best first.
+        """
 
     def built(self, kb: KnowledgeBase | None = None) -> Built:
         """What the generator was built into.
@@ -100,8 +118,8 @@ class GeneratorBase(Generic[Built]):
         with write_part(path, kind="generator", name=name, **meta, kb_fingerprint=kb_fingerprint) as part:
             self._write(part)
 
-    def from_disk(self: Self, path: Path) -> Self:
-        """Read a folder. The saved settings replace the current ones.
+    def from_disk(self, path: Path) -> Self:
+        """Read a folder. The saved settings replace the current ones; after an error nothing has changed.
 
         Raises:
             PelError: if it is missing, damaged, or another generator's.
@@ -109,16 +127,28 @@ class GeneratorBase(Generic[Built]):
         path = Path(path)
         meta = read_part(path, kind="generator", name=self.registered_name)
         with reading(path):
-            settings, kb_fingerprint = dict(meta["settings"]), str(meta["kb_fingerprint"])
-            self._read(path, settings)
-        self._kb_fingerprint = kb_fingerprint
+            loaded = self._with_settings(dict(meta["settings"]), path)
+            built = loaded._read(path)
+            if built is not None:
+                loaded._built = built
+            loaded._kb_fingerprint = str(meta["kb_fingerprint"])
+        self.__dict__.update(loaded.__dict__)
         return self
+
+    def _with_settings(self, settings: dict[str, Any], path: Path) -> Self:
+        """A new generator with saved settings."""
+        return type(self)(**settings, **{name: getattr(self, name) for name in self.without_effect})
 
     def _write(self, path: Path) -> None:
         """Write the generator's own files to a folder."""
 
-    def _read(self, path: Path, settings: dict[str, Any]) -> None:
-        """Read what ``_write`` wrote and take over the saved settings; after an error nothing has changed."""
+    def _read(self, path: Path) -> Built | None:
+        """Read what ``_write`` wrote."""
+        return None
+
+    @classmethod
+    def _wrong(cls, setting: str, expected: str, got: Any) -> PelError:
+        return PelError(Errors.E447.format(expected=expected, setting=setting, generator=cls.registered_name, got=got))
 
 
 @contextmanager
@@ -145,20 +175,3 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an .npz file; pickled ones are refused."""
     with np.load(path, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
-
-
-def write_strings(path: Path, strings: list[str]) -> None:
-    """Write strings as one JSON list."""
-    path.write_text(json.dumps(strings, ensure_ascii=False), encoding="utf8", errors="surrogatepass")
-
-
-def read_strings(path: Path) -> list[str]:
-    """From what ``write_strings`` wrote.
-
-    Raises:
-        ValueError: if the file holds something else.
-    """
-    strings = json.loads(path.read_text(encoding="utf8", errors="surrogatepass"))
-    if not isinstance(strings, list) or not all(isinstance(one, str) for one in strings):
-        raise ValueError(f"{path.name} holds no list of strings")
-    return strings

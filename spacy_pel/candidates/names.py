@@ -1,5 +1,6 @@
 """The distinct names of a knowledge base, and the entities of each name."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,19 @@ from ..util.ragged import offsets_of, owners, take_pieces
 
 Fold = Callable[[str], str]
 _CHUNK = 16_384  # entities read at a time
+_WORD = re.compile(r"[^\W_]+")
+# Function words. scikit-learn's list would also drop "system", "fire" and "cry", which occur in names of
+# concepts.
+_STOP_WORDS = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
+    "they this to was will with".split()
+)
+
+
+def words_of(name: str) -> list[str]:
+    """The runs of letters and digits, stop words left out, unless there are no others: "IT" is a name, too."""
+    words = _WORD.findall(name)
+    return [word for word in words if word not in _STOP_WORDS] or words
 
 
 @dataclass
@@ -102,11 +116,11 @@ class NameTable:
             In the same order; an entity may occur several times.
         """
         counts = np.diff(self.offsets)[names]
-        kept = take_pieces(self._pairs(allowed), self.offsets, names)
-        kb_rows = take_pieces(self.kb_rows, self.offsets, names)[kept].astype(np.int64)
-        mentions = np.repeat(owners(offsets), counts)[kept]
+        usable = take_pieces(self._pairs(allowed), self.offsets, names)
+        kb_rows = take_pieces(self.kb_rows, self.offsets, names)[usable].astype(np.int64)
+        mentions = np.repeat(owners(offsets), counts)[usable]
         lengths = np.bincount(mentions, minlength=len(offsets) - 1)
-        return RankedRows(kb_rows, np.repeat(scores, counts)[kept], offsets_of(lengths))
+        return RankedRows(kb_rows, np.repeat(scores, counts)[usable], offsets_of(lengths))
 
     def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> list[str]:
         """Update after a change of the knowledge base.

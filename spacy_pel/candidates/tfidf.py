@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, MentionInText, RankedRows, Rows
+from ..types import RankedRows, Rows
 from ..util import logger, normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces
-from .distinct_entities import Mask, find_entities
-from .evidence.name_features import candidate_table
-from .generator_base import GeneratorBase, read_arrays, write_arrays
+from .generator_base import Mask, read_arrays, write_arrays
+from .name_generator import NameGenerator, Search
 from .names import NameTable
-from .sparse_rows import FoundRows
-from .vectorized_names import VectorizedNames, char_vectorizer, word_vectorizer
+from .vectorized_names import FoundRows, VectorizedNames, char_vectorizer, word_vectorizer
 
 _NAMES = "names.npz"
 
@@ -35,7 +33,7 @@ class _Names(NamedTuple):
 
 
 @registry.pel_candidates("spacy-pel.TfIdf.v1")
-class TfIdf(GeneratorBase[_Names]):
+class TfIdf(NameGenerator[_Names]):
     """Names by the cosine of their tf-idf vectors with that of the surface form (Le & Nguyen 2023, section
     "Candidate retrieval"): one list by character n-grams, one by words without stop words.
 
@@ -54,23 +52,13 @@ class TfIdf(GeneratorBase[_Names]):
     registered_name = "spacy-pel.TfIdf.v1"
 
     def __init__(self, *, char_ngrams: Sequence[int] | None = (2, 5), word_ngrams: Sequence[int] | None = (1, 1)):
-        self.char_ngrams = _checked("char_ngrams", char_ngrams)
-        self.word_ngrams = _checked("word_ngrams", word_ngrams)
-        if self.char_ngrams is None and self.word_ngrams is None:
-            raise PelError(
-                Errors.E447.format(
-                    expected="characters or words",
-                    setting="char_ngrams",
-                    generator=self.registered_name,
-                    got="null for both",
-                )
-            )
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Those it was made with, as JSON."""
-        ranges = {"char_ngrams": self.char_ngrams, "word_ngrams": self.word_ngrams}
-        return {name: None if one is None else list(one) for name, one in ranges.items()}
+        for setting, lengths in (("char_ngrams", char_ngrams), ("word_ngrams", word_ngrams)):
+            if lengths is not None and (len(lengths) != 2 or not 1 <= lengths[0] <= lengths[1]):
+                raise self._wrong(setting, "a shortest and a longest length, 1 or more", list(lengths))
+        if char_ngrams is None and word_ngrams is None:
+            raise self._wrong("char_ngrams", "characters or words", "null for both")
+        self.char_ngrams = None if char_ngrams is None else list(char_ngrams)
+        self.word_ngrams = None if word_ngrams is None else list(word_ngrams)
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Count n-grams in the names of a knowledge base.
@@ -86,26 +74,18 @@ class TfIdf(GeneratorBase[_Names]):
         lists = {kind: VectorizedNames.fit(made, names) for kind, made in self._vectorizers().items()}
         self._built, self._kb_fingerprint = _Names(table, lists), kb.fingerprint
 
-    def generate(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
-    ) -> CandidateTable:
-        """Entities by their most similar name; "name" is its cosine."""
+    def searcher(self, kb: KnowledgeBase) -> Search:
+        """Rank names by the better cosine of both lists."""
         table, by_kind = self.built(kb)
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             usable = table.usable(mask)
             lists = [kind.search(texts, k, usable) for kind in by_kind.values()]
-            found = merge_best(lists, k, len(table))
-            more = np.any([np.diff(one.offsets) >= k for one in lists], axis=0)
-            return table.entities(found.rows, found.scores, found.offsets, mask), more
+            merged = merge_best(lists, k, len(table))
+            more = np.any([np.diff(ranked.offsets) >= k for ranked in lists], axis=0)
+            return table.entities(merged.rows, merged.scores, merged.offsets, mask), more
 
-        ranked = find_entities(search, kb, mentions, fold=normalize_alias, allowed=allowed, top_k=top_k)
-        return candidate_table(kb, ranked, mentions)
+        return search
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Update after a change of the knowledge base; document frequencies are not updated.
@@ -115,8 +95,8 @@ class TfIdf(GeneratorBase[_Names]):
         """
         table, lists = self.built(kb)
         names = table.change(kb, kb_rows, normalize_alias)
-        for one in lists.values():
-            one.add(names)
+        for vectors in lists.values():
+            vectors.add(names)
         self._kb_fingerprint = kb.fingerprint
 
     def _write(self, path: Path) -> None:
@@ -125,16 +105,14 @@ class TfIdf(GeneratorBase[_Names]):
         for kind, names in lists.items():
             names.to_disk(path, kind)
 
-    def _read(self, path: Path, settings: dict[str, Any]) -> None:
-        saved = TfIdf(char_ngrams=settings["char_ngrams"], word_ngrams=settings["word_ngrams"])
+    def _read(self, path: Path) -> _Names:
         table = NameTable.of(read_arrays(path / _NAMES))
         lists = {
-            kind: VectorizedNames.from_disk(path, kind, vectorizer) for kind, vectorizer in saved._vectorizers().items()
+            kind: VectorizedNames.from_disk(path, kind, vectorizer) for kind, vectorizer in self._vectorizers().items()
         }
         if any(len(names) != len(table) for names in lists.values()):
             raise ValueError("vectors and names of different numbers")
-        self.char_ngrams, self.word_ngrams = saved.char_ngrams, saved.word_ngrams
-        self._built = _Names(table, lists)
+        return _Names(table, lists)
 
     def _vectorizers(self) -> dict[str, Any]:
         made = {}
@@ -156,28 +134,12 @@ def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
     Returns:
         Best first.
     """
-    keys = np.concatenate([owners(one.offsets) * n_rows + one.rows for one in lists])
+    keys = np.concatenate([owners(ranked.offsets) * n_rows + ranked.rows for ranked in lists])
     pairs, which = np.unique(keys, return_inverse=True)
     best = np.full(len(pairs), -np.inf, dtype=np.float32)
-    np.maximum.at(best, which, np.concatenate([one.scores for one in lists]))
+    np.maximum.at(best, which, np.concatenate([ranked.scores for ranked in lists]))
     queries, rows = np.divmod(pairs, n_rows)
     counts = np.bincount(queries, minlength=len(lists[0].offsets) - 1)
     order = np.lexsort((rows, -best, queries))
     order = order[places_in_pieces(offsets_of(counts)) < k]
     return FoundRows(rows[order], best[order], offsets_of(np.minimum(counts, k)))
-
-
-def _checked(setting: str, given: Sequence[int] | None) -> tuple[int, int] | None:
-    if given is None:
-        return None
-    values: list[int] = list(given)
-    if len(values) != 2 or not 1 <= values[0] <= values[1]:
-        raise PelError(
-            Errors.E447.format(
-                expected="a shortest and a longest length, 1 or more",
-                setting=setting,
-                generator=TfIdf.registered_name,
-                got=values,
-            )
-        )
-    return (values[0], values[1])

@@ -1,54 +1,10 @@
-"""The command line: one command per file, in folders named after their groups."""
+"""The command line. The order of these imports is the order of the commands in --help."""
 
-from . import (
-    average,
-    calibrate,
-    candidates,
-    compare,
-    convert,
-    corpus,
-    debug,
-    demo,
-    evaluate,
-    explain,
-    index,
-    kb,
-    link,
-    mine,
-    quickstart,
-    ranker,
-    recode,
-    report,
-    serve,
-    teach,
-    train,
-    verify,
-)
+# isort: off
 from ._app import main, pel_cli
+from . import quickstart, demo, link, inspect, teach, serve  # noqa: F401
+from . import kb, convert, corpus  # noqa: F401
+from . import debug, train, index, calibrate, candidates, ranker  # noqa: F401
+from . import evaluate  # noqa: F401
 
-__all__ = [
-    "average",
-    "calibrate",
-    "candidates",
-    "compare",
-    "convert",
-    "corpus",
-    "debug",
-    "demo",
-    "evaluate",
-    "explain",
-    "index",
-    "kb",
-    "link",
-    "main",
-    "mine",
-    "pel_cli",
-    "quickstart",
-    "ranker",
-    "recode",
-    "report",
-    "serve",
-    "teach",
-    "train",
-    "verify",
-]
+__all__ = ["main", "pel_cli"]

@@ -34,14 +34,15 @@ class PelGroup(HelpGroup):
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        known = super().list_commands(ctx)
-        return [*known, *sorted({point.name for point in entry_points(group=PLUGINS)}.difference(known))]
+        plugins = (point.name for point in entry_points(group=PLUGINS))
+        return list(dict.fromkeys([*super().list_commands(ctx), *plugins]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         command = super().get_command(ctx, cmd_name)
-        if command is None:
-            for point in entry_points(group=PLUGINS, name=cmd_name):
-                return typer.main.get_group(point.load())
+        for point in () if command else entry_points(group=PLUGINS, name=cmd_name):
+            app = point.load()
+            command = typer.main.get_group(app)
+            command.rich_help_panel = app.rich_help_panel
         return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -110,7 +111,7 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
             if sys.stderr.isatty():
                 with tqdm.external_write_mode(file=sys.stderr):
                     super().emit(record)
-            else:  # a bar cannot be taken back from a file
+            else:  # a file cannot erase a progress bar
                 self.stream.write("\n")
                 super().emit(record)
         except Exception:
@@ -123,14 +124,13 @@ def _log_to_stderr(level: int) -> None:
     handler.setFormatter(logging.Formatter("%(message)s"))
     # the stream of an earlier call in the same process may be closed: replace its handler
     handler.set_name("spacy_pel.cli")
-    for old in [known for known in logger.handlers if known.get_name() == handler.get_name()]:
-        logger.removeHandler(old)
-    logger.addHandler(handler)
+    logger.handlers = [*(other for other in logger.handlers if other.get_name() != handler.get_name()), handler]
 
 
-def command_group(name: str, help: str) -> typer.Typer:
-    """For the commands ``spacy-pel NAME ...``."""
-    return HelpTyper(name=name, help=help, cls=HelpGroup, no_args_is_help=True, rich_markup_mode=None)
+def command_group(name: str, help: str, *, panel: str) -> typer.Typer:
+    """For the commands ``spacy-pel NAME ...``; the panel is that of the page ``spacy-pel --help``."""
+    settings: dict[str, Any] = {"cls": HelpGroup, "no_args_is_help": True, "rich_markup_mode": None}
+    return HelpTyper(name=name, help=help, rich_help_panel=panel, **settings)
 
 
 pel_cli = HelpTyper(
@@ -141,12 +141,12 @@ pel_cli = HelpTyper(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-kb_cli = command_group("kb", "Build, inspect and change knowledge bases.")
-candidates_cli = command_group("candidates", "Build and compare candidate generators.")
-ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.")
-corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.")
+kb_cli = command_group("kb", "Build, inspect and change knowledge bases.", panel="Knowledge bases")
+candidates_cli = command_group("candidates", "Build and compare candidate generators.", panel="Train")
+ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")
+corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.", panel="Corpora")
 for _group in (kb_cli, candidates_cli, ranker_cli, corpus_cli):
-    pel_cli.add_typer(_group)
+    pel_cli.add_typer(_group, rich_help_panel=_group.rich_help_panel)
 
 
 @pel_cli.callback()

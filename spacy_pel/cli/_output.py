@@ -2,15 +2,17 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from ..errors import one_line
 
-_N_SHOWN = 3  # examples
+_N_EXAMPLES = 3
+_N_ROWS = 20  # types, labels
 JSON = typer.Option(False, "--json", help="Print the result as one JSON object.")
 
 
@@ -23,6 +25,18 @@ def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any
         text: makes human-readable text of the result.
     """
     typer.echo(json.dumps(result, ensure_ascii=not is_utf8(sys.stdout)) if as_json else text(result))
+
+
+def emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
+    """Print the metrics of a training's best model, and where it is.
+
+    Args:
+        best: metrics on dev.
+        output: the folder of the training.
+        as_json: print one JSON object.
+    """
+    model = str(output / "model-best")
+    emit({"best": best, "model": model}, as_json=as_json, text=lambda _: key_values({"model": model, **best}))
 
 
 def message(text: str) -> None:
@@ -48,16 +62,22 @@ def plain(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {plain(one)}" for key, one in value.items()) or "none"
+        return ", ".join(f"{key} {plain(item)}" for key, item in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or "none"
     return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def counted(n: int, examples: Iterable[str]) -> str:
-    """How many there are, and the first of them."""
-    shown = ", ".join(islice(examples, _N_SHOWN))
+def count_with_examples(n: int, examples: Iterable[str]) -> str:
+    """A number, and the first examples."""
+    shown = ", ".join(islice(examples, _N_EXAMPLES))
     return f"{n:,}, e.g. {shown}" if shown else f"{n:,}"
+
+
+def first_rows(name: str, counts: Mapping[str, int]) -> dict[str, str]:
+    """Rows "type: T047" for the first counts, and one for the number of others."""
+    rows = {f"{name}: {key}": f"{count:,}" for key, count in islice(counts.items(), _N_ROWS)}
+    return rows | ({f"more {name}s": f"{len(counts) - _N_ROWS:,}"} if len(counts) > _N_ROWS else {})
 
 
 def percent(share: float | None) -> str:

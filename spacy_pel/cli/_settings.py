@@ -5,7 +5,7 @@ import json
 import shlex
 from typing import Any
 
-from ..errors import Errors, PelError, nearest, quoted
+from ..errors import Errors, PelError, did_you_mean, quoted
 from ..util.files import JSON_ERRORS
 
 # kinds of faults that pydantic finds -> what is expected, and an example of it
@@ -64,10 +64,9 @@ def _value(typed: str) -> Any:
         return typed
 
 
-def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of the reader, and those "STEP.NAME" of preprocessing."""
-    of_steps = {name: value for name, value in settings.items() if "." in name}
-    return {name: value for name, value in settings.items() if name not in of_steps}, of_steps
+def split_names(names: str) -> list[str]:
+    """Names that are separated by commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
     Raises:
         PelError: if a name or a setting is unknown, or a name is repeated.
     """
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = split_names(names)
     if len(set(wanted)) < len(wanted):
         raise PelError(Errors.E243.format(got=names))
     given: dict[str, dict[str, Any]] = {name: {} for name in wanted}
@@ -91,7 +90,7 @@ def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
         step, _, name = setting.rpartition(".")
         if step not in given:
             names = ", ".join(wanted) or "(none is named)"
-            raise PelError(Errors.E242.format(known=names, got=setting, hint=nearest(step, wanted)))
+            raise PelError(Errors.E242.format(known=names, got=setting, hint=did_you_mean(step, wanted)))
         given[step][name] = value
     return {step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.") for step, values in given.items()}
 
@@ -119,7 +118,7 @@ def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, pr
     known = inspect.signature(part).parameters
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
-        names, hint = ", ".join(known) or "none", nearest(unknown[0], known)
+        names, hint = ", ".join(known) or "none", did_you_mean(unknown[0], known)
         raise PelError(Errors.E208.format(reader=reader, got=", ".join(unknown), known=names, hint=hint))
     fields: Any = {name: (known[name].annotation, ...) for name in settings}
     read_as_number = pydantic.ConfigDict(coerce_numbers_to_str=True)  # --set delimiter=5 is text, too

@@ -4,105 +4,78 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ..util.log import without_warnings
 from ._app import pel_cli
+from ._options import Pipeline, argument, option
 from ._output import JSON, emit, key_values, message, percent
 
 _FEW = 30  # NIL mentions
 
 
-@pel_cli.command("calibrate")
+@pel_cli.command("calibrate", rich_help_panel="Train")
 def calibrate(
-    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
-    corpus: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CORPUS.jsonl", help="Development corpus (JSON lines); the KB must lack some of its entities (NIL)."
-        ),
-    ],
+    pipeline: Pipeline,
+    corpus: Annotated[Path, argument("CORPUS.jsonl", "Development corpus (JSON lines), with NIL mentions.")],
     apply_to: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="PIPELINE",
-            help="Store the calibration in this pipeline instead (repeatable). For a pipeline that cannot be "
-            "calibrated itself because its KB has all entities of the development corpus.",
-        ),
+        option("PIPELINE", "Store the calibration here instead, e.g. if the KB has all entities (repeatable)."),
     ] = None,
     fold: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PIPELINE=CORPUS",
-            help="Fit P(NIL) on another part of the corpus as well, as PIPELINE=CORPUS (repeatable). The KB "
-            "and the index of that pipeline lack what only its part names; it is not changed.",
-        ),
+        option("PIPELINE=CORPUS", "Also fit P(NIL) on a fold, with a pipeline built without it (repeatable)."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write a calibrated copy here and leave the pipeline unchanged."),
-    ] = None,
+    output: Annotated[Path | None, option("FOLDER", "Write a calibrated copy here; PIPELINE is not changed.")] = None,
     precision: Annotated[
         float | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=0.0,
-            max=1.0,
-            help="Use the lowest threshold with at least this NIL precision, instead of the best F1.",
-        ),
+        option("NUMBER", "Use the lowest threshold with this NIL precision, not the best F1.", min=0.0, max=1.0),
     ] = None,
     by_label: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Fit a threshold for each NER label with at least this many NIL mentions and as many linkable ones.",
-        ),
+        int | None, option("N", "Fit a threshold per NER label with at least N NIL and N other mentions.", min=1)
     ] = None,
     as_json: bool = JSON,
 ) -> None:
     """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right).
 
-    They are stored in the pipeline. P(NIL) is the probability that a mention is NIL, P(right) the probability
-    that an answer is correct.
+    P(NIL) is the probability that a mention is NIL, P(right) the probability that an answer is correct. All are
+    stored in the pipeline.
 
-    The printed metrics are those of CORPUS, which was used for fitting: expect lower ones on unseen text.
+    The printed metrics are those on CORPUS, which was used for fitting. Expect lower ones on unseen text.
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
+    from ..linking.calibration import collect, fit
     from ..linking.nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:
         raise PelError(Errors.E660)
-    folds = [_fold(given) for given in fold or []]
+    folds = [_fold(argument) for argument in fold or []]
     linker, documents, queries = _read(pipeline, corpus)
-    targets = list(apply_to or [pipeline])
     learned = learned_state(linker)
     for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
-    parts = [linker.examples_of(queries, documents)]
+    parts = [collect(linker, queries, documents)]
     for path, held_out in folds:
-        other, more, asked = _read(path, held_out)
-        parts.append(other.examples_of(asked, more))
+        fold_linker, fold_documents, fold_queries = _read(path, held_out)
+        parts.append(collect(fold_linker, fold_queries, fold_documents))
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
     was_calibrated = linker.is_calibrated
     if 0 < n_nil < _FEW:
-        message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable; use a larger corpus")
+        message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable. Use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
-    links = linker.fit_examples(parts, choose=choose, label_least=by_label)
+    links = fit(linker, parts, choose=choose, label_minimum=by_label)
     learned = learned_state(linker)
     if linker.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         message(
-            "P(NIL) was not fitted: its default weights still decide. To link every mention that has a "
+            "P(NIL) was not fitted, so its default weights still decide. To link every mention that has a "
             "candidate, set threshold = 1.0 in the pipeline's config.cfg"
         )
+    targets = [output] if output else list(apply_to or [pipeline])
     if output:
         copy_pipeline(pipeline, output, learned)
-        targets = [output]
     else:
         for target in targets:
             store_learned(target, learned)
@@ -115,34 +88,29 @@ def calibrate(
     emit(result, as_json=as_json, text=_text)
 
 
-def _fold(given: str) -> tuple[Path, Path]:
+def _fold(argument: str) -> tuple[Path, Path]:
     """A pipeline and its part of the corpus."""
-    pipeline, _, corpus = given.partition("=")
+    pipeline, _, corpus = argument.partition("=")
     if not (pipeline and corpus):
-        raise PelError(Errors.E626.format(got=given))
+        raise PelError(Errors.E626.format(got=argument))
     return Path(pipeline), Path(corpus)
 
 
 def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
-    """With a query for each gold mention."""
+    """The linker, the documents, and a query for each gold mention."""
     from ..corpora import read_gold
     from ..pipeline.gold import query_maker
     from ..pipeline.saved import load_pipeline
 
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
-    ask = query_maker(nlp, name=name)
+    make_queries = query_maker(nlp, name=name)
     documents = list(read_gold(corpus))
-    queries = [query for document in documents for query in ask(document)]
+    queries = [query for document in documents for query in make_queries(document)]
     if not queries:
         raise PelError(Errors.E620)
     message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
     return component.linker, documents, queries
-
-
-def _text(result: dict[str, Any]) -> str:
-    shares = {key for key in result if key.startswith(("nil_", "recall_"))}
-    return key_values({key: percent(value) if key in shares else value for key, value in result.items()})
 
 
 def _metrics(linker: Any, documents: list[Any], links: list[Any]) -> dict[str, Any]:
@@ -150,17 +118,20 @@ def _metrics(linker: Any, documents: list[Any], links: list[Any]) -> dict[str, A
     from ..evaluation import Outcomes, gold_prediction
     from ..evaluation.metrics.nil import nil_metrics
 
-    predictions, given = [], iter(links)
-    for document in documents:
-        for mention in document.mentions:
-            link = next(given)
-            prediction = gold_prediction(linker.kb, document, mention, lambda gold: False)
-            prediction.kb_id, prediction.nil_score = link.kb_id, link.nil_score
-            prediction.candidates = [(found.entity_id, found.score) for found in link.candidates]
-            predictions.append(prediction)
+    predictions = []
+    mentions = ((document, mention) for document in documents for mention in document.mentions)
+    for (document, mention), link in zip(mentions, links, strict=False):
+        prediction = gold_prediction(linker.kb, document, mention, lambda gold: False)
+        prediction.set_link(link)
+        predictions.append(prediction)
     outcomes = Outcomes.of(predictions)
     ks = sorted({1, min(64, linker.top_k)})
     metrics: dict[str, Any] = nil_metrics(outcomes, ks)
     if not outcomes.is_nil.any():  # unknown without NIL mentions, which is not the same as 0
         metrics = {name: None if name.startswith("nil_") else value for name, value in metrics.items()}
     return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **metrics}
+
+
+def _text(result: dict[str, Any]) -> str:
+    shares = {key for key in result if key.startswith(("nil_", "recall_"))}
+    return key_values({key: percent(value) if key in shares else value for key, value in result.items()})

@@ -12,18 +12,19 @@ from ..types import Document
 from ..util.config import describe_config_error, load_config
 from ._app import CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
+from ._options import argument
 from ._output import JSON, emit, key_values
 
 
-@pel_cli.command("debug", context_settings=CONFIG_CONTEXT)
+@pel_cli.command("debug", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
 def debug(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A training config, or a pipeline's config.")],
+    config: Annotated[Path, argument("CONFIG", "A training config, or a pipeline's config.")],
     as_json: bool = JSON,
 ) -> None:
     """Check a config, its data and the coverage of the KB, without training anything.
 
-    Settings can be overridden: --pel.training.max_epochs 2.
+    Override settings with --section.key VALUE.
 
     Example: spacy-pel debug configs/tiny.cfg --paths.train corpus/train.jsonl
     """
@@ -97,26 +98,24 @@ def coverage(kb: Any, documents: Iterable[Document], *, seen_before: set[str] | 
 
     Returns:
         "documents", "mentions", "in_kb", "nil", "share_in_kb",
-        "entities", with ``seen_before`` also "share_seen", "ids": the live gold ids, and "outside": one that
-        is not in the KB, "" = none.
+        "entities", with ``seen_before`` also "share_seen", "ids": the live gold ids, and "outside": an id that
+        the KB lacks, "" if there is none.
     """
     counts = {"documents": 0, "mentions": 0, "in_kb": 0, "nil": 0}
     ids: set[str] = set()
     n_seen, outside = 0, ""
     for document in documents:
         counts["documents"] += 1
+        counts["mentions"] += len(document.mentions)
         for mention in document.mentions:
-            live = {found for given in mention.ids if (found := kb.resolve(given)) is not None}
-            counts["mentions"] += 1
+            live = {kb.resolve(entity_id) for entity_id in mention.ids} - {None}
             counts["in_kb" if live else "nil"] += 1
             n_seen += not live.isdisjoint(seen_before or ())
             ids |= live
             outside = outside or ("" if live else next(iter(mention.ids), ""))
-    facts: dict[str, Any] = dict(counts, entities=len(ids), ids=ids, outside=outside)
-    facts["share_in_kb"] = counts["in_kb"] / max(1, counts["mentions"])
-    if seen_before is not None:
-        facts["share_seen"] = n_seen / max(1, counts["in_kb"])
-    return facts
+    share = counts["in_kb"] / max(1, counts["mentions"])
+    facts: dict[str, Any] = {**counts, "entities": len(ids), "ids": ids, "outside": outside, "share_in_kb": share}
+    return facts if seen_before is None else {**facts, "share_seen": n_seen / max(1, counts["in_kb"])}
 
 
 def _debug_pipeline(config: Path, settings: Any) -> dict[str, Any]:
@@ -127,12 +126,11 @@ def _debug_pipeline(config: Path, settings: Any) -> dict[str, Any]:
 
     try:
         nlp = load_model_from_config(settings, auto_fill=True, validate=True)
-    except ConfigValidationError as err:
-        raise PelError(Errors.E601.format(path=config, got=describe_config_error(err))) from err
     except PelError:
         raise
     except ValueError as err:
-        raise PelError(Errors.E601.format(path=config, got=err)) from err
+        got = describe_config_error(err) if isinstance(err, ConfigValidationError) else err
+        raise PelError(Errors.E601.format(path=config, got=got)) from err
     if not linker_names(nlp):
         raise PelError(Errors.E651.format(path=config, factory=FACTORY, got=", ".join(nlp.pipe_names)))
     loaders = settings.get("initialize", {}).get("components", {})
@@ -142,11 +140,8 @@ def _debug_pipeline(config: Path, settings: Any) -> dict[str, Any]:
         for key, loader in arguments.items()
         if isinstance(loader, dict) and "path" in loader
     ]
-    absent: list[str] = [f"{key} = {path}" for key, path in paths if not Path(str(path)).exists()]
-    if absent:
-        raise PelError(Errors.E601.format(path=config, got=f"nothing is at {'; '.join(absent)}"))
-    return {
-        "pipeline": nlp.pipe_names,
-        **{key: str(path) for key, path in paths},
-        "next": f"spacy assemble {config} OUT",
-    }
+    missing = "; ".join(f"{key} = {path}" for key, path in paths if not Path(str(path)).exists())
+    if missing:
+        raise PelError(Errors.E601.format(path=config, got=f"nothing is at {missing}"))
+    shown = {key: str(path) for key, path in paths}
+    return {"pipeline": nlp.pipe_names, **shown, "next": f"spacy assemble {config} OUT"}

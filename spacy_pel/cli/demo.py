@@ -3,30 +3,45 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._encoder import default_pipeline
+from ._options import option
 from ._output import JSON, emit, message
 
 _N_CANDIDATES = 5
-
-
-@pel_cli.command("demo")
-def demo(
-    text: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="Your own text (repeatable); default: three abstracts.")
-    ] = None,
-    pipeline: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="The pipeline folder; default: the default pipeline.")
-    ] = None,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for links.jsonl and links.html.")] = Path(
-        "demo"
+# written for this command in the style of abstracts. They hold words with several meanings (cold, discharge), define
+# abbreviations, and name drugs (murepavadin, sotagliflozin) that the default knowledge base lacks
+_TEXTS = {
+    "Winter infections of the airways": (
+        "Children with asthma were followed through one winter. The common cold was followed by wheezing "
+        "in most children, and rhinovirus was found in nasal discharge. In a second group of adults with "
+        "chronic obstructive pulmonary disease (COPD), cough and pneumonia were recorded. Exposure to "
+        "cold increased the activity of brown adipose tissue in mice, but not in patients with COPD."
     ),
+    "Pseudomonas in cystic fibrosis": (
+        "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic "
+        "fibrosis (CF). Patients with CF were treated with azithromycin until hospital discharge. We also "
+        "tested murepavadin against Pseudomonas aeruginosa. In interviews after discharge, most patients "
+        "reported vomiting or diarrhea, but no hearing loss."
+    ),
+    "A trial in polycystic ovary syndrome": (
+        "The effect of sotagliflozin on insulin resistance was studied in polycystic ovary syndrome "
+        "(PCOS). Patients with PCOS received metformin or sotagliflozin for 24 weeks. Obesity and blood "
+        "glucose decreased, and ovulation returned in half of the patients. Vaginal discharge was more "
+        "common with sotagliflozin than with metformin, but no sepsis occurred."
+    ),
+}
+
+
+@pel_cli.command("demo", rich_help_panel="Link")
+def demo(
+    text: Annotated[list[str] | None, option("TEXT", "Your own text (repeatable). Default: three abstracts.")] = None,
+    pipeline: Annotated[Path | None, option("FOLDER", "A pipeline. [default: assets/pel_medmentions]")] = None,
+    output: Annotated[Path, option("FOLDER", "Folder for the results.")] = Path("demo"),
     as_json: bool = JSON,
 ) -> None:
-    """Link texts, print what was found and write it as JSON lines and as a page.
+    """Link texts, print a table, and write links.jsonl and the page links.html.
 
     Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
@@ -36,15 +51,14 @@ def demo(
     from ..pipeline.saved import load_pipeline
     from ..types import Document
     from ..util import atomic_path, write_jsonl
-    from ._demo_texts import DEMO_TEXTS
 
-    texts = {f"Text {number}": one for number, one in enumerate(text, start=1)} if text else DEMO_TEXTS
+    texts = {f"Text {n}": entry for n, entry in enumerate(text, start=1)} if text else _TEXTS
     pipeline = pipeline or default_pipeline("--pipeline")
     nlp, _, component = load_pipeline(pipeline)
     kb = component.kb
-    given = [Document(title, one) for title, one in texts.items()]
-    processed = process_documents(nlp, given, batch_size=len(given))
-    records = [document_record(component, one, _N_CANDIDATES) for one in processed]
+    documents = [Document(title, content) for title, content in texts.items()]
+    processed = process_documents(nlp, documents, batch_size=len(documents))
+    records = [document_record(component, document, _N_CANDIDATES) for document in processed]
     for failed in (record for record in records if "error" in record):
         raise PelError(Errors.E606.format(id=failed["id"], got=failed["error"]))
     page = render_links(
@@ -83,6 +97,6 @@ def _tables(result: dict[str, Any], kb: Any) -> str:
                 table.add_row(*map(Text, row), style=style)
             console.print(table)
             if not document["mentions"]:
-                console.print("No mention was found.")
+                console.print("No mentions were found.")
         console.print(NOTE, style="dim")
     return captured.get().rstrip("\n")

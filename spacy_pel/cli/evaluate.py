@@ -1,52 +1,43 @@
-"""The command ``evaluate``: how well a pipeline links a corpus."""
+"""The commands ``evaluate``, ``compare`` and ``report``."""
 
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ..errors import Errors, PelError
 from ._app import pel_cli
+from ._options import Corpus, KBForTypes, Pipeline, Seed, argument, flag, option
 from ._output import JSON, emit, message
+from ._table import text_table
+
+_MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier")
+_NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
+_LARGE = 5_000_000  # bytes
 
 
-@pel_cli.command("evaluate")
+@pel_cli.command("evaluate", rich_help_panel="Evaluate")
 def evaluate(
-    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")],
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for metrics.json, predictions.jsonl and the plots.")
-    ],
-    end_to_end: Annotated[
-        bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions as well.")
-    ] = False,
-    top_k: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100_000, help="Candidates per mention (gold mentions only).")
-    ] = 64,
+    pipeline: Pipeline,
+    corpus: Corpus,
+    output: Annotated[Path, option("FOLDER", "Folder for metrics.json, predictions.jsonl and the plots.")],
+    end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
+    top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
     seen: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Training corpus, to tell seen from unseen entities (repeatable); default: the texts that "
-            "the index was built with.",
-        ),
+        option("FILE", "Training corpus, to tell seen entities (repeatable). Default: that of the index."),
     ] = None,
     group_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY",
-            help="Also compute metrics for each group of documents, and their macro average; a key of the "
-            "documents' meta, e.g. meta.world.",
-        ),
+        str | None, option("KEY", "Also compute metrics by a key of the documents' meta, e.g. meta.world.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap.")] = 0,
+    seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
     """Evaluate a pipeline on gold mentions, or end to end.
 
     Example: spacy-pel evaluate training/pipeline corpus/test.jsonl --output metrics/test
     """
-    from itertools import chain
-
     from ..corpora import read_corpus, read_gold
     from ..evaluation import evaluate as evaluate_linker
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
@@ -59,9 +50,8 @@ def evaluate(
 
     nlp, name, component = load_pipeline(pipeline)
     documents = list(read_gold(corpus))  # offsets are checked before hours of linking
-    common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
-    common["group_by"] = group_by
-    common["corpus_fingerprint"] = fingerprint(Path(corpus))
+    common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True, "group_by": group_by}
+    common["corpus_fingerprint"] = fingerprint(corpus)
     if seen:
         texts = chain.from_iterable(read_corpus(path) for path in seen)
         common["is_seen"] = seen_in_corpus(component.linker.kb, texts)
@@ -75,15 +65,14 @@ def evaluate(
             **common,
         )
     else:
-        metrics = evaluate_linker(
-            component.linker, documents, queries=query_maker(nlp, name=name), top_k=top_k, **common
-        )
+        queries = query_maker(nlp, name=name)
+        metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
     plot_run(read_run(output))
     message(f"Wrote {output}")
-    emit(metrics, as_json=as_json, text=table)
+    emit(metrics, as_json=as_json, text=_metrics_text)
 
 
-def table(metrics: dict[str, Any]) -> str:
+def _metrics_text(metrics: dict[str, Any]) -> str:
     """The metrics with their intervals in percent, one per line."""
     lines = [
         f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL "
@@ -92,12 +81,11 @@ def table(metrics: dict[str, Any]) -> str:
     for key, value in metrics.items():
         if value is None and key in _MAY_BE_NULL:
             lines.append(f"{key:<18} {'–':>6}")
-        if not isinstance(value, float) or key.endswith(("_low", "_high")) or key in _NO_SHARES:
-            continue
-        interval = ""
-        if f"{key}_low" in metrics:
-            interval = f"  [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
-        lines.append(f"{key:<18} {100 * value:6.2f}{interval}")
+        elif isinstance(value, float) and not key.endswith(("_low", "_high")) and key not in _NO_SHARES:
+            interval = ""
+            if f"{key}_low" in metrics:
+                interval = f"  [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
+            lines.append(f"{key:<18} {100 * value:6.2f}{interval}")
     for name, group in metrics.get("groups", {}).items():
         recall = f", recall@1 {100 * group['recall@1']:.2f}" if "recall@1" in group else ""
         lines.append(f"{name}: accuracy {100 * group['accuracy']:.2f}{recall} of {group['n']:,} mentions")
@@ -105,5 +93,118 @@ def table(metrics: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-_MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier")
-_NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
+@pel_cli.command("compare", rich_help_panel="Evaluate")
+def compare(
+    dir_a: Annotated[Path, argument("FOLDER_A", "Folder of `evaluate` for one pipeline.")],
+    dir_b: Annotated[Path, argument("FOLDER_B", "Folder of `evaluate` for another pipeline, on the same corpus.")],
+    group_by: Annotated[
+        Literal["label", "type", "seen"],
+        typer.Option(help="Groups of the last table: mention label, KB type of the gold entity, or seen in training."),
+    ] = "label",
+    kb: KBForTypes = None,
+    samples: Annotated[int, option("N", "Bootstrap samples.", min=1)] = 1000,
+    seed: Seed = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Compare two evaluations of one corpus: is B better than A?
+
+    Runs McNemar's test at the 0.05 level, and a paired bootstrap over documents for 95% intervals.
+
+    Example: spacy-pel compare metrics/base metrics/new --group-by type
+    """
+    from ..evaluation.compare import compare_runs
+    from ..evaluation.metrics.mention_groups import GROUPINGS, NO_NAME, MentionGroups
+    from ..evaluation.run_folder import read_run
+    from ._kb import fill_types, open_kb
+
+    groups = MentionGroups(GROUPINGS[group_by])
+    watch = [fill_types(open_kb(kb))] if kb else []
+    a = read_run(dir_a, watch=[*watch, groups.add])
+    masks = groups.masks()
+    if group_by == "type" and set(masks) == {NO_NAME} and not a.outcomes.is_nil.all():
+        raise PelError(Errors.E684.format(path=dir_a))
+    comparison = compare_runs(a, read_run(dir_b), groups=masks, n_samples=samples, seed=seed)
+    emit({**comparison, "group_by": group_by}, as_json=as_json, text=_comparison_text)
+
+
+def _comparison_text(comparison: dict[str, Any]) -> str:
+    head = (
+        f"A = {comparison['a']}\nB = {comparison['b']}\n{comparison['n']:,} mentions in "
+        f"{comparison['n_documents']:,} documents, {comparison['n_nil']:,} NIL"
+    )
+    # of seen and of unseen entities recall@1: none of these mentions is NIL
+    by_seen = {f"recall@1 {group['name']}": group["recall@1"] for group in comparison["seen"] if "recall@1" in group}
+    differences = [[name, *_cells(row)] for name, row in {**comparison["differences"], **by_seen}.items()]
+    tests = [
+        [
+            name,
+            *(f"{test[key]:,}" for key in ("n_both", "n_only_a", "n_only_b", "n_neither")),
+            test["test"],
+            f"{test['p_value']:.4f}" if test["p_value"] >= 0.0001 else "<0.0001",
+            "yes" if test["significant"] else "no",
+        ]
+        for name, test in {**comparison["tests"], **{name: row["test"] for name, row in by_seen.items()}}.items()
+    ]
+    rows: list[list[str]] = []
+    for group in comparison["groups"]:
+        cells = [f"{group[key]:,}" for key in ("n", "n_nil", "n_documents")]
+        for metric in ("recall@1", "accuracy"):
+            cells += _cells(group[metric]) if metric in group else ["–"] * 4
+        rows.append([group["name"], *cells])
+    by_group = [comparison["group_by"], "mentions", "NIL", "documents"]
+    by_group += [*("r@1 A", "r@1 B", "B - A", "95%"), *("acc. A", "acc. B", "B - A", "95%")]
+    tables = [
+        text_table(["percent", "A", "B", "B - A", "95%"], differences),
+        text_table(["McNemar", "both right", "only A", "only B", "neither", "test", "p", "p < 0.05"], tests),
+        text_table(by_group, rows),
+    ]
+    return "\n\n".join([head, *tables, f"* = the interval excludes 0. {comparison['policy']}"])
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    star = "*" if row["significant"] else " "
+    interval = f"[{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]{star}"
+    return [f"{100 * row['a']:.1f}", f"{100 * row['b']:.1f}", f"{100 * row['difference']:+.1f}", interval]
+
+
+@pel_cli.command("report", rich_help_panel="Evaluate")
+def report(
+    dirs: Annotated[
+        list[Path], argument("FOLDER...", "Folders that `evaluate` wrote; the first is compared with the others.")
+    ],
+    output: Annotated[Path, option("FILE", "The page to write.")] = Path("report.html"),
+    corpus: Annotated[
+        list[Path] | None, option("FILE", "The evaluated corpus, to show errors in context (repeatable).")
+    ] = None,
+    kb: KBForTypes = None,
+    title: Annotated[str, option("TEXT", "Title of the page.")] = "Entity linking",
+    max_errors: Annotated[int, option("N", "Maximum number of errors shown of each kind, over all runs.", min=0)] = 200,
+    seed: Seed = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Write one HTML page with tables, curves and an error browser. It works offline.
+
+    Example: spacy-pel report metrics/base metrics/new --corpus corpus/test.jsonl --kb training/pipeline
+    """
+    from ..evaluation.report.report import make_report
+    from ..util import atomic_path
+    from ._kb import fill_types, open_kb
+
+    opened = open_kb(kb) if kb else None
+    made = make_report(
+        dirs,
+        corpora=corpus or [],
+        kb=opened,
+        watch=[fill_types(opened)] if opened is not None else [],
+        title=title,
+        max_errors=max_errors,
+        seed=seed,
+    )
+    data = made.html.encode("utf8")
+    with atomic_path(output) as part:
+        part.write_bytes(data)
+    if len(data) > _LARGE:
+        message(f"The page is {len(data) / 1e6:.1f} MB. Lower --max-errors to shrink it.")
+    result = {"output": str(output), "bytes": len(data), "errors": made.errors, "errors_shown": made.n_shown}
+    text = f"Wrote {output} ({len(data) / 1e6:.1f} MB, {made.n_shown:,} errors)"
+    emit(result, as_json=as_json, text=lambda _: text)

@@ -2,78 +2,53 @@
 
 from typing import Annotated, Any
 
-import typer
-
-from ..errors import Warnings, one_line
+from ..errors import Warnings
 from ._app import pel_cli
+from ._options import Overwrite, Pipeline, Resume, Settings, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
 
 
-@pel_cli.command("link")
+@pel_cli.command("link", rich_help_panel="Link")
 def link(
-    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
+    pipeline: Pipeline,
     input_path: Annotated[
         str,
-        typer.Argument(
-            metavar="INPUT",
-            help="Texts: .txt (a document per line), a folder of .txt files, .jsonl, .parquet, PubTator, or "
-            "BioC (a file or a folder); plain or gzipped (.gz), except for Parquet.",
-        ),
+        argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
     ],
-    output: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUTPUT",
-            help="A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat; .gz gzips all but Parquet.",
-        ),
-    ],
+    output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
     format_name: Annotated[
-        str,
-        typer.Option(
-            "--format", metavar="NAME", help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content."
-        ),
+        str, option("NAME", "txt, jsonl, parquet, pubtator, bioc; auto = by file name and content.", "--format")
     ] = "auto",
-    to: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="Format of the output: jsonl, parquet, pubtator, bioc, brat; auto = by its name."
-        ),
-    ] = "auto",
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="The engine that runs it: local, ray, or another registered one.")
-    ] = "local",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the engine (repeatable).")
-    ] = None,
-    n_process: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1,
+    to: Annotated[str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat; auto = by name.")] = "auto",
+    engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
+    settings: Settings = None,
+    n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=1_000_000, help="Documents per batch. [default: the engine's]")
+        int | None, option("N", "Documents per batch. [default: the engine's]", min=1, max=1_000_000)
     ] = None,
-    n_candidates: Annotated[int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")] = 5,
-    part_size: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,
+    n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
+    part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
     """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
 
-    Results are saved part by part; --resume continues an interrupted run. A document that the pipeline fails
-    on is left out and named; the others are linked.
+    Input and output may be gzipped (.gz), except for Parquet.
+    Results are saved part by part. To continue an interrupted run, run the same command with --resume. Documents
+    on which the pipeline fails are left out and listed; all others are linked.
 
     Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
     """
     from ..engines import LinkJob
     from ._settings import make_reader, parse_settings
 
-    given = {"n_process": n_process, "batch_size": batch_size, **parse_settings(settings or [])}
-    run = make_reader("pel_engines", engine, given)
+    of_engine = {"n_process": n_process, "batch_size": batch_size, **parse_settings(settings or [])}
+    run = make_reader("pel_engines", engine, of_engine)
     job = LinkJob(
-        pipeline=pipeline,
+        pipeline=str(pipeline),
         input=input_path,
         output=output,
         format_name=format_name,
@@ -88,7 +63,7 @@ def link(
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     if left_out := result.get("left_out"):
         n = f"{len(left_out):,} document{'s' * (len(left_out) > 1)}"
-        shown = "; ".join(one_line(f"{one['id']} ({one['error']})") for one in left_out[:_N_SHOWN])
+        shown = "; ".join(f"{document['id']} ({document['error']})" for document in left_out[:_N_SHOWN])
         more = f" and {len(left_out) - _N_SHOWN:,} more" if len(left_out) > _N_SHOWN else ""
         message(Warnings.W605.format(n=n, shown=shown + more, path=result.get("left_out_in", "--json")))
     emit({"output": output, **result}, as_json=as_json, text=_summary)

@@ -1,49 +1,43 @@
 """The command ``serve``: a local page and JSON API to try, inspect and correct a pipeline."""
 
-from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
+from ._options import Pipeline, flag, option
 from ._output import JSON, emit, message
 
 
-@pel_cli.command("serve")
+@pel_cli.command("serve", rich_help_panel="Link")
 def serve(
-    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address to listen on; 0.0.0.0 = all of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 = any free one.")] = 8000,
+    pipeline: Pipeline,
+    host: Annotated[str, option("HOST", "Address; 0.0.0.0 = all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, option("N", "Port; 0 = any free one.", min=0, max=65535)] = 8000,
     save: Annotated[
-        bool,
-        typer.Option("--save", help="Save corrections in the pipeline. Otherwise they last until the server stops."),
+        bool, flag("--save", "Save corrections in the pipeline. Otherwise they last until the server stops.")
     ] = False,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another name of this machine that browsers use (repeatable)."),
+        list[str] | None, option("NAME", "Another name of this machine that browsers use (repeatable).")
     ] = None,
-    max_chars: Annotated[int, typer.Option(metavar="N", min=1, help="Characters of a text.")] = 50_000,
-    max_texts: Annotated[int, typer.Option(metavar="N", min=1, help="Texts of a request.")] = 64,
-    max_bytes: Annotated[int, typer.Option(metavar="N", min=1, help="Bytes of a request.")] = 4_000_000,
-    timeout: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds for the answer to a request.")
-    ] = 60.0,
-    receive_timeout: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds in which a client has to send its request.")
-    ] = 20.0,
-    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Requests that may wait for the model.")] = 16,
+    max_chars: Annotated[int, option("N", "Characters per text.", min=1)] = 50_000,
+    max_texts: Annotated[int, option("N", "Texts per request.", min=1)] = 64,
+    max_bytes: Annotated[int, option("N", "Bytes per request.", min=1)] = 4_000_000,
+    timeout: Annotated[float, option("NUMBER", "Seconds to answer a request.", min=0.1)] = 60.0,
+    receive_timeout: Annotated[float, option("NUMBER", "Seconds for a client to send its request.", min=0.1)] = 20.0,
+    queue: Annotated[int, option("N", "Requests that may wait for the model.", min=1)] = 16,
     as_json: bool = JSON,
 ) -> None:
     """Open a pipeline in the browser: link texts, see the evidence, correct links, undo corrections.
 
-    The page and its JSON API are for this machine only, unless --host says otherwise. Ctrl-C stops them.
+    Unless --host says otherwise, only this machine can reach the page and its JSON API. Stop the server with Ctrl-C.
 
     Example: spacy-pel serve assets/pel_medmentions --port 8000
     """
-    _check_extra()
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as err:
+        raise PelError(Errors.E720) from err
     from ..pipeline.saved import load_pipeline
     from ..serving import Limits, Server, Service, listen, make_app
     from ..serving.guard import is_local
@@ -65,22 +59,12 @@ def serve(
         app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or ())
         server = Server(app, taken, limits=limits)
         if not is_local(host):
-            message("Whoever reaches this machine can read and correct. See docs/serve.md before you go on.")
-        kept = "are saved in the pipeline" if save else "last until the server stops (see --save)"
-        message(f"New corrections {kept}")
+            message("Anyone who reaches this machine can read and correct. See docs/serve.md before you continue.")
+        message(
+            f"New corrections {'are saved in the pipeline' if save else 'last until the server stops (see --save)'}"
+        )
         shown = f"[{host}]" if ":" in host else host
         result: dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
-        emit(result, as_json=as_json, text=lambda one: str(one["url"]))
+        emit(result, as_json=as_json, text=lambda shown: str(shown["url"]))
         server.run()
     message("Stopped")
-
-
-def _check_extra() -> None:
-    """Raises:
-    PelError: if the extra is not installed.
-    """
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as err:
-        raise PelError(Errors.E720) from err

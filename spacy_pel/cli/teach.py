@@ -1,15 +1,15 @@
 """The command ``teach``: corrected mentions into a pipeline's memory, what is in it, and undoing it."""
 
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL, Document, Mention
 from ..util import logger, numbered_jsonl
 from ._app import pel_cli
+from ._options import Pipeline, argument, flag, option
 from ._output import JSON, emit, key_values, message
 
 _REQUIRED = {"text": str, "start": int, "end": int, "kb_id": str}
@@ -17,41 +17,37 @@ _OPTIONAL = {"id": str, "label": str, "mention": str}
 _HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context")
 
 
-@pel_cli.command("teach")
+@pel_cli.command("teach", rich_help_panel="Link")
 def teach(
-    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder; its memory is changed.")],
+    pipeline: Pipeline,
     corrections: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="CORRECTIONS.jsonl",
-            help='Corrected mentions, one per line: {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.',
-        ),
+        Path | None, argument("CORRECTIONS.jsonl", 'Lines {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.')
     ] = None,
-    by: Annotated[str, typer.Option(metavar="NAME", help="Who corrected them, for the log.")] = "",
-    list_learned: Annotated[
-        bool, typer.Option("--list", help="List what is learned and in effect; nothing is changed.")
-    ] = False,
-    undo: Annotated[
-        list[int] | None, typer.Option(metavar="ID", help="Undo this entry of the list (repeatable).")
-    ] = None,
+    by: Annotated[str, option("NAME", "Who corrected them, for the log.")] = "",
+    list_learned: Annotated[bool, flag("--list", "List the corrections in effect; change nothing.")] = False,
+    undo: Annotated[list[int] | None, option("ID", "Undo this correction (repeatable).")] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Make corrected mentions count at once, without training; list them, or undo them.
+    """Make corrected mentions count at once, without training. List or undo them.
 
-    From now on, a mention of the same surface form in a similar context gets the corrected answer. The log
+    From now on, a mention with the same surface form in a similar context gets the corrected answer. The log
     keeps who corrected what, when, and up to 60 characters of text on each side.
 
     Example: spacy-pel teach my_pipeline corrections.jsonl --by "A. Curator"
     """
-    given = [corrections is not None, list_learned, bool(undo)]
-    if sum(given) != 1:
-        raise PelError(Errors.E673.format(got="none" if not any(given) else "more than one"))
+    from ..pipeline.linker_data import KIND, VERSION, save_memory, saved_memory
+    from ..util.saved_folder import check_folder
+    from ._saved_pipeline import learned_path
+
+    tasks = sum([corrections is not None, list_learned, bool(undo)])
+    if tasks != 1:
+        raise PelError(Errors.E673.format(got="more than one" if tasks else "none"))
+    folder = learned_path(pipeline).parent  # fails for an installed package, which cannot be changed
     if corrections is not None:
         emit(_learn(pipeline, corrections, by), as_json=as_json, text=key_values)
         return
-    from ..pipeline.linker_data import save_memory
-
-    folder, memory = _open(pipeline)
+    check_folder(folder, kind=KIND, version=VERSION)
+    memory = saved_memory(folder)  # nothing else is loaded
     if undo:
         n_lines = len(memory.log)
         undone = memory.undo(undo, by=by)
@@ -59,59 +55,54 @@ def teach(
         result: dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
-    learned = [one.to_json() for one in memory.learned]
-    emit({"learned": learned}, as_json=as_json, text=_table)
+    emit({"learned": [asdict(mention) for mention in memory.learned]}, as_json=as_json, text=_table)
 
 
 def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
-    from ..linking import Correction
     from ..pipeline.corrections import not_found
     from ..pipeline.gold import query_maker
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
-    from ._saved_pipeline import learned_path
 
-    learned_path(pipeline)  # of a folder: an installed package cannot be changed
-    read = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
-    if not read:
+    corrections = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
+    if not corrections:
         raise PelError(Errors.E674.format(path=path))
     nlp, name, component = load_pipeline(pipeline)
-    ask = query_maker(nlp, name=name)
+    make_queries = query_maker(nlp, name=name)
     queries: list[Any] = []
-    given: list[Correction] = []
-    for (text, doc), group in groupby(read, key=lambda one: (one.text, one.doc)):
-        of_text = list(group)
-        mentions = [Mention(one.start, one.end, one.label) for one in of_text]
-        queries += ask(Document(doc, text, mentions))
-        given += of_text
+    for (text, doc), group in groupby(corrections, key=lambda correction: (correction.text, correction.doc)):
+        mentions = [Mention(correction.start, correction.end, correction.label) for correction in group]
+        queries += make_queries(Document(doc, text, mentions))
     memory = component.linker.memory
-    n_lines = len(memory.log)
-    learned = component.linker.learn(queries, given, by=by)
+    n_lines, n = len(memory.log), len(corrections)
+    learned = component.linker.learn(queries, corrections, by=by)
+    n_same = sum(mention.before == mention.after for mention in learned)
     if learned:
         save_memory(pipeline / name, memory, n_lines=n_lines)
-        missing = not_found(nlp, given, name=name)
-        if missing:
-            text, of = quoted(missing[0].surface), len(given)
-            some = f"{len(missing)} of the {of} corrected mentions in their own texts, for example {text}"
-            what = some if of > 1 else f"the corrected mention {text} in its own text"
-            logger.warning(Warnings.W510.format(what=what))
-        if n_same := sum(one.before == one.after for one in learned):
+        if missing := not_found(nlp, corrections, name=name):
+            logger.warning(Warnings.W510.format(n=len(missing), of=n, example=quoted(missing[0].surface)))
+        if n_same:
             logger.warning(Warnings.W551.format(n=n_same, of=len(learned)))
     else:
-        message("All corrections were already known; nothing has changed")
+        message("All corrections were already known. Nothing has changed")
+    ids = [mention.id for mention in learned]
     return {
-        "corrections": len(given),
+        "corrections": n,
         "learned": len(learned),
-        "nil": sum(one.after == NIL for one in learned),
-        "changed": sum(one.before != one.after for one in learned),
-        "ids": _ranges([one.id for one in learned]),
+        "nil": sum(mention.after == NIL for mention in learned),
+        "changed": len(learned) - n_same,
+        "ids": f"{ids[0]}-{ids[-1]}" if len(ids) > 1 else str(ids[0]) if ids else "none",
         "in_effect": len(memory),
         "pipeline": str(pipeline),
     }
 
 
 def _correction(record: dict[str, Any], where: str) -> Any:
-    """Of a line. RAISES (PelError): if it is none; names the line."""
+    """The correction of a line.
+
+    Raises:
+        PelError: if the line is not a correction.
+    """
     from ..linking import Correction
 
     for key, kind in {**_REQUIRED, **_OPTIONAL}.items():
@@ -130,29 +121,9 @@ def _correction(record: dict[str, Any], where: str) -> Any:
     return Correction(text, start, end, record["kb_id"], label, doc, where)
 
 
-def _open(pipeline: Path) -> tuple[Path, Any]:
-    """The folder of the component, and its memory; nothing else is loaded.
-
-    Raises:
-        PelError: if this is not a pipeline with a linker, or its folder is damaged.
-    """
-    from ..pipeline.linker_data import KIND, VERSION, saved_memory
-    from ..util.saved_folder import check_folder
-    from ._saved_pipeline import learned_path
-
-    folder = learned_path(pipeline).parent
-    check_folder(folder, kind=KIND, version=VERSION)
-    return folder, saved_memory(folder)
-
-
-def _ranges(ids: list[int]) -> str:
-    """Consecutive ids, e.g. "3-7"."""
-    return "none" if not ids else str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"
-
-
 def _table(result: dict[str, Any]) -> str:
-    from ..util.columns import aligned
+    from ..util.text_layout import aligned
 
     keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
-    rows = [[str(one[key]) for key in keys] for one in result["learned"]]
-    return "\n".join(aligned(_HEAD, rows, longest=60)) if rows else "Nothing is learned."
+    rows = [[str(mention[key]) for key in keys] for mention in result["learned"]]
+    return "\n".join(aligned(_HEAD, rows, longest=60)) if rows else "Nothing has been learned."

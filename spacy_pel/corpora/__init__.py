@@ -1,4 +1,2 @@
 from .readers.jsonl_corpus import read_corpus, read_gold, read_links, to_record, write_corpus
 from .split import read_ids, split_by_hash
-
-__all__ = ["split_by_hash", "read_corpus", "read_gold", "read_ids", "read_links", "to_record", "write_corpus"]

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 from spacy.tokens import Doc, Span, Token
@@ -158,23 +158,18 @@ def _is_bare_number(words: list[str]) -> bool:
 
 def _are_balanced(words: list[str]) -> bool:
     """Whether every bracket among these words has its other half."""
-    return all(_is_closed(words, *pair) for pair in ("()", "[]"))
-
-
-def _is_closed(words: list[str], opening: str, closing: str) -> bool:
-    depth = 0
-    for word in words:
-        depth += word.count(opening) - word.count(closing)
-        if depth < 0:
+    for opening, closing in ("()", "[]"):
+        depths = list(accumulate((word.count(opening) - word.count(closing) for word in words), initial=0))
+        if min(depths) < 0 or depths[-1] != 0:
             return False
-    return depth == 0
+    return True
 
 
 def _is_short_form(doc: Doc, short: Tokens) -> bool:
     """Whether it begins with a letter, or with a digit where it has a capital ("5-FU"), is
     letters by half, without brackets and commas, and its words are 2 to 9 characters long."""
     text = doc[slice(*short)].text
-    letters = sum(character.isalpha() for character in text)
+    letters = sum(map(str.isalpha, text))
     begins = text[0].isalpha() or (text[0].isdigit() and any(map(str.isupper, text)))
     are_words = _NOT_IN_SHORT.isdisjoint(text) and all(len(word) in _CHARACTERS for word in text.split())
     return begins and 2 * letters >= len(text) and are_words
@@ -254,18 +249,15 @@ def _lower(text: str) -> str:
 def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) -> Iterator[tuple[int, int, Tokens]]:
     """Where the tokens of each short form occur, and the long form that is
     defined there or last before; before the first definition, that one."""
-    by_first = defaultdict(list)
-    for key in definitions:
-        by_first[key[0]].append(key)
-    places: dict[Words, list[int]] = {key: [] for key in definitions}
+    starts = defaultdict(list)
     for start, word in enumerate(words):
-        for key in by_first.get(word, ()):
-            if tuple(words[start : start + len(key)]) == key:
-                places[key].append(start)
+        starts[word].append(start)
     for key, long_forms in definitions.items():
-        for start in places[key]:
-            defined = max((place for place in long_forms if place <= start), default=min(long_forms))
-            yield start, start + len(key), long_forms[defined]
+        for start in starts[key[0]]:
+            end = start + len(key)
+            if tuple(words[start:end]) == key:
+                defined = max((place for place in long_forms if place <= start), default=min(long_forms))
+                yield start, end, long_forms[defined]
 
 
 def _initials(text: str, itself: str) -> int | None:

@@ -114,14 +114,15 @@ def _results(
             with _error_handler(nlp, ignore_error):  # of workers, too, which then go on with the next batch
                 stream = nlp.pipe(docs(some), as_tuples=True, n_process=n_process, batch_size=batch_size)
                 for doc, number in stream:
-                    for lost in [one for one in waiting if one < number]:
+                    while (lost := next(iter(waiting))) < number:  # they wait in order
                         yield waiting[lost], _alone(nlp, waiting.pop(lost))
                     yield waiting.pop(number), doc
         except Exception:
             if n_process > 1:  # a worker was killed
                 raise
-        while waiting:
-            yield waiting[min(waiting)], _alone(nlp, waiting.pop(min(waiting)))
+        for piece in waiting.values():
+            yield piece, _alone(nlp, piece)
+        waiting.clear()
         if unread:
             raise unread[0]
 

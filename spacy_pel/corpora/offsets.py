@@ -60,13 +60,13 @@ class OffsetCheck:
         found = text_at(text, spans, surface)
         same = found is not None and _words(found) == _words(surface)
         if same or (not self.strict and found is not None and same_but_spelling(found, surface)):
-            trimmed = [place for start, end in spans if (place := _trim(text, start, end)) is not None]
-            if not trimmed:
+            inside = [at for start, end in spans for at in range(start, end) if not text[at].isspace()]
+            if not inside:
                 self.drop(f"{where}: expected a mention, got white space")
                 return None
             if not same:
                 self.count("normalised")
-            return min(trimmed)[0], max(end for _, end in trimmed)
+            return min(inside), max(inside) + 1
         shown = ", ".join(f"{start} to {end}" for start, end in spans)
         if self.strict:
             raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=found or ""))
@@ -89,9 +89,10 @@ class OffsetCheck:
         if len(self.examples) < _EXAMPLES:
             self.examples.append(example)
 
-    def count(self, key: str) -> None:
+    def count(self, key: str, n: int = 1) -> None:
         """Count something in ``report``."""
-        self.report[key] = self.report.get(key, 0) + 1
+        if n:
+            self.report[key] = self.report.get(key, 0) + n
 
 
 def fits(text: str, spans: Sequence[Place], surface: str) -> bool:
@@ -132,11 +133,3 @@ def _nearby(text: str, start: int, surface: str) -> Place | None:
         if at >= 0 and text.startswith(surface, at):
             return at, at + len(surface)
     return None
-
-
-def _trim(text: str, start: int, end: int) -> Place | None:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return (start, end) if start < end else None

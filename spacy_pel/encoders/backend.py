@@ -1,8 +1,12 @@
-"""Running a tower on NumPy arrays: the backend interface, the torch backend, batches of similar length."""
+"""Running a tower on NumPy arrays: the backend interface, torch, the choice of a faster backend for long runs, and
+batches of similar length."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from importlib.util import find_spec
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -11,12 +15,13 @@ from numpy.typing import NDArray
 
 from ..registry import registry
 from ..types import Rows, Vectors
-from ..util import progress
+from ..util import logger, progress
 from ..util.fork_safety import make_fork_safe
 from ..util.progress import report_parts
 from .templates import RaggedTokens
 
 _IN_MEMORY = 1 << 30  # bytes; larger arrays of vectors are files
+_STARTED = os.getpid()  # another one = a forked child
 
 make_fork_safe()
 
@@ -67,6 +72,88 @@ class TorchBackend:
         return encode
 
 
+@registry.pel_backends("spacy-pel.AutoBackend.v1")
+class AutoBackend:
+    """Begins with torch, which is ready at once, and changes to a faster backend before the call that brings
+    the number of sequences to ``after``. On a GPU, or where no backend is faster, it stays with torch.
+
+    OpenVINO is 1.6 times as fast as torch in bfloat16, and 2.3 times in float32 on AMD's
+    processors; on Intel's they are equal in float32 (batches of 8 and more). Converting MiniLM takes 2 to 5
+    seconds and 180 MB, as long as torch takes for about 2,000 mentions.
+
+    Args:
+        after: sequences of a tower to encode with torch before it is converted.
+        then: the faster backend; None = OpenVINO if it is installed and faster on this
+            processor, in bfloat16 where the processor has it, else float32.
+    """
+
+    def __init__(self, *, after: int = 2000, then: Backend | None = None):
+        self.after = after
+        self.then = then
+
+    def prepare(self, tower: Any) -> EncodeBatch:
+        """Bind a tower; nothing is converted yet.
+
+        Args:
+            tower: ids and mask (batch, length) -> vectors (batch, width).
+
+        Returns:
+            The same on numpy arrays.
+        """
+        if next(tower.parameters()).device.type != "cpu":
+            return TorchBackend().prepare(tower)
+        return _SwitchingBackend(tower, after=self.after, then=self.then)
+
+
+class _SwitchingBackend:
+    """Torch, then another backend, for the whole of a call of ``encode_batches``."""
+
+    def __init__(self, tower: Any, *, after: int, then: Backend | None):
+        self._tower, self._after, self._then = tower, after, then
+        self._torch = self._encode = TorchBackend().prepare(tower)
+        self._chosen = False
+        self._seen = 0
+
+    def expect(self, n: int) -> None:
+        """Args:
+        n: sequences that are about to be encoded.
+        """
+        self._seen += n
+        # converting takes each forked process as long as about 2,000 mentions with torch: keep to torch
+        if self._chosen or self._seen < self._after or os.getpid() != _STARTED:
+            return
+        self._chosen = True
+        then = self._then or _faster_backend()
+        try:
+            self._encode = self._torch if then is None else then.prepare(self._tower)
+        except Exception as err:  # OpenVINO does not convert every model; a long run must not end here
+            if self._then is not None:
+                raise
+            logger.info("Encoding continues with torch, as OpenVINO cannot read this model: %s", err)
+
+    @property
+    def workers(self) -> int:
+        """Threads that may call it at a time."""
+        return int(getattr(self._encode, "workers", 1))
+
+    def __call__(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Of each sequence of the batch."""
+        return self._encode(ids, mask)
+
+
+def _faster_backend() -> Backend | None:
+    import torch
+
+    cpu = Path("/proc/cpuinfo")
+    is_amd = cpu.is_file() and "AuthenticAMD" in cpu.read_text(encoding="utf8", errors="replace")
+    half = native_bfloat16(torch.device("cpu"))
+    if find_spec("openvino") is None or not (half or is_amd):
+        return None
+    from .openvino_backend import OpenVinoBackend
+
+    return OpenVinoBackend(precision="bfloat16" if half else "float32")
+
+
 def encode_batches(
     encode: EncodeBatch,
     tokens: RaggedTokens,
@@ -91,7 +178,7 @@ def encode_batches(
         and the content of batches do not depend on the number of workers.
     """
 
-    def one(rows: Rows) -> EncodedBatch:
+    def encode_rows(rows: Rows) -> EncodedBatch:
         ids, mask = tokens.padded(rows, pad_id)
         return rows, mask, encode(ids, mask)
 
@@ -103,7 +190,7 @@ def encode_batches(
     workers = min(int(getattr(encode, "workers", 1)), len(batches))
     # a single worker runs in this thread, since torch sets up its thread pool again in each new one
     with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-        done: Iterable[EncodedBatch] = pool.map(one, batches) if pool else map(one, batches)
+        done: Iterable[EncodedBatch] = pool.map(encode_rows, batches) if pool else map(encode_rows, batches)
         # the longest of a batch comes first; the others are padded to it
         costs = [len(rows) * float(tokens.lengths[rows[0]]) for rows in batches]
         done = report_parts(done, costs)

@@ -113,9 +113,9 @@ class Bert(nn.Module):
     def _attend(self, layer: Any, tokens: Tensor, bias: Tensor | None) -> Tensor:
         batch, length, width = tokens.shape
         heads = self.config.num_attention_heads
-        own = layer["attention"]["self"]
+        projections = layer["attention"]["self"]
         query, key, value = (
-            own[name](tokens).view(batch, length, heads, width // heads).transpose(1, 2)
+            projections[name](tokens).view(batch, length, heads, width // heads).transpose(1, 2)
             for name in ("query", "key", "value")
         )
         read = functional.scaled_dot_product_attention(

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
-from ..util import write_json
+from ..util import read_json, write_json
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
 from ..util.vectors import unit_length
-from .auto_backend import AutoBackend
-from .backend import Backend, EncodedBatch, empty_vectors, encode_batches
-from .fingerprint import NEWEST, version_setting, weights_fingerprint
+from .backend import AutoBackend, Backend, EncodedBatch, empty_vectors, encode_batches
+from .fingerprint import weights_fingerprint
 from .representations import Representations
 from .similarities import Similarity
 from .similarities.cosine import Cosine
@@ -32,9 +31,14 @@ from .templates import (
 )
 from .templates.token_arrays import piece_lists
 from .tower import Pooling, TokenTower, Tower
-from .tower_files import FILE, read_encoder, save_tower
+from .tower_files import FILE, save_tower
 
 _TEXT_PIECES = 128  # of a text, for its topic
+_PARTS = {  # settings that are parts, and their registries
+    "mention_template": "pel_templates",
+    "entity_template": "pel_templates",
+    "similarity": "pel_similarities",
+}
 
 
 @registry.pel_encoders("spacy-pel.BiEncoder.v1")
@@ -51,7 +55,7 @@ class BiEncoder:
         pooling: "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
             markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
             A template without markers needs "mention": the mean over the mention's pieces in its window.
-            mention_template, entity_template: what each side reads.
+        mention_template, entity_template: what each side reads.
         backend: runs inference; None = AutoBackend.
         batch_size: sequences in one inference batch.
         store: "float32" or "float16", how ``to_disk`` writes the weights.
@@ -99,7 +103,6 @@ class BiEncoder:
         self.towers: Any = None
         self._prepared: dict[str, Any] = {}
         self._fingerprint: str | None = None
-        self._version = NEWEST  # of the fingerprint; that of a saved model stays
 
     # -- weights ---------------------------------------------------------------------------
 
@@ -151,8 +154,10 @@ class BiEncoder:
         self.changed()
 
     def tower(self, side: str) -> Any:
-        """Args:
-            side: "mention" or "entity". RETURNS (Tower): shared where tied.
+        """The tower of one side; shared where tied.
+
+        Args:
+            side: "mention" or "entity".
 
         Raises:
             PelError: before there are weights.
@@ -182,25 +187,19 @@ class BiEncoder:
                 self.settings,
                 self.store,
                 transformers=[tower.transformer for tower in self.towers.values()],
-                version=self._version,
             )
         return self._fingerprint
 
     @property
     def settings(self) -> dict[str, Any]:
         """What determines the vectors and their similarity, apart from the weights."""
-        settings = {
+        parts = {name: getattr(self, name) for name in _PARTS}
+        return {
             "tied": self.tied,
             "pooling": self.pooling,
-            "mention_template": [self.mention_template.registered_name, self.mention_template.settings],
-            "entity_template": [self.entity_template.registered_name, self.entity_template.settings],
+            "entity_pooling": self.entity_pooling,
+            **{name: [part.registered_name, part.settings] for name, part in parts.items()},
         }
-        if self.entity_pooling is not None:
-            settings["entity_pooling"] = self.entity_pooling
-        if self.similarity.registered_name != Cosine.registered_name:
-            # models older than this setting keep their fingerprint
-            settings["similarity"] = [self.similarity.registered_name, self.similarity.settings]
-        return settings
 
     # -- encoding --------------------------------------------------------------------------
 
@@ -237,7 +236,7 @@ class BiEncoder:
         starts = [text[: 16 * _TEXT_PIECES] for text in texts]
         first, last = [self.tokenizer.cls_token_id], [self.tokenizer.sep_token_id]
         pieces = piece_lists(self.tokenizer, starts)
-        tokens = [first + own[: _TEXT_PIECES - 2] + last for own in pieces]
+        tokens = [first + ids[: _TEXT_PIECES - 2] + last for ids in pieces]
         return unit_length(self._pooled("mention", RaggedTokens.from_lists(tokens), show_progress))
 
     def encode_tokens(self, side: IndexSide, tokens: MentionTokens, *, show_progress: bool = False) -> Vectors:
@@ -346,9 +345,7 @@ class BiEncoder:
         with write_part(path, kind="encoder", name=self.registered_name) as part:
             for side, tower in self.towers.items():
                 save_tower(tower.transformer, self.tokenizer, part / side, dtype)
-            settings = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
-            settings.update(version_setting(self._version))
-            write_json(part / FILE, settings)
+            write_json(part / FILE, {**self.settings, "store": self.store, "fingerprint": self.fingerprint})
 
     def from_disk(self, path: Path) -> "BiEncoder":
         """Read a model folder. The saved templates, pooling, tying and similarity replace the current ones.
@@ -356,15 +353,23 @@ class BiEncoder:
         Raises:
             PelError: if the folder is missing or damaged.
         """
+        from .pretrained import load_tower
+
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)
-        saved = read_encoder(path)
-        self.tied, self.store, self.similarity = saved.tied, saved.store, saved.similarity
-        self.pooling, self.entity_pooling = saved.pooling, saved.entity_pooling
-        self.mention_template, self.entity_template = saved.mention_template, saved.entity_template
-        self.tokenizer, self._version = saved.tokenizer, saved.version
-        self._set_towers(saved.mention, saved.entity)
-        if self.fingerprint != saved.fingerprint:
+        try:
+            saved = read_json(path / FILE)
+            self.tied, self.store = saved["tied"], saved["store"]
+            self.pooling, self.entity_pooling = saved["pooling"], saved["entity_pooling"]
+            for name, table in _PARTS.items():
+                registered_name, settings = saved[name]
+                setattr(self, name, getattr(registry, table).get(registered_name)(**settings))
+            fingerprint = saved["fingerprint"]
+        except (OSError, KeyError, TypeError) as err:
+            raise damaged(path, "encoder", f"{FILE} with all settings", f"one without {err}") from err
+        self.tokenizer, mention = load_tower(path / "mention")
+        self._set_towers(mention, mention if self.tied else load_tower(path / "entity")[1])
+        if self.fingerprint != fingerprint:
             raise damaged(path, "encoder", "the model that was saved", "weights, config or tokenizer that have changed")
         return self
 

@@ -3,14 +3,8 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from ..util.saved_folder import damaged
-
-_KEY = "fingerprint_version"  # a key of the saved settings; missing = 1
-NEWEST = 2  # of the fingerprint. 1 covers settings, vocabulary and weights; 2 also what is listed below
-_VERSIONS = (1, NEWEST)
 # What is known to change the answers of an encoder of transformers and its weights do not show. Names, not
 # the whole config: versions of transformers add keys to that.
 _CONFIG_KEYS = (
@@ -31,17 +25,16 @@ _RULES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # of a tokeni
 
 
 def weights_fingerprint(
-    towers: Any, tokenizer: Any, settings: dict[str, Any], store: str, *, transformers: Sequence[Any], version: int
+    towers: Any, tokenizer: Any, settings: dict[str, Any], store: str, *, transformers: Sequence[Any]
 ) -> str:
     """A hash that is the same before saving and after loading.
 
     Args:
         towers: the weights, hashed in the precision in which they are stored.
-        tokenizer: its vocabulary is hashed, and from version 2 on how it cuts texts.
+        tokenizer: its vocabulary is hashed, and how it cuts texts.
         settings: templates, pooling, tying, similarity.
         store: "float32" or "float16".
-        transformers: those in the towers; from version 2 on their configs are hashed.
-        version: of the fingerprint. A saved model keeps its own, so that indexes of it stay valid.
+        transformers: those in the towers; their configs are hashed.
 
     Returns:
         32 hexadecimal digits.
@@ -52,10 +45,9 @@ def weights_fingerprint(
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(settings, sort_keys=True).encode("utf8"))
     digest.update(json.dumps(tokenizer.get_vocab(), sort_keys=True).encode("utf8"))
-    if version > 1:
-        configs = [{key: getattr(one.config, key, None) for key in _CONFIG_KEYS} for one in transformers]
-        reading = _without_defaults([configs, _tokenizer_rules(tokenizer)])
-        digest.update(json.dumps(reading, sort_keys=True).encode("utf8"))
+    configs = [{key: getattr(model.config, key, None) for key in _CONFIG_KEYS} for model in transformers]
+    reading = _without_defaults([configs, _tokenizer_rules(tokenizer)])
+    digest.update(json.dumps(reading, sort_keys=True).encode("utf8"))
     for name, tensor in sorted(towers.state_dict().items()):
         if tensor.is_floating_point():
             digest.update(name.encode("utf8"))
@@ -78,7 +70,7 @@ def _written_rules(serialized: str) -> dict[str, Any]:
     if isinstance(model.get("vocab"), dict):  # elsewhere it is a list of pieces and scores
         del model["vocab"]
     if "merges" in model:  # "a b" up to 0.19, ["a", "b"] from 0.20 on
-        model["merges"] = [one.split(" ") if isinstance(one, str) else one for one in model["merges"]]
+        model["merges"] = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
     return {name: rules.get(name) for name in _RULES}
 
 
@@ -86,34 +78,7 @@ def _without_defaults(value: Any) -> Any:
     """Without the null and false values of objects: a new version of a library writes its new
     options as such."""
     if isinstance(value, list):
-        return [_without_defaults(one) for one in value]
+        return [_without_defaults(item) for item in value]
     if isinstance(value, dict):
-        kept = ((key, one) for key, one in value.items() if one is not None and one is not False)
-        return {key: _without_defaults(one) for key, one in kept}
+        return {key: _without_defaults(item) for key, item in value.items() if item is not None and item is not False}
     return value
-
-
-def version_setting(version: int) -> dict[str, int]:
-    """To be saved with the settings, for ``read_version``; a model of the first
-    version is saved as it was."""
-    return {_KEY: version} if version > 1 else {}
-
-
-def read_version(saved: dict[str, Any], path: Path, kind: str) -> int:
-    """The version of a saved fingerprint.
-
-    Args:
-        saved: the settings of an encoder or ranker.
-        path: its folder.
-        kind: "encoder" or "ranker".
-
-    Returns:
-        The version.
-
-    Raises:
-        PelError: if it is not known.
-    """
-    version = saved.get(_KEY, 1)
-    if version not in _VERSIONS:
-        raise damaged(path, kind, f"{_KEY} to be one of {_VERSIONS}", repr(version))
-    return int(version)

@@ -8,15 +8,14 @@ import numpy as np
 
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
-from ..util import fingerprint, normalize_alias, read_json, write_json
+from ..util import fingerprint, normalize_alias
+from ..util.part_settings import PartSettings
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
 
-_FILE = "hash_embed.json"
-
 
 @registry.pel_encoders("spacy-pel.HashEmbed.v1")
-class HashEmbed:
+class HashEmbed(PartSettings):
     """Sums of hashed character 3-grams (feature hashing, with signs), scaled to length 1.
 
     It compares spelling only, needs no training and no files, and is the same on every machine.
@@ -29,25 +28,21 @@ class HashEmbed:
     registered_name = "spacy-pel.HashEmbed.v1"
 
     def __init__(self, *, width: int = 256, context_weight: float = 0.1):
-        self._width = width
+        self.width = width
         self.context_weight = context_weight
 
     @property
-    def width(self) -> int:
-        return self._width
-
-    @property
     def fingerprint(self) -> str:
-        return fingerprint("HashEmbed.v1", self._width, self.context_weight)
+        return fingerprint("HashEmbed.v1", self.width, self.context_weight)
 
     def initialize(self) -> None:
         """Nothing to load."""
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), unit length."""
-        own = self.encode_names([mention.surface for mention in mentions])
+        surfaces = self.encode_names([mention.surface for mention in mentions])
         context = self.encode_names([m.text[max(0, m.start - 40) : m.end + 40] for m in mentions])
-        return self._unit(own + self.context_weight * context)
+        return self._unit(surfaces + self.context_weight * context)
 
     def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), as ``encode_mentions``."""
@@ -59,17 +54,16 @@ class HashEmbed:
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
         """(n, width), unit length."""
-        vectors = np.zeros((len(names), self._width), dtype=np.float32)
+        vectors = np.zeros((len(names), self.width), dtype=np.float32)
         for row, name in enumerate(names):
             hashes = self._hashes(normalize_alias(name))
-            np.add.at(vectors[row], [h % self._width for h in hashes], [1 - 2 * (h >> 31) for h in hashes])
+            np.add.at(vectors[row], [h % self.width for h in hashes], [1 - 2 * (h >> 31) for h in hashes])
         return self._unit(vectors)
 
     def to_disk(self, path: Path) -> None:
         """Write the settings to a folder."""
-        settings = {"width": self._width, "context_weight": self.context_weight}
-        with write_part(path, kind="encoder", name=self.registered_name) as part:
-            write_json(part / _FILE, settings)
+        with write_part(path, kind="encoder", name=self.registered_name, settings=self.settings):
+            pass
 
     def from_disk(self, path: Path) -> "HashEmbed":
         """Read the settings from a folder.
@@ -77,13 +71,11 @@ class HashEmbed:
         Raises:
             PelError: if it is missing, damaged, or another encoder's.
         """
-        path = Path(path)
-        read_part(path, kind="encoder", name=self.registered_name)
+        saved = read_part(Path(path), kind="encoder", name=self.registered_name)
         try:
-            settings = read_json(path / _FILE)
-            self._width, self.context_weight = settings["width"], settings["context_weight"]
+            self.width, self.context_weight = saved["settings"]["width"], saved["settings"]["context_weight"]
         except (KeyError, TypeError) as err:
-            raise damaged(path, "encoder", f"{_FILE} with all settings", f"one without {err}") from err
+            raise damaged(Path(path), "encoder", "encoder.json with all settings", f"one without {err}") from err
         return self
 
     @staticmethod

@@ -79,7 +79,7 @@ class _Compiled:
     def __init__(self, compiled: Any, forked: EncodeBatch):
         self._compiled = compiled
         self._forked = forked  # what a forked process does
-        self._own = threading.local()  # an infer request serves one thread at a time
+        self._thread = threading.local()  # an infer request serves one thread at a time
         self._streams = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
         _all_compiled.add(self)
 
@@ -92,10 +92,10 @@ class _Compiled:
         """Of each sequence of the batch."""
         if _process != os.getpid():
             return self._forked(ids, mask)
-        if not hasattr(self._own, "request"):
-            self._own.request = self._compiled.create_infer_request()
+        if not hasattr(self._thread, "request"):
+            self._thread.request = self._compiled.create_infer_request()
         # the request overwrites this output with the next one
-        return np.array(self._own.request.infer((ids, mask))[0], dtype=np.float32)
+        return np.array(self._thread.request.infer((ids, mask))[0], dtype=np.float32)
 
 
 _all_compiled: "WeakSet[_Compiled]" = WeakSet()
@@ -103,8 +103,8 @@ _all_compiled: "WeakSet[_Compiled]" = WeakSet()
 
 def _never_free() -> None:
     """Freeing a model waits for its threads, which a forked process lacks; it would hang at its exit."""
-    for one in _all_compiled:
-        for held in (one, getattr(one._own, "request", None)):
+    for compiled in _all_compiled:
+        for held in (compiled, getattr(compiled._thread, "request", None)):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 
 

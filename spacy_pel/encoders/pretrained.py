@@ -8,9 +8,7 @@ from typing import Any
 from ..errors import Errors, PelError
 from ..util.saved_folder import damaged
 from .random_init import PREFIX, make_random
-
-# a saved folder runs no code of its own, needs no network, and holds no pickle
-_SAVED = {"trust_remote_code": False, "local_files_only": True}
+from .saved_tokenizer import SAVED, SavedTokenizer, without_limits
 
 
 def locate(name: str) -> tuple[str, str | None]:
@@ -66,7 +64,7 @@ def load_pretrained(name: str, special_tokens: list[str]) -> tuple[Any, Any]:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
         vectors = model.get_input_embeddings().weight.data
         vectors[-added:] = vectors[:-added].mean(dim=0)
-    return _without_limits(tokenizer), model
+    return without_limits(tokenizer), model
 
 
 def check_pretrained(name: str) -> None:
@@ -101,7 +99,6 @@ def load_tower(path: Path) -> tuple[Any, Any]:
         fast tokenizer ours, which give the same without its slow import.
     """
     from .bert import read_bert
-    from .saved_tokenizer import SavedTokenizer
 
     if not path.is_dir():  # transformers would look for such a name on the hub
         raise damaged(path, "tower", "a model and a tokenizer of transformers", "no such folder")
@@ -109,19 +106,12 @@ def load_tower(path: Path) -> tuple[Any, Any]:
         tokenizer: Any = SavedTokenizer.read(path)
         model: Any = read_bert(path) if tokenizer else None
         if model is None:
-            tokenizer, model = _read(str(path.resolve()), _SAVED, use_safetensors=True)
+            tokenizer, model = _read(str(path.resolve()), SAVED, use_safetensors=True)
             model = model.float()  # the argument for the type has another name in each version
-            _without_limits(tokenizer)
+            without_limits(tokenizer)
     except Exception as err:  # safetensors raises its own type on a truncated file
         raise damaged(path, "tower", "a model and a tokenizer of transformers", _first_line(err)) from err
     return tokenizer, model
-
-
-def read_tokenizer(path: str) -> Any:
-    """The tokenizer of a folder, as ``transformers`` reads it."""
-    from transformers import AutoTokenizer
-
-    return _without_limits(AutoTokenizer.from_pretrained(path, **_SAVED))
 
 
 def _read(source: str, access: dict[str, Any], **weights: Any) -> tuple[Any, Any]:
@@ -137,12 +127,3 @@ def _read(source: str, access: dict[str, Any], **weights: Any) -> tuple[Any, Any
 
 def _first_line(err: Exception) -> str:
     return str(err).strip().splitlines()[0] if str(err).strip() else type(err).__name__
-
-
-def _without_limits(tokenizer: Any) -> Any:
-    """Templates cut and pad themselves; a tokenizer.json may carry settings of its own."""
-    tokenizer.model_max_length = int(1e30)
-    if tokenizer.is_fast:
-        tokenizer.backend_tokenizer.no_padding()
-        tokenizer.backend_tokenizer.no_truncation()
-    return tokenizer

@@ -110,13 +110,13 @@ def pair_scores(
     with torch.inference_mode():
         for start in range(0, len(scores), block):
             piece = slice(start, start + block)
-            own = _to(mentions.take(mention_rows[piece]), device)
+            ours = _to(mentions.take(mention_rows[piece]), device)
             theirs = _to(entities.take(entity_rows[piece]), device)
-            scores[piece] = similarity.paired(own, _one_each(theirs))[:, 0].float().cpu().numpy()
+            scores[piece] = similarity.paired(ours, _with_axis(theirs))[:, 0].float().cpu().numpy()
     return scores
 
 
-def _one_each(encoded: Encoded) -> Encoded:
+def _with_axis(encoded: Encoded) -> Encoded:
     """(p, ...) -> (p, 1, ...)"""
     if isinstance(encoded, TokenVectors):
         return TokenVectors(encoded.vectors.unsqueeze(1), encoded.mask.unsqueeze(1))

@@ -12,6 +12,10 @@ _RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
 _FILES = (_RULES, _CONFIG, "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
 
 
+# a saved folder runs no code of its own, needs no network, and holds no pickle
+SAVED = {"trust_remote_code": False, "local_files_only": True}
+
+
 class SavedTokenizer:
     """A fast tokenizer of Hugging Face with what linking needs; for anything else it turns to the one of
     ``transformers``, made of the same files at the first such use.
@@ -29,9 +33,7 @@ class SavedTokenizer:
         self._config: dict[str, Any] = json.loads(files[_CONFIG])
         self._whole: Any = None
         self.backend_tokenizer = Tokenizer.from_buffer(files[_RULES])
-        # templates cut and pad themselves; a tokenizer.json may carry settings of its own
-        self.backend_tokenizer.no_padding()
-        self.backend_tokenizer.no_truncation()
+        without_limits(self)
         self.backend_tokenizer.encode_special_tokens = True  # "[SEP]" in a text is plain text
         # cls_token_id and so on; one that the config does not name is found by ``whole``
         for kind in ("cls", "sep", "pad", "unk"):
@@ -53,10 +55,10 @@ class SavedTokenizer:
         if settings not in (PLAIN, PLAIN_WITH_OFFSETS) or not isinstance(texts, list):
             return self.whole(texts, **settings)
         encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
-        found = {"input_ids": [text.ids for text in encoded]}
+        result = {"input_ids": [text.ids for text in encoded]}
         if settings == PLAIN_WITH_OFFSETS:
-            found["offset_mapping"] = [text.offsets for text in encoded]
-        return found
+            result["offset_mapping"] = [text.offsets for text in encoded]
+        return result
 
     def __len__(self) -> int:
         return int(self.backend_tokenizer.get_vocab_size())
@@ -73,18 +75,18 @@ class SavedTokenizer:
         return self._id(tokens)
 
     def _id(self, token: str) -> int:
-        found = self.backend_tokenizer.token_to_id(token)
-        return int(self.unk_token_id if found is None else found)
+        number = self.backend_tokenizer.token_to_id(token)
+        return int(self.unk_token_id if number is None else number)
 
     @property
     def whole(self) -> Any:
         """The tokenizer of ``transformers``."""
         if self._whole is None:
-            from .pretrained import read_tokenizer
+            from transformers import AutoTokenizer
 
-            with tempfile.TemporaryDirectory(prefix="spacy_pel_") as holder:
-                self.save_pretrained(holder)
-                self._whole = read_tokenizer(holder)
+            with tempfile.TemporaryDirectory(prefix="spacy_pel_") as folder:
+                self.save_pretrained(folder)
+                self._whole = without_limits(AutoTokenizer.from_pretrained(folder, **SAVED))
         return self._whole
 
     def save_pretrained(self, path: str | Path) -> None:
@@ -102,3 +104,12 @@ class SavedTokenizer:
 
     def __setstate__(self, files: dict[str, bytes]) -> None:
         self.__init__(files)  # type: ignore[misc]
+
+
+def without_limits(tokenizer: Any) -> Any:
+    """Templates cut and pad themselves; a tokenizer.json may carry settings of its own."""
+    tokenizer.model_max_length = int(1e30)
+    if tokenizer.is_fast:
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.backend_tokenizer.no_truncation()
+    return tokenizer

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from ..util.vectors import widen
+from ..util.vectors import at_least_float32
 
 Pooling = Literal["mean", "cls", "mention", "markers"]
 
@@ -59,7 +59,7 @@ class Tower(nn.Module):
         """
         inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
         # the mean of many tokens loses digits in half precision
-        return widen(self.transformer(**inputs, attention_mask=mask).last_hidden_state)
+        return at_least_float32(self.transformer(**inputs, attention_mask=mask).last_hidden_state)
 
     def _pool(self, tokens: Tensor, ids: Tensor, mask: Tensor, how: Pooling) -> Tensor:
         counts = _MASKS[how](ids, mask, self.markers) if how in _MASKS else mask

@@ -2,5 +2,3 @@
 
 from .batch import batch_schema, link_batch
 from .job import Engine, LinkJob
-
-__all__ = ["Engine", "LinkJob", "batch_schema", "link_batch"]

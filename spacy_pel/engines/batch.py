@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..types import Document
 from .process_pipeline import process_pipeline
 
 VERSION = 1  # of the schema
-# a pipeline is of one thread: its tokenizers cannot be borrowed twice, and its memory zone is one
+# a pipeline works for one thread at a time: its tokenizers cannot be borrowed twice, and memory zones cannot nest
 _one_thread = threading.Lock()
 
 
@@ -31,8 +32,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def batch_schema() -> pa.Schema:
-    """Of what ``link_batch`` returns: that of ``link``'s Parquet, with its version
-    as the metadata "spacy_pel.links"."""
+    """The schema of what ``link_batch`` returns: that of ``link``'s Parquet, with its version as the metadata
+    "spacy_pel.links"."""
     return link_schema().with_metadata({"spacy_pel.links": str(VERSION)})
 
 
@@ -68,31 +69,34 @@ def link_batch(
     if not isinstance(pipeline, LoadedPipeline):
         pipeline = process_pipeline(pipeline)
     documents = _documents(batch, text, id)
-    with _one_thread:
-        records = _linked(pipeline, [one for one in documents if one.text is not None], n_candidates, batch_size)
-    linked = iter(records)
-    empty: dict[str, Any] = {"text": None, "mentions": []}
+    with_text = [document for document in documents if document.text is not None]
+    linked = link_documents(pipeline, with_text, n_candidates=n_candidates, batch_size=batch_size)
     rows = []
-    for one in documents:
-        record = {"id": one.id, "meta": one.meta, **empty} if one.text is None else next(linked)
-        if error := record.get("error"):
-            record = {"id": one.id, "text": one.text, "meta": {**one.meta, "error": error}, "mentions": None}
+    for document in documents:
+        record: dict[str, Any] = {"id": document.id, "text": document.text, "mentions": [], "meta": document.meta}
+        if document.text is not None:
+            record |= next(linked)
+        if error := record.pop("error", None):
+            record |= {"mentions": None, "meta": {**document.meta, "error": error}}
         rows.append(link_row(record))
     return pa.RecordBatch.from_pylist(rows, schema=batch_schema())
 
 
-def _linked(
-    pipeline: LoadedPipeline, documents: list[Document], n_candidates: int, batch_size: int
-) -> list[dict[str, Any]]:
-    with pipeline.nlp.memory_zone():
-        return [
-            document_record(pipeline.component, processed, n_candidates)
-            for processed in process_documents(pipeline.nlp, documents, batch_size=batch_size)
-        ]
+def link_documents(
+    pipeline: LoadedPipeline, documents: list[Document], *, n_candidates: int, batch_size: int
+) -> Iterator[dict[str, Any]]:
+    """Link documents, as ``link_batch`` does.
+
+    Returns:
+        A record for each, see ``document_record``.
+    """
+    with _one_thread, pipeline.nlp.memory_zone():
+        done = process_documents(pipeline.nlp, documents, batch_size=batch_size)
+        return iter([document_record(pipeline.component, processed, n_candidates) for processed in done])
 
 
 def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:
-    """Of the rows; the text of one is None where it is null."""
+    """The documents of the rows; a text is None where it is null."""
     names = batch.schema.names
     for name, argument in ((text, "text"), (id, "id")):
         if name not in names:
@@ -100,11 +104,12 @@ def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Doc
     kind = batch.schema.field(text).type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
         raise PelError(Errors.E633.format(name=text, got=kind))
-    texts, ids = batch.column(text).to_pylist(), batch.column(id).to_pylist()
-    metas = batch.column("meta").to_pylist() if "meta" in names else [None] * len(texts)
+    columns = [batch.column(name).to_pylist() for name in (id, text)]
+    metas = batch.column("meta").to_pylist() if "meta" in names else [None] * len(batch)
     documents = []
-    for one_id, one_text, meta in zip(ids, texts, metas, strict=True):
+    for key, content, meta in zip(*columns, metas, strict=True):
         meta = as_in_json({"meta": meta})["meta"]
-        key = None if one_id is None else str(one_id)
-        documents.append(Document(key, one_text, meta=meta if isinstance(meta, dict) else {}))  # type: ignore[arg-type]
+        document = Document(None if key is None else str(key), content)  # type: ignore[arg-type]
+        document.meta = meta if isinstance(meta, dict) else {}
+        documents.append(document)
     return documents

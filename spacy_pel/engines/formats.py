@@ -1,28 +1,37 @@
 """The formats that ``link`` writes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..corpora.readers.bioc_corpus import BiocCorpus
+from ..corpora.readers.brat_corpus import BratCorpus
+from ..corpora.readers.jsonl_corpus import JsonlCorpus
+from ..corpora.readers.pubtator_corpus import PubtatorCorpus
 from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
 from ..corpora.writers.parquet import write_parquet
 from ..corpora.writers.pubtator import write_pubtator
 from ..errors import Errors, PelError
+from ..types import CorpusReader, Document
 from ..util import write_jsonl
+from ..util.log import without_warnings
 
-Writer = Callable[[Path, Iterable[dict[str, Any]]], Any]
 
-# how the output's name ends for each format, and what writes it
-_FORMATS: dict[str, tuple[tuple[str, ...], Writer]] = {
-    "jsonl": ((".jsonl", ".jsonl.gz"), write_jsonl),
-    "parquet": ((".parquet",), write_parquet),
-    "pubtator": ((".pubtator", ".pubtator.gz"), write_pubtator),
-    "bioc": ((".xml", ".xml.gz"), write_bioc),
-    "brat": ((".brat",), write_brat),
+class _Format(NamedTuple):
+    endings: tuple[str, ...]  # of the output's name
+    write: Callable[[Path, Iterable[dict[str, Any]]], Any]
+    reader: Callable[[], CorpusReader]
+
+
+_FORMATS = {
+    "jsonl": _Format((".jsonl", ".jsonl.gz"), write_jsonl, JsonlCorpus),
+    "parquet": _Format((".parquet",), write_parquet, JsonlCorpus),
+    "pubtator": _Format((".pubtator", ".pubtator.gz"), write_pubtator, PubtatorCorpus),
+    "bioc": _Format((".xml", ".xml.gz"), write_bioc, BiocCorpus),
+    "brat": _Format((".brat",), write_brat, BratCorpus),
 }
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
-_BRAT_FILES = (".txt", ".ann")
 
 
 def output_format(name: str, output: Path) -> str:
@@ -40,10 +49,11 @@ def output_format(name: str, output: Path) -> str:
     """
     if name != "auto" and name not in _FORMATS:
         raise PelError(Errors.E646.format(known=", ".join(("auto", *_FORMATS)), got=name))
-    for known, (endings, _) in _FORMATS.items():
-        if name in ("auto", known) and (output.name.endswith(endings) or (name in _ANY_NAME)):
+    candidates = list(_FORMATS) if name == "auto" else [name]
+    for known in candidates:
+        if output.name.endswith(_FORMATS[known].endings) or name in _ANY_NAME:
             return known
-    endings = tuple(end for known in _FORMATS if name in ("auto", known) for end in _FORMATS[known][0])
+    endings = [ending for known in candidates for ending in _FORMATS[known].endings]
     todo = "Rename it, or name its format with --to." if name == "auto" else "Rename it."
     raise PelError(Errors.E642.format(path=output, known=", ".join(endings), todo=todo))
 
@@ -58,11 +68,11 @@ def check_replaceable(output: Path, format_name: str) -> None:
     if not output.exists():
         return
     wanted = "a folder of .txt and .ann files" if format_name == "brat" else "a file"
-    others = [file.name for file in output.iterdir() if not _of_brat(file)] if output.is_dir() else []
     if output.is_dir() != (format_name == "brat"):
         raise PelError(Errors.E647.format(path=output, wanted=wanted, got="a folder" if output.is_dir() else "a file"))
-    if others:
-        raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {others[0]}"))
+    for file in output.iterdir() if output.is_dir() else ():
+        if file.suffix not in (".txt", ".ann") or not file.is_file():
+            raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {file.name}"))
 
 
 def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str) -> None:
@@ -71,8 +81,14 @@ def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: st
     Raises:
         PelError: if the output cannot be written.
     """
-    _FORMATS[format_name][1](output, records)
+    _FORMATS[format_name].write(output, records)
 
 
-def _of_brat(file: Path) -> bool:
-    return file.suffix in _BRAT_FILES and file.is_file()
+def read_links(output: Path, format_name: str) -> Iterator[Document]:
+    """Read what ``write_links`` wrote.
+
+    Raises:
+        PelError: if it is something else.
+    """
+    with without_warnings("W202", "W203"):  # that these are links
+        yield from _FORMATS[format_name].reader()([output])

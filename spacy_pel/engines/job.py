@@ -69,26 +69,26 @@ def count(records: Iterable[dict[str, Any]]) -> dict[str, int]:
     for record in records:
         if "error" in record:
             counts["left_out"] += 1
-            continue
-        counts["documents"] += 1
-        counts["mentions"] += len(record["mentions"])
-        counts["nil"] += sum(found["kb_id"] == NIL for found in record["mentions"])
+        else:
+            counts["documents"] += 1
+            counts["mentions"] += len(record["mentions"])
+            counts["nil"] += sum(mention["kb_id"] == NIL for mention in record["mentions"])
     return counts
 
 
-def check_some_linked(counts: dict[str, int], left_out: Iterable[dict[str, Any]], *, is_all: bool = False) -> None:
+def check_some_linked(counts: dict[str, int], records: list[dict[str, Any]], *, is_all: bool = False) -> None:
     """Check that it is documents that are at fault, and not the pipeline.
 
     Args:
         counts: so far.
-        left_out: "id" and "error" of the documents that were left out.
+        records: the last ones, which have "id" and "error" where a document was left out.
         is_all: whether no more documents follow.
 
     Raises:
         PelError: if many documents, or all, were left out and none was linked.
     """
     if not counts["documents"] and counts["left_out"] >= (1 if is_all else HOPELESS):
-        first = next(iter(left_out))
+        first = next(record for record in records if "error" in record)
         raise PelError(Errors.E605.format(n=counts["left_out"], id=first["id"], got=first["error"]))
 
 
@@ -96,7 +96,7 @@ def summary(
     counts: dict[str, int],
     *,
     resumed_after: int,
-    seconds: float,
+    seconds: float = 0.0,
     left_out: list[dict[str, Any]],
     left_out_in: str,
     without_text: int = 0,
@@ -111,11 +111,15 @@ def summary(
         left_out_in: the file that has them, too.
         without_text: documents of the input without text.
     """
+    n_new = counts["documents"] + len(left_out) - resumed_after
+    result: dict[str, Any] = {name: counts[name] for name in ("documents", "mentions", "nil")}
+    if without_text:
+        result["without_text"] = without_text
+    if left_out:
+        result |= {"left_out": left_out, "left_out_in": left_out_in}
     return {
-        **{name: counts[name] for name in ("documents", "mentions", "nil")},
-        **({"without_text": without_text} if without_text else {}),
-        **({"left_out": left_out, "left_out_in": left_out_in} if left_out else {}),
+        **result,
         "resumed_after": resumed_after,
         "seconds": seconds,
-        "documents_per_second": (counts["documents"] + len(left_out) - resumed_after) / max(seconds, 1e-9),
+        "documents_per_second": n_new / max(seconds, 1e-9),
     }

@@ -2,8 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from itertools import chain, islice
+from itertools import count as numbers
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,11 @@ from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress, read_jsonl, write_jsonl
 from .documents import folder_files, input_format, read_documents
-from .finished import Finished, changed_settings, finished_run, remember_finished
 from .forked_workers import workers_end_with_this_process
-from .formats import check_replaceable, output_format, write_links
-from .job import LinkJob, check_some_linked, count, summary, usual_part_size
-from .resumable import PartFiles
+from .formats import check_replaceable, output_format, read_links, write_links
+from .job import LinkJob, check_some_linked, summary, usual_part_size
+from .parts import PartedOutput
 
-_FORMAT = 2  # of the records in a part; 2: with "probability"
 _STRETCH = 2000  # documents of a process after which their words are forgotten, and workers replaced
 
 
@@ -61,109 +60,133 @@ class LocalEngine:
         """
         source, output = Path(job.input), Path(job.output)
         to = output_format(job.to, output)
-        beside = output.with_name(f"{output.name}.left_out.jsonl")
+        parts = PartedOutput(f"{output}.parts", ".jsonl")
         if output.exists() and source.exists() and _is_inside(source, output):
             raise PelError(Errors.E649.format(path=output))
-        finished = None
-        if output.exists() and not job.overwrite:
-            finished = finished_run(output) if job.resume else None
-            if finished is None:
-                raise PelError((Errors.E638 if job.resume else Errors.E657).format(path=output))
+        # an output beside parts is an older one, which they will replace
+        is_finished = output.exists() and not job.overwrite and not parts.exists()
+        if is_finished and not job.resume:
+            raise PelError(Errors.E657.format(path=output))
         check_replaceable(output, to)
+        parts.check(resume=job.resume, overwrite=job.overwrite)
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
-        lengths = Counter(bool(one.text.strip()) for one in read_documents(source, job.format_name))
-        total, without_text = lengths.total(), lengths[False]
+        has_text = Counter(bool(document.text.strip()) for document in read_documents(source, job.format_name))
+        total, without_text = has_text.total(), has_text[False]
         if not total:
             raise PelError(Errors.E645.format(path=source))
-        PartFiles.check_resumed(output, resume=job.resume)  # before loading, which takes its time
-        part_size = job.part_size or usual_part_size(total)
-        nlp, _, component = load_pipeline(Path(job.pipeline))
-        batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
-        settings = {
-            "format": _FORMAT,
-            "input": _input_fingerprint(source, job.format_name),
-            "input_format": input_format(source, job.format_name),
-            "pipeline": pipeline_fingerprint(nlp, component),
-            "n_candidates": job.n_candidates,
-            "part_size": part_size,
-        }
-        of_output = {**settings, "to": to}
-        del of_output["part_size"]
-        if finished is not None:
-            if changed := changed_settings(finished.settings, of_output):
-                raise PelError(Errors.E639.format(path=output, changed=changed))
+        left_out_in = output.with_name(f"{output.name}.left_out.jsonl")
+        if is_finished:
+            left_out = list(read_jsonl(left_out_in)) if left_out_in.is_file() else []
+            counts = _finished(job, to, {record["id"] for record in left_out})
             logger.info("Nothing to do: all documents are linked (%s)", f"{total:,}")
-            failed = list(read_jsonl(beside)) if finished.counts["left_out"] and beside.is_file() else []
-            return summary(
-                finished.counts,
-                resumed_after=total,
-                seconds=0.0,
-                left_out=failed,
-                left_out_in=str(beside),
-                without_text=without_text,
-            )
-        if without_text:
-            what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
-            logger.info("%s of %s no text to link", f"{without_text:,}", what)
-        parts = PartFiles(output, settings, resume=job.resume)
-        done = len(parts.paths())
-        counts = Counter(count(parts.records()))
-        before = counts["documents"] + counts["left_out"]
-        if done:
-            logger.info("Resuming after %s of %s documents", f"{before:,}", f"{total:,}")
-        started = time.perf_counter()
-        rest = islice(read_documents(source, job.format_name), before, None)
-        try:
-            with workers_end_with_this_process():
-                records = _records(nlp, component, rest, self.n_process, batch_size, job.n_candidates)
-                shown = progress(
-                    records, description="Linking documents", total=total, start=before, warm_up=batch_size
+            started, before = time.perf_counter(), total
+        else:
+            if without_text:
+                what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
+                logger.info("%s of %s no text to link", f"{without_text:,}", what)
+            nlp, _, component = load_pipeline(Path(job.pipeline))
+            part_size = job.part_size or usual_part_size(total)
+            settings = {
+                "input": _input_fingerprint(source, job.format_name),
+                "input_format": input_format(source, job.format_name),
+                "pipeline": pipeline_fingerprint(nlp, component),
+                "n_candidates": job.n_candidates,
+                "part_size": part_size,
+            }
+            parts.start(settings, resume=job.resume, overwrite=job.overwrite)
+            started = time.perf_counter()
+            try:
+                counts, before = self._link(job, nlp, component, parts, part_size, total)
+                left_out = parts.left_out(parts.written())
+                check_some_linked(counts, left_out, is_all=True)
+                if left_out:
+                    write_jsonl(left_out_in, left_out)
+                else:
+                    left_out_in.unlink(missing_ok=True)
+                write_links(output, parts.records(parts.written()), to)
+            except KeyboardInterrupt:
+                # counted on disk: the interrupt may have come after a part was written, before it was counted
+                saved = parts.counts(parts.written())
+                logger.info(
+                    "Interrupted. %s of %s documents are saved; run the same command with --resume to continue.",
+                    f"{saved['documents'] + saved['left_out']:,}",
+                    f"{total:,}",
                 )
-                try:
-                    while part := list(islice(shown, part_size)):
-                        parts.write(done, part)
-                        done += 1
-                        counts.update(count(part))
-                        check_some_linked(counts, _failures(parts))
-                except KeyboardInterrupt:
-                    # ends the bar's line, and the workers while spaCy's warning of that is silenced
-                    shown.close()
-                    records.close()
-                    raise
-            check_some_linked(counts, _failures(parts), is_all=True)
-            failed = list(_failures(parts))
-            if failed:
-                write_jsonl(beside, failed)
-            else:
-                beside.unlink(missing_ok=True)
-            write_links(output, (record for record in parts.records() if "error" not in record), to)
-        except KeyboardInterrupt:
-            # counted on disk: the interrupt may have come after a part was written, before it was counted
-            logger.info(
-                "Interrupted. %s of %s documents are saved; go on with the same command and --resume.",
-                f"{parts.n_records():,}",
-                f"{total:,}",
-            )
-            raise
-        remember_finished(output, Finished(of_output, dict(counts)))
-        parts.remove()
-        seconds = time.perf_counter() - started
+                raise
+            parts.remove()
         return summary(
             counts,
             resumed_after=before,
-            seconds=seconds,
-            left_out=failed,
-            left_out_in=str(beside),
+            seconds=time.perf_counter() - started,
+            left_out=left_out,
+            left_out_in=str(left_out_in),
             without_text=without_text,
         )
 
+    def _link(
+        self, job: LinkJob, nlp: Any, component: Any, parts: PartedOutput, part_size: int, total: int
+    ) -> tuple[Counter[str], int]:
+        """Link the parts that are missing.
 
-def _failures(parts: PartFiles) -> Iterator[dict[str, Any]]:
-    return (record for record in parts.records() if "error" in record)
+        Returns:
+            The counts of all parts, and the number of documents that earlier runs had linked or left out.
+        """
+        written = set(parts.written())
+        n_parts = next(number for number in numbers() if number not in written)
+        counts = Counter(parts.counts(range(n_parts)))
+        before = counts["documents"] + counts["left_out"]
+        if before:
+            logger.info("Resuming after %s of %s documents", f"{before:,}", f"{total:,}")
+        documents = islice(read_documents(Path(job.input), job.format_name), before, None)
+        batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
+        with workers_end_with_this_process():
+            records = _records(nlp, component, documents, self.n_process, batch_size, job.n_candidates)
+            shown = progress(records, description="Linking documents", total=total, start=before, warm_up=batch_size)
+            try:
+                for number in numbers(n_parts):
+                    part = list(islice(shown, part_size))
+                    if not part:
+                        break
+                    counts.update(parts.write(number, part))
+                    check_some_linked(counts, part)
+            except KeyboardInterrupt:
+                # ends the bar's line, and the workers while spaCy's warning of that is silenced
+                shown.close()
+                records.close()
+                raise
+        return counts, before
+
+
+def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
+    """Count what is in an output that exists. What it does not show is not checked: the pipeline that wrote it.
+
+    Args:
+        job: with the output.
+        to: its format.
+        left_out: ids of documents that it lacks.
+
+    Raises:
+        PelError: if its texts are not as many and as long as those of the input.
+    """
+    documents = read_documents(Path(job.input), job.format_name)
+    expected = sorted(len(document.text) for document in documents if document.id not in left_out)
+    counts = {"documents": 0, "mentions": 0, "nil": 0}
+    lengths = []
+    try:
+        for document in read_links(Path(job.output), to):
+            lengths.append(len(document.text))
+            counts["documents"] += 1
+            counts["mentions"] += len(document.mentions)
+            counts["nil"] += sum(not mention.ids for mention in document.mentions)
+    except PelError:
+        lengths = []
+    if sorted(lengths) != expected:
+        raise PelError(Errors.E638.format(path=job.output, input=job.input))
+    return counts
 
 
 def pipeline_fingerprint(nlp: Any, component: Any) -> str:
-    """Of all that decides how a pipeline links."""
+    """A hash of all that decides how a pipeline links."""
     linker = component.linker
     return fingerprint(
         nlp.config.to_str(),

@@ -7,8 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import asdict
-from itertools import chain, repeat
+from dataclasses import asdict, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ from ..registry import registry
 from ..util import logger, progress
 from .job import LinkJob, check_some_linked, count, summary
 from .local import pipeline_fingerprint
-from .parts import Part, PartedCorpus, PartedOutput, file_system, link_part, output_kind
+from .parted_corpus import Part, PartedCorpus, link_part
+from .parts import PartedOutput, file_system, output_kind
 from .process_pipeline import process_pipeline
-
-_FORMAT = 1  # of the parts
 
 
 @registry.pel_engines("spacy-pel.RayEngine.v1")
@@ -82,17 +81,19 @@ class RayEngine:
         corpus = PartedCorpus(job.input, format_name=job.format_name, part_size=job.part_size)
         if output.overlaps(job.input):
             raise PelError(Errors.E649.format(path=job.output))
-        parts = list(corpus.parts())
-        path = str(Path(job.pipeline).absolute()) if Path(job.pipeline).exists() else job.pipeline
+        output.check(resume=job.resume, overwrite=job.overwrite)
+        if Path(job.pipeline).exists():
+            job = replace(job, pipeline=str(Path(job.pipeline).absolute()))
+        nlp, _, component = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
         settings = {
-            "format": _FORMAT,
             "input": corpus.fingerprint,
-            "pipeline": _fingerprint(path),
+            "pipeline": pipeline_fingerprint(nlp, component),
             "n_candidates": job.n_candidates,
             "part_size": corpus.part_size,
             "batch_size": self.batch_size,
             "kind": output.kind,
         }
+        del nlp, component
         output.start(settings, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
@@ -102,14 +103,12 @@ class RayEngine:
         elif written:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{corpus.n_documents:,}")
         started = time.perf_counter()
-        todo = [part for part in parts if part.number not in set(written)]
-        started_here = bool(todo) and self._start(ray)
+        parts = list(corpus.parts())
+        missing = [part for part in parts if part.number not in set(written)]
+        started_here = bool(missing) and self._start(ray)
         try:
-            rows = self._linked(ray, todo, path, job)
-            each = chain.from_iterable(
-                repeat(None, row["documents"] + row["left_out"]) for row in _counted(rows, counts)
-            )
-            for _ in progress(each, description="Linking documents", total=corpus.n_documents, start=before):
+            documents = self._linked(ray, missing, job, counts)
+            for _ in progress(documents, description="Linking documents", total=corpus.n_documents, start=before):
                 pass
         finally:
             if started_here:
@@ -117,12 +116,20 @@ class RayEngine:
         left_out = output.left_out(range(len(parts)))
         check_some_linked(counts, left_out, is_all=True)
         output.finish()
-        seconds = time.perf_counter() - started
-        beside = f"{job.output}/_left_out-*.jsonl"
-        return summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=beside)
+        return summary(
+            counts,
+            resumed_after=before,
+            seconds=time.perf_counter() - started,
+            left_out=left_out,
+            left_out_in=f"{job.output}/_left_out-*.jsonl",
+        )
 
     def _start(self, ray: Any) -> bool:
-        """Whether Ray was started here."""
+        """Start Ray, unless it runs.
+
+        Returns:
+            Whether it was started here.
+        """
         if ray.is_initialized():
             return False
         address = self.address or os.environ.get("RAY_ADDRESS")
@@ -139,42 +146,38 @@ class RayEngine:
             )
         return True
 
-    @property
-    def _environment(self) -> dict[str, Any]:
-        """Of the workers: libraries that read it as they start see the bound."""
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        return {"env_vars": {name: str(self.threads) for name in names}}
+    def _linked(self, ray: Any, parts: list[Part], job: LinkJob, counts: Counter[str]) -> Iterator[None]:
+        """Link parts, and yield once for each of their documents.
 
-    def _linked(self, ray: Any, parts: list[Part], path: str, job: LinkJob) -> Iterator[dict[str, Any]]:
+        Args:
+            counts: to which theirs are added.
+
+        Raises:
+            PelError: if a part cannot be read, or Ray failed.
+        """
         if not parts:
             return
         from ray.data import ActorPoolStrategy, DataContext, from_items
 
-        context = DataContext.get_current()
-        context.enable_progress_bars = False
+        DataContext.get_current().enable_progress_bars = False
         logging.getLogger("ray.data").setLevel(logging.WARNING)
-        settings = {
-            "pipeline": path,
-            "input": job.input,
-            "output": job.output,
-            "kind": output_kind(job.to, job.output),
-            "n_candidates": job.n_candidates,
-            "batch_size": self.batch_size,
-            "threads": self.threads,
-            "device": "cuda" if self.gpus else None,
-            "tries": self.tries,
-        }
-        n_process = min(self.n_process, len(parts))
+        # libraries that read these as they start see the bound
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {"env_vars": {name: str(self.threads) for name in names}}
         linked = from_items([asdict(part) for part in parts], override_num_blocks=len(parts)).map(
             _PartLinker,  # type: ignore[arg-type]
-            fn_constructor_kwargs=settings,
-            compute=ActorPoolStrategy(size=n_process, max_tasks_in_flight_per_actor=2),
+            fn_constructor_args=(self, job),
+            compute=ActorPoolStrategy(size=min(self.n_process, len(parts)), max_tasks_in_flight_per_actor=2),
             num_cpus=self.threads,
             num_gpus=self.gpus,
-            runtime_env=self._environment,
+            runtime_env=environment,
         )
         try:
-            yield from linked.iter_rows()
+            for row in linked.iter_rows():
+                if row["error"]:
+                    raise PelError(row["error"])
+                counts.update({name: row[name] for name in count([])})
+                yield from repeat(None, row["documents"] + row["left_out"])
         except ray.exceptions.RayError as err:
             raise PelError(Errors.E637.format(got=str(err).strip().splitlines()[-1])) from err
 
@@ -182,58 +185,27 @@ class RayEngine:
 class _PartLinker:
     """An actor: a pipeline that links one part after the other."""
 
-    def __init__(
-        self,
-        *,
-        pipeline: str,
-        input: str,
-        output: str,
-        kind: str,
-        n_candidates: int,
-        batch_size: int,
-        threads: int,
-        device: str | None,
-        tries: int,
-    ) -> None:
-        self.pipeline = process_pipeline(pipeline, threads=threads, device=device)
-        self.files, _ = file_system(input)
-        self.output = PartedOutput(output, kind)
-        self.n_candidates, self.batch_size, self.tries = n_candidates, batch_size, tries
+    def __init__(self, engine: RayEngine, job: LinkJob) -> None:
+        self.engine, self.job = engine, job
+        device = "cuda" if engine.gpus else None
+        self.pipeline = process_pipeline(job.pipeline, threads=engine.threads, device=device)
+        self.files, _ = file_system(job.input)
+        self.output = PartedOutput(job.output, output_kind(job.to, job.output))
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Counts of a part, and what is wrong with its texts as "error"."""
-        for left in reversed(range(self.tries)):
+        settings = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
+        tries = 0
+        while True:
+            tries += 1
             try:
-                counts = link_part(
-                    self.pipeline,
-                    self.files,
-                    Part(**row),
-                    self.output,
-                    n_candidates=self.n_candidates,
-                    batch_size=self.batch_size,
-                )
+                counts = link_part(self.pipeline, self.files, Part(**row), self.output, **settings)
                 return {**counts, "error": ""}
             except PelError as err:  # the next try would find the same
                 return {"part": row["number"], **count([]), "error": str(err)}
             except Exception:
-                if not left:
+                if tries == self.engine.tries:
                     raise
-        raise AssertionError
-
-
-def _counted(rows: Iterator[dict[str, Any]], counts: Counter) -> Iterator[dict[str, Any]]:
-    """The rows, added to the counts. RAISES (PelError): a part's error."""
-    for row in rows:
-        if row["error"]:
-            raise PelError(row["error"])
-        counts.update({name: row[name] for name in count([])})
-        yield row
-
-
-def _fingerprint(path: str) -> str:
-    """Load a pipeline for a moment: what is wrong with it is known before any worker starts."""
-    loaded = load_pipeline(Path(path))
-    return pipeline_fingerprint(loaded.nlp, loaded.component)
 
 
 def _import_ray() -> Any:

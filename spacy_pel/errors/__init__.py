@@ -1,6 +1,6 @@
 """All error and warning texts, one file per group of codes: what was expected, what was found, what to do."""
 
-from .pel_error import PelError, nearest, nearest_of, one_line, quoted, shortened
+from .pel_error import PelError, closest, did_you_mean, one_line, quoted, shortened
 from .texts import Errors, Warnings
 
-__all__ = ["Errors", "PelError", "Warnings", "nearest", "nearest_of", "one_line", "quoted", "shortened"]
+__all__ = ["Errors", "PelError", "Warnings", "closest", "did_you_mean", "one_line", "quoted", "shortened"]

@@ -44,15 +44,14 @@ def quoted(value: object) -> str:
     return shortened(short.repr(value), 200)
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """A sentence to append to an error that says which known word may have been meant; empty if
-    none is near."""
-    near = nearest_of(word, (one for one in known if one != word), cutoff=cutoff)
-    return f" Perhaps '{near}' was meant." if near else ""
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """A question to append to a clause about an unknown word; empty if no known word is close."""
+    match = closest(word, (other for other in known if other != word), cutoff=cutoff)
+    return f" (did you mean '{match}'?)" if match else ""
 
 
-def nearest_of(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """The known word that is nearest to a word; empty if none is near."""
+def closest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The known word that is closest to a word; empty if none is close."""
     return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 

@@ -98,7 +98,7 @@ def measure_generator(
     for start in progress(starts, description=generator.registered_name, show=show_progress):
         block = slice(start, start + _CHUNK)
         started = time.perf_counter()
-        table = generator.generate(kb, gold.mentions[block], top_k=max(RECALL_AT))
+        table = generator.find_candidates(kb, gold.mentions[block], top_k=max(RECALL_AT))
         seconds += time.perf_counter() - started
         ids = kb.ids_at(table.kb_rows)
         n_candidates += len(ids)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import Errors, PelError
+from .metrics.bootstrap import metric_difference, share_difference
 from .metrics.mcnemar import mcnemar
 from .metrics.nil import average_precision
 from .metrics.outcomes import Flags, Outcomes
-from .metrics.paired_bootstrap import Difference, metric_difference, share_difference
 from .metrics.recall import found_within
 from .run_folder import Run
 
@@ -54,7 +54,7 @@ def compare_runs(
         "n_nil": int(ours.is_nil.sum()),
         "n_documents": int(ours.document.max()) + 1,
         "tests": {name: _test(shares[name]) for name in ("recall@1", "accuracy")},
-        "differences": {name: _json(found) for name, found in differences.items()},
+        "differences": differences,
         "seen": [
             _group(name, mask & ~ours.is_nil, shares, ours, n_samples, seed)
             for name, mask in (("seen", ours.seen), ("unseen", ~ours.seen))
@@ -72,21 +72,17 @@ def aligned(a: Run, b: Run) -> Outcomes:
         PelError: if they are not the same mentions with the same gold ids.
     """
     row_of = {key: row for row, key in enumerate(b.mentions)}
-    different = set(a.mentions).symmetric_difference(b.mentions)
-    counts = {"a": a.path, "b": b.path, "n_a": f"{len(a.mentions):,}", "n_b": f"{len(b.mentions):,}"}
-    if different:
-        example = _name(min(different))
-        raise PelError(Errors.E682.format(**counts, n=f"{len(different):,}", example=example))
+    paths: dict[str, Any] = {"a": a.path, "b": b.path}
+    if different := set(a.mentions).symmetric_difference(b.mentions):
+        counts = {"n_a": f"{len(a.mentions):,}", "n_b": f"{len(b.mentions):,}", "n": f"{len(different):,}"}
+        raise PelError(Errors.E682.format(**paths, **counts, example=_name(min(different))))
     order = np.asarray([row_of[key] for key in a.mentions], dtype=np.int64)
-    others = [row for row, key in enumerate(a.mentions) if a.gold[row] != b.gold[row_of[key]]]
-    if others:
-        key = a.mentions[others[0]]
-        gold_a, gold_b = (", ".join(ids) or "NIL" for ids in (a.gold[others[0]], b.gold[row_of[key]]))
-        raise PelError(
-            Errors.E683.format(
-                n=f"{len(others):,}", example=_name(key), gold_a=gold_a, gold_b=gold_b, a=a.path, b=b.path
-            )
-        )
+    pairs = [(key, ids, b.gold[row_of[key]]) for key, ids in zip(a.mentions, a.gold, strict=True)]
+    if differing := [pair for pair in pairs if pair[1] != pair[2]]:
+        key, *ids = differing[0]
+        gold_a, gold_b = (", ".join(gold) or "NIL" for gold in ids)
+        n = f"{len(differing):,}"
+        raise PelError(Errors.E683.format(**paths, n=n, example=_name(key), gold_a=gold_a, gold_b=gold_b))
     return Outcomes._make(column[order] for column in b.outcomes)
 
 
@@ -99,16 +95,16 @@ def _depth(run: Run) -> int:
 
 
 def _shares(a: Outcomes, b: Outcomes, depth: int) -> Shares:
-    found = {k: (found_within(a.rank, k), found_within(b.rank, k)) for k in RECALL_AT if k <= depth}
-    shares = {f"recall@{k}": (*hits, ~a.is_nil) for k, hits in found.items()}
+    hits = {f"recall@{k}": (found_within(a.rank, k), found_within(b.rank, k)) for k in RECALL_AT if k <= depth}
+    shares = {name: (*both, ~a.is_nil) for name, both in hits.items()}
     return {**shares, "accuracy": (a.correct, b.correct, np.ones(len(a.rank), dtype=np.bool_))}
 
 
-def _share(share: tuple[Flags, Flags, Flags], a: Outcomes, n_samples: int, seed: int) -> Difference:
-    return share_difference(*share, a.document, n_samples=n_samples, rng=np.random.default_rng(seed))
+def _share(share: tuple[Flags, Flags, Flags], a: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
+    return share_difference(*share, a.document, n_samples=n_samples, rng=np.random.default_rng(seed)).to_json()
 
 
-def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> Difference:
+def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
     def metric(outcomes: Outcomes) -> Any:
         # sorted once here, so that the sort of each sample is fast
         order = np.argsort(-outcomes.nil_score, kind="stable")
@@ -116,13 +112,13 @@ def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> Difference
         return lambda weights: average_precision(scores, truth, weights[order])
 
     rng = np.random.default_rng(seed)
-    return metric_difference(metric(a), metric(b), a.document, n_samples=n_samples, rng=rng)
+    return metric_difference(metric(a), metric(b), a.document, n_samples=n_samples, rng=rng).to_json()
 
 
 def _test(share: tuple[Flags, Flags, Flags]) -> dict[str, Any]:
     a_hits, b_hits, counted = share
-    found = mcnemar(a_hits[counted], b_hits[counted])
-    return {**found._asdict(), "significant": found.significant}
+    test = mcnemar(a_hits[counted], b_hits[counted])
+    return {**test._asdict(), "significant": test.significant}
 
 
 def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
@@ -136,11 +132,6 @@ def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, 
         a_hits, b_hits, counted = shares[metric]
         share = (a_hits, b_hits, counted & mask)
         if share[2].any():
-            tested = _test(share)
-            row[metric] = {**_json(_share(share, a, n_samples, seed)), "p_value": tested["p_value"]}
-            row[metric]["test"] = tested
+            test = _test(share)
+            row[metric] = {**_share(share, a, n_samples, seed), "p_value": test["p_value"], "test": test}
     return row
-
-
-def _json(found: Difference) -> dict[str, Any]:
-    return {**found._asdict(), "significant": found.significant}

@@ -1,6 +1,7 @@
 """Evaluate a linker or a pipeline on a corpus; writes metrics.json and predictions.jsonl."""
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from .metrics.document_groups import DocumentGroups
 from .metrics.outcomes import Outcomes
 from .metrics.recall import RECALL_AT
 from .metrics.seen import seen_in_index
-from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
+from .predict import IsSeen, MakeQueries, SpanCounts, Tally, gold_queries, predict_end_to_end, predict_gold
+from .prediction import Prediction
 from .run_folder import recorded
-from .spans import SpanCounts
 
 
 def evaluate(
@@ -55,21 +56,9 @@ def evaluate(
     Raises:
         PelError: if the corpus has no mentions.
     """
-    _check_ids(linker.kb, documents)
-    tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
-    with _bar(documents, show_progress) as bar:
-        predictions = predict_gold(
-            linker,
-            groups.watch(documents) if groups else documents,
-            queries=queries,
-            top_k=top_k,
-            is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-            tally=tally,
-            bar=bar,
-        )
-        outcomes = Outcomes.of(recorded(predictions, output))
+    predict = partial(predict_gold, linker, queries=queries, top_k=top_k)
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _finish(linker, outcomes, tally, facts, top_k, seed, output, groups)
+    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, group_by)
 
 
 def evaluate_end_to_end(
@@ -77,7 +66,7 @@ def evaluate_end_to_end(
     linker: Linker,
     documents: Iterable[Document],
     *,
-    spans: Callable[[Any], Iterable[Any]] = lambda doc: doc.ents,
+    spans: Callable[[Any], Iterable[Any]],
     is_seen: IsSeen | None = None,
     output: str | Path | None = None,
     corpus_fingerprint: str = "",
@@ -97,24 +86,61 @@ def evaluate_end_to_end(
         extension_prefix: the component's setting.
             The other arguments and the result are those of ``evaluate``.
     """
-    _check_ids(linker.kb, documents)
-    tally, counts = Tally(), SpanCounts()
-    groups = DocumentGroups(group_by) if group_by else None
-    with _bar(documents, show_progress) as bar:
-        predictions = predict_end_to_end(
-            nlp,
-            linker,
-            groups.watch(documents) if groups else documents,
-            spans=spans,
-            is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-            tally=tally,
-            counts=counts,
-            prefix=extension_prefix,
-            bar=bar,
-        )
-        outcomes = Outcomes.of(recorded(predictions, output))
+    counts = SpanCounts()
+    predict = partial(predict_end_to_end, nlp, linker, spans=spans, counts=counts, prefix=extension_prefix)
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output, groups)
+    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, group_by, counts=counts)
+
+
+def _evaluate(
+    linker: Linker,
+    documents: Iterable[Document],
+    predict: Callable[..., Iterator[Prediction]],
+    facts: dict[str, Any],
+    is_seen: IsSeen | None,
+    output: str | Path | None,
+    seed: int,
+    show_progress: bool,
+    group_by: str | None,
+    *,
+    counts: SpanCounts | None = None,
+) -> dict[str, Any]:
+    _check_ids(linker.kb, documents)
+    groups = DocumentGroups(group_by) if group_by else None
+    total = len(documents) if isinstance(documents, Sized) else None
+    with ChunkProgress(description="Linking documents", total=total, show=show_progress) as bar:
+        tally = Tally(bar)
+        watched = groups.watch(documents) if groups else documents
+        predictions = predict(watched, is_seen=is_seen or seen_in_index(linker.kb, linker.index), tally=tally)
+        outcomes = Outcomes.of(recorded(predictions, output))
+    if not len(outcomes.rank):
+        raise PelError(Errors.E620)
+    if tally.n_left_out and not tally.n_linked:
+        raise PelError(Errors.E607.format(n=tally.n_left_out))
+    if outcomes.is_nil.all() and tally.n_outside:
+        raise no_known_id(linker.kb, n=tally.n_outside, example=tally.outside)
+    warn_of_other_ids(linker.kb, n_outside=tally.n_unknown, n=tally.n_with_ids, example=tally.outside)
+    ks = [k for k in RECALL_AT if k <= facts["top_k"]]
+    metrics = {
+        **compute_metrics(outcomes, ks=ks, seed=seed),
+        **(counts.scores() if counts else {}),
+        **facts,
+        **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
+        **({"n_documents_left_out": tally.n_left_out} if tally.n_left_out else {}),
+        "n_outside": tally.n_outside,
+        "threshold": linker.nil_threshold,
+        "threshold_by_label": linker.label_thresholds,
+        "seconds": tally.seconds,
+        "mentions_per_second": tally.n_mentions / max(tally.seconds, 1e-9),
+        "machine": machine_note(),
+    }
+    for part, fingerprint in linker.fingerprints.items():
+        metrics[f"{'model' if part == 'encoder' else part}_fingerprint"] = fingerprint
+    if linker.reranker is not None:
+        metrics["ranker_fingerprint"] = linker.reranker.ranker.fingerprint
+    if output is not None:
+        write_json(Path(output) / "metrics.json", metrics)
+    return metrics
 
 
 def _check_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> None:
@@ -127,48 +153,3 @@ def _check_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> None:
     given = [mention.ids for document in documents for mention in document.mentions if mention.ids]
     if given and not any(kb.resolve(entity_id) is not None for ids in given for entity_id in ids):
         raise no_known_id(kb, n=len(given), example=given[0][0])
-
-
-def _bar(documents: Iterable[Document], show: bool) -> ChunkProgress:
-    total = len(documents) if isinstance(documents, Sized) else None
-    return ChunkProgress(description="Linking documents", total=total, show=show)
-
-
-def _finish(
-    linker: Linker,
-    outcomes: Outcomes,
-    tally: Tally,
-    facts: dict[str, Any],
-    top_k: int,
-    seed: int,
-    output: str | Path | None,
-    groups: DocumentGroups | None,
-) -> dict[str, Any]:
-    if not len(outcomes.rank):
-        raise PelError(Errors.E620)
-    if tally.n_left_out and not tally.n_linked:
-        raise PelError(Errors.E607.format(n=tally.n_left_out))
-    if outcomes.is_nil.all() and tally.n_outside:
-        raise no_known_id(linker.kb, n=tally.n_outside, example=tally.outside)
-    warn_of_other_ids(linker.kb, n_outside=tally.n_unknown, n=tally.n_with_ids, example=tally.outside)
-    ks = [k for k in RECALL_AT if k <= top_k]
-    metrics = {
-        **compute_metrics(outcomes, ks=ks, seed=seed),
-        **facts,
-        **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
-        **({"n_documents_left_out": tally.n_left_out} if tally.n_left_out else {}),
-        "n_outside": tally.n_outside,
-        "threshold": linker.nil_threshold,
-        "threshold_by_label": linker.label_thresholds,
-        "seconds": tally.seconds,
-        "mentions_per_second": tally.n_mentions / max(tally.seconds, 1e-9),
-        "machine": machine_note(),
-    }
-    names = {"encoder": "model"}
-    for part, fingerprint in linker.fingerprints.items():
-        metrics[f"{names.get(part, part)}_fingerprint"] = fingerprint
-    if linker.reranker is not None:
-        metrics["ranker_fingerprint"] = linker.reranker.ranker.fingerprint
-    if output is not None:
-        write_json(Path(output) / "metrics.json", metrics)
-    return metrics

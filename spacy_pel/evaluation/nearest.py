@@ -45,11 +45,11 @@ def nearest_entities(
     in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level
     wanted = max(top_k, first_stage) if in_two else top_k
     several = _ROWS_PER_ENTITY if len(index) > len(kb) else 1
-    scores, rows = index.search_rows(encoder.encode_mentions(mentions), several * wanted, allowed)
+    scores, rows = index.search_entities(encoder.encode_mentions(mentions), several * wanted, allowed)
     best: list[dict[int, float]] = []
     for own, found in zip(scores, rows, strict=True):
         entities: dict[int, float] = {}
-        for row, score in zip(index.kb_rows[found[found >= 0]].tolist(), own.tolist(), strict=False):
+        for row, score in zip(found[found >= 0].tolist(), own.tolist(), strict=False):
             entities.setdefault(row, score)
         best.append(dict(list(entities.items())[:wanted]))
     ranked = RankedRows(

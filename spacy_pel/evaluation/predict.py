@@ -3,6 +3,7 @@
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -11,30 +12,41 @@ from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
-from ..types import Document, Mention
+from ..types import NIL, Document, Mention
 from ..util import logger
 from ..util.progress import ChunkProgress
+from .metrics.recall import precision_recall_f1
 from .prediction import Prediction
-from .spans import SpanCounts
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
 _MENTIONS = 1024  # linked at a time
 
 
+@dataclass
 class Tally:
     """Measures the time of linking, without reading the corpus and writing results, and counts the gold
-    mentions whose ids the KB lacks and the documents that could not be linked."""
+    mentions whose ids the KB lacks and the documents that could not be linked.
 
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.n_mentions = 0
-        self.n_outside = 0
-        self.n_with_ids = 0
-        self.n_unknown = 0  # those of them without an id that the KB has
-        self.outside = ""  # an example of such an id
-        self.n_linked = 0  # documents
-        self.n_left_out = 0
+    Attributes:
+        seconds: of linking.
+        n_mentions: mentions that were linked.
+        n_with_ids: gold mentions with ids; of these, ``n_outside`` have an id that the KB lacks, and ``n_unknown``
+            have none that the KB has.
+        outside: an example of an id that the KB lacks.
+        n_linked, n_left_out: documents that were linked, and those that could not be.
+        bar: counts the documents that are linked.
+    """
+
+    bar: ChunkProgress
+    seconds: float = 0.0
+    n_mentions: int = 0
+    n_with_ids: int = 0
+    n_outside: int = 0
+    n_unknown: int = 0
+    outside: str = ""
+    n_linked: int = 0
+    n_left_out: int = 0
 
     def took(self, started: float, n_mentions: int) -> None:
         self.seconds += time.perf_counter() - started
@@ -56,20 +68,48 @@ class Tally:
         self.outside = self.outside or next(iter(prediction.outside), "")
 
 
+@dataclass
+class SpanCounts:
+    """Counts what a pipeline found end to end. A hit has exactly the offsets of a gold mention."""
+
+    n_found: int = 0
+    n_gold: int = 0
+    n_matched: int = 0
+    n_linked: int = 0
+    n_linkable: int = 0
+    n_right: int = 0
+
+    def add(self, found: Sequence[tuple[str, int, int, str]], gold: Sequence[Prediction]) -> None:
+        """Count one document.
+
+        Args:
+            found: the links of the pipeline, "NIL" included: document, start, end, id.
+            gold: the gold mentions.
+        """
+        self.n_found += len(found)
+        self.n_gold += len(gold)
+        self.n_linkable += sum(bool(mention.gold) for mention in gold)
+        by_offsets = {(mention.doc, mention.start, mention.end): mention for mention in gold}
+        for doc, start, end, kb_id in found:
+            mention = by_offsets.get((doc, start, end))
+            self.n_matched += mention is not None
+            self.n_linked += kb_id not in ("", NIL)
+            self.n_right += mention is not None and kb_id in mention.gold
+
+    def scores(self) -> dict[str, float]:
+        """ "mention_precision|recall|f1" of the offsets and
+        "link_precision|recall|f1" of offsets with the right id of the KB (NIL gives no credit)."""
+        mentions = precision_recall_f1("mention", self.n_matched, self.n_found, self.n_gold)
+        return {**mentions, **precision_recall_f1("link", self.n_right, self.n_linked, self.n_linkable)}
+
+
 def gold_queries(document: Document) -> list[MentionQuery]:
     """The gold mentions of a document, unchanged."""
     return [MentionQuery(document.text, m.start, m.end, m.label) for m in document.mentions]
 
 
 def predict_gold(
-    linker: Linker,
-    documents: Iterable[Document],
-    *,
-    queries: MakeQueries,
-    top_k: int,
-    is_seen: IsSeen,
-    tally: Tally,
-    bar: ChunkProgress | None = None,
+    linker: Linker, documents: Iterable[Document], *, queries: MakeQueries, top_k: int, is_seen: IsSeen, tally: Tally
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
@@ -79,39 +119,32 @@ def predict_gold(
         queries: one query per mention of a document.
         top_k: candidates per mention.
         is_seen: does a gold entity occur in the training corpus?
-        tally: counts time and mentions.
-        bar: counts the documents that are linked.
+        tally: counts time, mentions and documents.
 
     Yields:
         In the order of the corpus; where a document failed, without candidates and with the
         id "".
     """
     for block in _blocks(documents):
-        links = iter(_links_or_none(linker, block, queries, top_k, tally, bar))
+        links = iter(_links_or_none(linker, block, queries, top_k, tally, tally.bar))
         for document in block:
             for mention in document.mentions:
-                link = next(links)
                 prediction = gold_prediction(linker.kb, document, mention, is_seen)
                 tally.saw(prediction)
-                if link is None:
-                    yield prediction
-                    continue
-                prediction.kb_id = link.kb_id
-                prediction.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
-                prediction.nil_score = link.nil_score
-                prediction.probability, prediction.id_set = link.probability, link.id_set
+                if link := next(links):
+                    prediction.set_link(link)
                 yield prediction
 
 
 def _links_or_none(
-    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: Any
+    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: ChunkProgress | None
 ) -> list[Link | None]:
     """None for the mentions of a document that fails on its own."""
     try:
         links = _links(linker, block, queries, top_k, tally, bar)
     except Exception as err:
         if len(block) > 1:
-            each = (_links_or_none(linker, [one], queries, top_k, tally, None) for one in block)
+            each = (_links_or_none(linker, [document], queries, top_k, tally, None) for document in block)
             return list(chain.from_iterable(each))
         tally.failed(block[0], reason_of(err))
         return [None] * len(block[0].mentions)
@@ -147,7 +180,7 @@ def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
     block: list[Document] = []
     for document in documents:
         block.append(document)
-        if sum(len(one.mentions) for one in block) >= _MENTIONS:
+        if sum(len(other.mentions) for other in block) >= _MENTIONS:
             yield block
             block = []
     yield block
@@ -163,7 +196,6 @@ def predict_end_to_end(
     tally: Tally,
     counts: SpanCounts,
     prefix: str = "pel",
-    bar: ChunkProgress | None = None,
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
 
@@ -173,10 +205,9 @@ def predict_end_to_end(
         documents: read as they are needed.
         spans: gives the linked spans of a Doc.
         is_seen: does a gold entity occur in the training corpus?
-        tally: counts time and mentions.
+        tally: counts time, mentions and documents.
         counts: counts the hits.
         prefix: of the linker's extension attributes.
-        bar: counts the documents that are linked.
 
     Yields:
         For each gold mention; one that was not found has no candidates and the id "".
@@ -195,18 +226,21 @@ def predict_end_to_end(
             tally.saw(prediction)
             span = found.get((mention.start, mention.end))
             if span is not None:
-                prediction.kb_id = _id_of(span, prefix)
-                candidates = span._.get(f"{prefix}_candidates")
-                prediction.candidates = [(str(key), float(score)) for key, score in candidates]
-                prediction.nil_score = float(span._.get(f"{prefix}_nil_score") or 0.0)
-                prediction.probability = span._.get(f"{prefix}_probability")
-                prediction.id_set = span._.get(f"{prefix}_set") or None
+                _take_over(span, prediction, prefix)
             predictions.append(prediction)
-        if bar is not None:
-            bar.advance(1)
+        tally.bar.advance(1)
         counts.add([(document.id, *at, _id_of(span, prefix)) for at, span in found.items()], predictions)
         yield from predictions
         started = time.perf_counter()
+
+
+def _take_over(span: Any, prediction: Prediction, prefix: str) -> None:
+    """The answer of a pipeline from the attributes of a span."""
+    prediction.kb_id = _id_of(span, prefix)
+    prediction.candidates = [(str(key), float(score)) for key, score in span._.get(f"{prefix}_candidates")]
+    prediction.nil_score = float(span._.get(f"{prefix}_nil_score") or 0.0)
+    prediction.probability = span._.get(f"{prefix}_probability")
+    prediction.id_set = span._.get(f"{prefix}_set") or None
 
 
 def _id_of(span: Any, prefix: str) -> str:

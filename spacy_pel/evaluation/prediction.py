@@ -44,6 +44,12 @@ class Prediction:
     id_set: list[str] | None = None
     original: str = ""
 
+    def set_link(self, link: Any) -> None:
+        """Take over the answer of a linker, a ``Link``."""
+        self.kb_id, self.nil_score = link.kb_id, link.nil_score
+        self.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
+        self.probability, self.id_set = link.probability, link.id_set
+
     @property
     def source(self) -> str:
         """The document that counts as drawn at random: the original of a part."""
@@ -97,14 +103,9 @@ class Prediction:
             record["probability"] = round(self.probability, 6)
         if self.id_set is not None:
             record["id_set"] = self.id_set
-        if self.composite:
-            record["composite"] = True
-        if self.outside:
-            record["outside"] = self.outside
-        if self.original:
-            record["original"] = self.original
-        if self.types:
-            record["types"] = self.types
+        for key in ("composite", "outside", "original", "types"):
+            if value := getattr(self, key):
+                record[key] = value
         return record
 
     @classmethod

@@ -1,5 +1,5 @@
+from .annotated_text import AliasPriors
 from .entity_index import EntityIndex
-from .priors import AliasPriors
 from .recode import recode
 
 __all__ = ["AliasPriors", "EntityIndex", "recode"]

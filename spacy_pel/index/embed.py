@@ -1,6 +1,8 @@
-"""Embedding in chunks, so that memory stays bounded however large the knowledge base is."""
+"""What an index embeds: cards and names of entities, and mentions of annotated text. It does so in chunks, so
+that memory stays bounded however large the knowledge base is."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -8,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import Encoder, Rows, Vectors
+from ..types import Document, Encoder, Entity, MentionInText, Rows, Vectors
+from ..util import normalize_alias
 from ..util.progress import ChunkProgress
 from .row_table import NAME_KINDS, hash_texts
-from .rows_of_kb import LinkedMentions, entities_at, with_names
 
 _CHUNK = 16_384  # strings at a time: 25 MB of vectors at width 384
+_SEED = 0  # fixed: the same input gives the same index
 Item = TypeVar("Item", bound=Hashable)
 
 
@@ -31,6 +34,76 @@ class Chunk(NamedTuple):
     kb_rows: Rows
     texts: NDArray[np.uint64]
     vectors: Vectors
+
+
+@dataclass
+class LinkedMentions:
+    """Mentions of annotated text whose entities are in the knowledge base.
+
+    Attributes:
+        mentions: one for each pair of mention and entity.
+        kb_rows: the entity's row.
+        n_documents: number of documents read.
+    """
+
+    mentions: list[MentionInText]
+    kb_rows: Rows
+    n_documents: int
+
+    @classmethod
+    def read(cls, kb: KnowledgeBase, documents: Iterable[Document]) -> "LinkedMentions":
+        """NIL mentions and unknown ids are left out; a mention with several ids counts for each."""
+        mentions: list[MentionInText] = []
+        ids: list[str] = []
+        n_documents = 0
+        for document in documents:
+            n_documents += 1
+            for mention in document.mentions:
+                for entity_id in dict.fromkeys(mention.ids):
+                    mentions.append(MentionInText(document.text, mention.start, mention.end))
+                    ids.append(entity_id)
+        kb_rows = kb.rows(ids)
+        return cls(mentions, kb_rows, n_documents)._take(np.flatnonzero(kb_rows >= 0))
+
+    def _take(self, numbers: Rows) -> "LinkedMentions":
+        return LinkedMentions([self.mentions[i] for i in numbers], self.kb_rows[numbers], self.n_documents)
+
+    def by_text(self) -> tuple[list[str], list[Rows]]:
+        """Each text with a mention, in order, and the entities of its mentions."""
+        numbers: dict[str, int] = {}
+        which = [numbers.setdefault(mention.text, len(numbers)) for mention in self.mentions]
+        order = np.argsort(which, kind="stable")
+        lengths = np.bincount(which, minlength=len(numbers)) if which else np.zeros(0, dtype=np.int64)
+        return list(numbers), np.split(self.kb_rows[order], np.cumsum(lengths)[:-1]) if numbers else []
+
+    def capped(self, limit: int | None) -> "LinkedMentions":
+        """At most ``limit`` mentions of each entity, drawn at random; None = all."""
+        if limit is None:
+            return self
+        order = np.random.default_rng(_SEED).permutation(len(self.mentions))
+        order = order[np.argsort(self.kb_rows[order], kind="stable")]
+        _, firsts, counts = np.unique(self.kb_rows[order], return_index=True, return_counts=True)
+        rank = np.arange(len(order)) - np.repeat(firsts, counts)
+        return self._take(np.sort(order[rank < limit]))
+
+    def sampled(self, limit: int) -> "LinkedMentions":
+        """At most ``limit`` mentions, drawn at random."""
+        return self._take(sample_rows(np.arange(len(self.mentions)), limit))
+
+
+def sample_rows(rows: Rows, limit: int) -> Rows:
+    """At most ``limit`` of the rows, drawn at random, in order."""
+    if len(rows) <= limit:
+        return rows
+    return np.sort(np.random.default_rng(_SEED).choice(rows, size=limit, replace=False))
+
+
+def names_of(entity: Entity) -> list[str]:
+    """Canonical name and aliases, without repeats of one normal form."""
+    names: dict[str, str] = {}
+    for name in (entity.canonical_name, *entity.aliases):
+        names.setdefault(normalize_alias(name), name)
+    return list(names.values())
 
 
 def embed_entities(
@@ -51,16 +124,19 @@ def embed_entities(
     for kind in NAME_KINDS:
         if kind not in kinds:
             continue
-        entities = entities_at(kb, kb_rows)
+        entities: Iterable[tuple[int, Entity]] = ((row, kb.entity_at(row)) for row in kb_rows.tolist())
+        if np.array_equal(kb_rows, kb.live_rows):
+            entities = zip(kb_rows.tolist(), kb.entities(), strict=True)  # faster
         bar = ChunkProgress(description=f"Embedding {kind} rows", total=len(kb_rows), show=show_progress)
         if kind == "card":
             yield from _chunks(kind, entities, encoder.encode_entities, bar)
         else:
-            yield from _chunks(kind, with_names(entities), encoder.encode_names, bar)
+            names = ((row, name) for row, entity in entities for name in names_of(entity))
+            yield from _chunks(kind, names, encoder.encode_names, bar)
 
 
 def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
-    """mentions."""
+    """Embed mentions."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
     bar = ChunkProgress(description="Embedding mention rows", total=len(gold.mentions), show=show_progress)
     yield from _chunks("mention", pairs, encoder.encode_mention_rows, bar)

@@ -14,14 +14,13 @@ from ..registry import registry
 from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
-from .checks import KIND, unreadable
-from .embed import embed_entities, embed_mentions
-from .priors import AliasPriors
+from .annotated_text import AliasPriors, Topics, build_topics
+from .embed import LinkedMentions, embed_entities, embed_mentions, sample_rows
+from .faiss_rows import KIND, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable
-from .rows_of_kb import LinkedMentions, sample_rows
-from .topics import Topics, build_topics
 
 PathLike = str | Path
+Mask = NDArray[np.bool_] | None  # None = all
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
@@ -175,8 +174,8 @@ class EntityIndex:
 
     # --- search
 
-    def search_rows(
-        self, vectors: Vectors, k: int, allowed_kb_rows: NDArray[np.bool_] | None = None, kinds: Collection[str] = KINDS
+    def search_entities(
+        self, vectors: Vectors, k: int, allowed_kb_rows: Mask = None, kinds: Collection[str] = KINDS
     ) -> tuple[Scores, Rows]:
         """Find the nearest rows.
 
@@ -187,26 +186,13 @@ class EntityIndex:
             kinds: kinds of rows wanted.
 
         Returns:
-            (n, k) cosines and rows of the index, best first; row -1
-            where there are fewer.
+            (n, k) cosines and rows of the KB, best first; row -1 where there are fewer. An entity may
+            occur several times.
         """
-        return self._search_masks(vectors, k, [self.rows.mask(kinds, allowed_kb_rows)])[0]
-
-    def search_entities(
-        self, vectors: Vectors, k: int, allowed_kb_rows: NDArray[np.bool_] | None = None, kinds: Collection[str] = KINDS
-    ) -> tuple[Scores, Rows]:
-        """As ``search_rows``, but the KB row of each row found; an
-        entity may occur several times."""
-        scores, rows = self.search_rows(vectors, k, allowed_kb_rows, kinds)
-        return scores, self._kb_rows_of(rows)
+        return self.search_groups(vectors, k, allowed_kb_rows, (kinds,))[0]
 
     def search_groups(
-        self,
-        vectors: Vectors,
-        k: int,
-        allowed_kb_rows: NDArray[np.bool_] | None,
-        groups: Sequence[Collection[str]],
-        shown: NDArray[np.bool_] | None = None,
+        self, vectors: Vectors, k: int, allowed_kb_rows: Mask, groups: Sequence[Collection[str]], shown: Mask = None
     ) -> list[tuple[Scores, Rows]]:
         """Find the nearest rows of several groups of kinds in one pass.
 
@@ -223,24 +209,18 @@ class EntityIndex:
         masks = [self.rows.mask(kinds, allowed_kb_rows) for kinds in groups]
         if shown is not None:
             masks = [shown if mask is None else mask & shown for mask in masks]
-        found = self._search_masks(vectors, k, masks)
-        return [(scores, self._kb_rows_of(rows)) for scores, rows in found]
-
-    def _search_masks(
-        self, vectors: Vectors, k: int, masks: Sequence[NDArray[np.bool_] | None]
-    ) -> list[tuple[Scores, Rows]]:
-        shape = (len(vectors), k)
-        found = [(np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)) for _ in masks]
         # where there are no such rows, e.g. of mentions, there is no need to look
-        wanted = [number for number, mask in enumerate(masks) if mask is None or mask.any()]
-        if wanted:
-            results = self.vectors.search_groups(vectors, k, [masks[number] for number in wanted])
-            for number, result in zip(wanted, results, strict=True):
-                found[number] = result
+        wanted = [mask for mask in masks if mask is None or mask.any()]
+        results = iter(self.vectors.search_groups(vectors, k, wanted) if wanted else ())
+        found = []
+        for mask in masks:
+            if mask is None or mask.any():
+                scores, rows = next(results)
+                found.append((scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))))
+            else:
+                shape = (len(vectors), k)
+                found.append((np.full(shape, -np.inf, np.float32), np.full(shape, -1, np.int64)))
         return found
-
-    def _kb_rows_of(self, rows: Rows) -> Rows:
-        return np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
 
     # --- changes
 
@@ -263,9 +243,9 @@ class EntityIndex:
         embedded = list(embed_entities(kb, encoder, live, self.kinds))  # may fail: nothing has changed yet
         self.rows.retire(np.setdiff1d(kb_rows, live), KINDS)
         self.rows.retire(live, NAME_KINDS)
-        for kind, found, texts, vectors in embedded:
+        for kind, embedded_rows, texts, vectors in embedded:
             self.vectors.add(vectors)
-            self.rows.append(found, kind, texts)
+            self.rows.append(embedded_rows, kind, texts)
         self.kb_fingerprint = kb.fingerprint
         self._path = self._fingerprint = None
 
@@ -307,8 +287,7 @@ class EntityIndex:
         try:
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
-            # an index from before there were topics has none
-            topics = Topics.from_disk(path) if meta.get("topics") else None
+            topics = Topics.from_disk(path) if meta["topics"] else None
         except PelError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors

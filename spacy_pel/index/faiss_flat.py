@@ -11,11 +11,7 @@ from ..types import Vectors
 from .faiss_rows import FaissRows
 
 Codes = Literal["fp32", "fp16", "int8"]
-_CODES: dict[Codes, int | None] = {
-    "fp32": None,
-    "fp16": faiss.ScalarQuantizer.QT_fp16,
-    "int8": faiss.ScalarQuantizer.QT_8bit,
-}
+_FACTORY = {"fp32": "Flat", "fp16": "SQfp16", "int8": "SQ8"}  # FAISS's names
 
 
 @registry.pel_indexes("spacy-pel.FaissFlat.v1")
@@ -34,14 +30,10 @@ class FaissFlat(FaissRows):
 
     def __init__(self, *, codes: Codes = "fp32", pca: int | None = None):
         super().__init__()
-        if codes not in _CODES:
-            raise PelError(Errors.E412.format(known=", ".join(_CODES), got=codes))
+        if codes not in _FACTORY:
+            raise PelError(Errors.E412.format(known=", ".join(_FACTORY), got=codes))
         self.codes = codes
         self.pca = pca
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"codes": self.codes, "pca": self.pca}
 
     @property
     def needs_training(self) -> bool:
@@ -54,18 +46,17 @@ class FaissFlat(FaissRows):
         if len(vectors) < least or (self.pca is not None and not 0 < self.pca <= width):
             raise PelError(Errors.E404.format(codes=self.codes, pca=self.pca, least=least, n=len(vectors), width=width))
         rotation = None if self.pca is None else _principal_rotation(vectors, self.pca)
-        quantizer, kept = _CODES[self.codes], self.pca or width
-        if quantizer is None:
-            return rotation, faiss.IndexFlatIP(kept)
-        rows: Any = faiss.IndexScalarQuantizer(kept, quantizer, faiss.METRIC_INNER_PRODUCT)
+        rows: Any = faiss.index_factory(self.pca or width, _FACTORY[self.codes], faiss.METRIC_INNER_PRODUCT)
         if self.needs_training:
             rows.train(vectors if rotation is None else rotation.apply(vectors))
         return rotation, rows
 
     def _read(self) -> None:
         self.pca = None if self._rotation is None else self._rows.d
-        quantizer = None if isinstance(self._rows, faiss.IndexFlat) else self._rows.sq.qtype
-        self.codes = next(name for name, known in _CODES.items() if known == quantizer)
+        if isinstance(self._rows, faiss.IndexFlat):
+            self.codes = "fp32"
+        else:
+            self.codes = "fp16" if self._rows.sq.qtype == faiss.ScalarQuantizer.QT_fp16 else "int8"
 
 
 def _principal_rotation(vectors: Vectors, width: int) -> faiss.LinearTransform:

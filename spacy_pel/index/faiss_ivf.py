@@ -13,16 +13,24 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Rows, Vectors
-from .checks import check_vectors, unreadable
 from .faiss_flat import FaissFlat
 from .faiss_pq import FaissPQ
-from .faiss_rows import FaissRows, Found, Mask, empty_like, few_large_products, selector
-from .mapped_lists import in_memory, read_lists, write_lists
+from .faiss_rows import (
+    BLOCK,
+    FaissRows,
+    Found,
+    Mask,
+    copy_in_memory,
+    few_large_products,
+    finished,
+    selector,
+    unreadable,
+)
+from .mapped_lists import read_lists, write_lists
 
 Codes = Literal["fp32", "fp16", "int8", "pq"]
 _FILE = "lists-{}.faiss"
 _SEED = 0
-_BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SAMPLE = 65_536  # rows that codes are learned from
 _PER_LIST = 48  # rows per list that lists are learned from
 _ONE_LIST = 65_536  # rows up to which all short codes are compared with a query
@@ -34,7 +42,6 @@ _LEAST = 16  # rows that codes of 4 bits can be learned from
 _RESCORED = 4  # rows compared exactly per row wanted
 _RESCORED_LEAST = 1024  # of them, at least
 _NARROW = 4096  # rows under a mask that are better compared one by one
-_REMEMBERED = 8  # masks
 _MANY = 20  # queries from which FAISS's matrix products are faster than its loops
 _FAST = (1, 2, 4, 8, 12)  # numbers of a piece of a vector that FAISS multiplies with vector instructions
 _refine_parameters: Any = faiss.IndexRefineSearchParameters  # its type stubs lack keywords
@@ -101,18 +108,6 @@ class FaissIVF(FaissRows):
         self.probes = probes
         self._chooses_codes = codes is None
         self._filters: list[_Filter] = []
-        self._plans: list[tuple[Mask, _Plan]] = []  # of masks that cannot change
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {
-            "codes": self.codes,
-            "pca": self.pca,
-            "row_bytes": self.row_bytes,
-            "flat_below": self.flat_below,
-            "lists": self.lists,
-            "probes": self.probes,
-        }
 
     @property
     def needs_training(self) -> bool:
@@ -129,15 +124,6 @@ class FaissIVF(FaissRows):
             return FaissPQ(row_bytes=self.row_bytes)
         return FaissFlat(codes=self.codes or "fp32", pca=self.pca)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # selectors cannot be pickled, and the filters hold a second reference to the rows
-        filters = [(in_memory(part.lists), part.covers) for part in self._filters]
-        return {**self.__dict__, "_plans": [], "_filters": filters}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._filters = [_Filter.of(lists, self._rows, np.flatnonzero(covers)) for lists, covers in state["_filters"]]
-
     def train(self, vectors: Vectors) -> None:
         """Fix the width, learn rotation and codes, drop all rows.
 
@@ -148,19 +134,10 @@ class FaissIVF(FaissRows):
             PelError: if the sample is too small for that.
         """
         super().train(vectors)
-        self._filters, self._plans = [], []
-
-    def add(self, vectors: Vectors) -> None:
-        """Append vectors; their rows follow the existing ones. They are compared exactly until ``finish``.
-
-        Raises:
-            PelError: if the width differs.
-        """
-        super().add(vectors)
-        self._plans = []
+        self._filters = []
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
-        """Put the filter in front of the rows, if they are many.
+        """Put the filter in front of the rows, if they are many. Rows that are added later are compared exactly.
 
         Args:
             groups: (rows,), rows with different numbers are searched apart.
@@ -171,38 +148,37 @@ class FaissIVF(FaissRows):
         if large and self._chooses_codes:
             self._shorten()
         self._filters = [_Filter.learn(self._rows, ids, self.lists, self.probes) for ids in large]
-        self._plans = []
 
-    @property
-    def keeps_codes(self) -> bool:
-        """Is it free to take over the codes of other rows?"""
-        return self.codes is None and self.pca is None
-
-    def take_rows(self, source: FaissRows, rows: Rows) -> None:
+    def take_rows(self, source: FaissRows, rows: Rows) -> bool:
         """Take over the codes of another index as they are: nothing is quantised twice.
 
         Args:
             source: the index; it stays as it is.
             rows: its rows to take over.
+
+        Returns:
+            Whether the settings leave the choice of the codes to it; nothing is done otherwise.
         """
-        taken = empty_like(source._rows)
-        for first, part in source._parts():
-            mine = rows[(rows >= first) & (rows < first + part.ntotal)] - first
-            codes = faiss.rev_swig_ptr(part.codes.data(), part.ntotal * part.code_size)
-            taken.add_sa_codes(codes.reshape(part.ntotal, part.code_size)[mine])
+        if self.codes is not None or self.pca is not None:
+            return False
+        taken = copy_in_memory(source._rows)
+        codes = faiss.rev_swig_ptr(taken.codes.data(), taken.ntotal * taken.code_size).reshape(taken.ntotal, -1)[rows]
+        taken.reset()
+        taken.add_sa_codes(codes)
         self.width, self._mapped, self._chooses_codes = source.width, False, False
-        self._rotation, self._rows, self._added = source._rotation, taken, None
+        self._rotation, self._rows = source._rotation, taken
         self._owner = source._owner  # of the rotation
-        self._filters, self._plans = [], []
+        self._filters = []
         self._read()
+        return True
 
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""
         sample = _sample(np.arange(self._rows.ntotal), _SAMPLE)
-        rows: Any = faiss.IndexScalarQuantizer(self._rows.d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
+        rows: Any = faiss.index_factory(self._rows.d, "SQ8", faiss.METRIC_INNER_PRODUCT)
         rows.train(self._rows.reconstruct_batch(sample))
-        for start in range(0, self._rows.ntotal, _BLOCK):
-            rows.add(self._rows.reconstruct_n(start, min(_BLOCK, self._rows.ntotal - start)))
+        for start in range(0, self._rows.ntotal, BLOCK):
+            rows.add(self._rows.reconstruct_n(start, min(BLOCK, self._rows.ntotal - start)))
         self._rows, self.codes = rows, "int8"
 
     def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
@@ -227,8 +203,7 @@ class FaissIVF(FaissRows):
         Args:
             vectors: (n, width) queries.
             k: how many rows each, of each group.
-            groups: masks over the rows; None = all rows. What is known of a
-                read-only mask is kept for the next search.
+            groups: masks over the rows; None = all rows.
 
         Returns:
             (n, k) each, best first; row -1 where there are fewer than k.
@@ -236,46 +211,35 @@ class FaissIVF(FaissRows):
         Raises:
             PelError: if the width differs.
         """
-        check_vectors(vectors, self.width)
+        self._check(vectors)
         queries = self._rotate(vectors)
         if not self._filters or not len(queries):
-            return self._search_all(queries, k, groups)
-        return [self._search_plan(queries, k, self._plan(allowed)) for allowed in groups]
+            return self._compare_all(queries, k, groups)
+        return [self._search_group(queries, k, allowed) for allowed in groups]
 
-    def _search_plan(self, queries: Vectors, k: int, plan: "_Plan") -> Found:
-        found = [step.search(queries, k) for step in plan.steps]
-        if plan.rest is not None:
-            found += self._search_all(queries, k, [plan.rest])
-        if len(found) == 1:
-            return found[0]
-        heap = faiss.ResultHeap(len(queries), k, keep_max=True)
-        for scores, rows in found:
-            heap.add_result(scores, rows)
-        heap.finalize()
-        return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
-
-    def _plan(self, allowed: Mask) -> "_Plan":
-        for known, plan in self._plans:
-            if known is allowed:
-                return plan
+    def _search_group(self, queries: Vectors, k: int, allowed: Mask) -> Found:
         rest = np.ones(len(self), dtype=np.bool_) if allowed is None else allowed.copy()
-        steps = []
+        results = []
         for part in self._filters:
-            mine = part.covers if allowed is None else part.covers & allowed[: len(part.covers)]
+            mine = part.covers & rest[: len(part.covers)]
             n_rows = int(np.count_nonzero(mine))
             if n_rows > _NARROW or (n_rows and n_rows == part.n_rows):
-                steps.append(_Step.make(part, mine, n_rows))
+                results.append(part.search(queries, k, mine, n_rows))
                 rest[: len(mine)] &= ~mine
-        plan = _Plan(steps, rest if rest.any() or not steps else None)
-        if allowed is None or not allowed.flags.writeable:
-            self._plans = [*self._plans, (allowed, plan)][-_REMEMBERED:]
-        return plan
+        if not results or rest.any():
+            results += self._compare_all(queries, k, [rest])
+        if len(results) == 1:
+            return results[0]
+        heap = faiss.ResultHeap(len(queries), k, keep_max=True)
+        for scores, rows in results:
+            heap.add_result(scores, rows)
+        return finished(heap)
 
     def to_disk(self, path: Path) -> None:
         """Write the FAISS files to a folder; FAISS alone can read and search them.
 
         Raises:
-            PelError: if the index was never trained, or the disk is full.
+            PelError: if the disk is full.
         """
         super().to_disk(path)
         for old in Path(path).glob("lists-*"):
@@ -291,69 +255,89 @@ class FaissIVF(FaissRows):
         """
         super().from_disk(path)
         self._chooses_codes = False
-        files = sorted(file.name for file in Path(path).glob(_FILE.format("*")))
         self._filters = []
-        for name in files:
-            lists, ids = read_lists(Path(path), name)
+        for file in sorted(Path(path).glob(_FILE.format("*"))):
+            lists, ids = read_lists(file)
             if len(ids) and not 0 <= ids.min() <= ids.max() < self._rows.ntotal:
-                raise unreadable(Path(path), ValueError("other rows"), f"a complete {name}")
-            self._filters.append(_Filter.of(lists, self._rows, ids))
-        self._plans = []
+                raise unreadable(Path(path), ValueError("other rows"), f"a complete {file.name}")
+            self._filters.append(_Filter(lists, self._rows, ids))
         return self
 
 
-class _Filter(NamedTuple):
-    """Short codes of rows.
+class _Filter:
+    """Short codes of some rows of an index in inverted lists, in front of these rows.
 
-    Attributes:
-        lists: their numbers are those of the rows.
-        refined: the lists in front of the rows.
-        covers: (rows,), which rows have one.
-        n_rows: how many.
-        padded: what ``refined`` reads in place of lists and rows.
+    Args:
+        lists: numbered like the rows.
+        rows: the index.
+        ids: which of its rows are in the lists.
     """
 
-    lists: Any
-    refined: Any
-    covers: NDArray[np.bool_]
-    n_rows: int
-    padded: "_Padded | None"
+    def __init__(self, lists: Any, rows: Any, ids: Rows):
+        self.lists = lists
+        self.n_rows = lists.ntotal
+        self.covers = np.zeros(rows.ntotal, dtype=np.bool_)
+        self.covers[ids] = True
+        lists.ntotal = rows.ntotal  # FAISS checks that they are equal; it searches what is in the lists
+        self.padded = _PaddedCodes.of(lists, rows)
+        self._refined = faiss.IndexRefine(*((lists, rows) if self.padded is None else self.padded[:2]))
+        lists.ntotal = self.n_rows
 
     @classmethod
-    def learn(cls, rows: Any, ids: Rows, n_lists: int | None, probes: int | None) -> "_Filter":
+    def learn(cls, rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) -> "_Filter":
         """Cluster some rows of an index, and give them codes."""
         root = len(ids) ** 0.5
-        if n_lists is None:
-            n_lists = 1 if len(ids) <= _ONE_LIST else min(int(_LISTS * root), len(ids) // _LIST)
-        n_lists = min(n_lists, len(ids))
+        if nlist is None:
+            nlist = 1 if len(ids) <= _ONE_LIST else min(int(_LISTS * root), len(ids) // _LIST)
+        nlist = min(nlist, len(ids))
         n_slices = next(n for n in range(max(rows.d // 4, 1), rows.d + 1) if rows.d % n == 0)
-        sample = rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * n_lists)))
+        sample = rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * nlist)))
         quantizer = faiss.IndexFlatIP(rows.d)
-        quantizer.add(_centroids(sample, n_lists))
-        lists: Any = faiss.IndexIVFPQFastScan(quantizer, rows.d, n_lists, n_slices, 4, faiss.METRIC_INNER_PRODUCT)
+        quantizer.add(_centroids(sample, nlist))
+        lists: Any = faiss.IndexIVFPQFastScan(quantizer, rows.d, nlist, n_slices, 4, faiss.METRIC_INNER_PRODUCT)
         _set_up(lists.pq.cp)
         lists.train(sample[_sample(np.arange(len(sample)), _SAMPLE)])
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
+        for start in range(0, len(ids), BLOCK):
+            block = ids[start : start + BLOCK]
             lists.add_with_ids(rows.reconstruct_batch(block), block)
         scanned = max(_SCANNED[0], int(_SCANNED[1] * root))
-        lists.nprobe = min(n_lists, -(-n_lists * scanned // len(ids)) if probes is None else probes)
-        return cls.of(lists, rows, ids)
+        lists.nprobe = min(nlist, -(-nlist * scanned // len(ids)) if nprobe is None else nprobe)
+        return cls(lists, rows, ids)
 
-    @classmethod
-    def of(cls, lists: Any, rows: Any, ids: Rows) -> "_Filter":
-        """Of these rows of an index."""
-        covers = np.zeros(rows.ntotal, dtype=np.bool_)
-        covers[ids] = True
-        n_rows = lists.ntotal
-        lists.ntotal = rows.ntotal  # FAISS checks that they are equal; it searches what is in the lists
-        padded = _Padded.of(lists, rows)
-        refined = faiss.IndexRefine(*((lists, rows) if padded is None else padded[:2]))
-        lists.ntotal = n_rows
-        return cls(lists, refined, covers, n_rows, padded)
+    def search(self, queries: Vectors, k: int, mine: NDArray[np.bool_], n_rows: int) -> Found:
+        """Find rows, scored with the rows themselves.
+
+        Args:
+            queries: (n, width).
+            k: how many rows each.
+            mine: mask over the rows of the index, none outside of ``covers``.
+            n_rows: how many rows it allows.
+
+        Returns:
+            (n, k) each, best first.
+        """
+        chosen = None if n_rows == self.n_rows else selector(mine)
+        nlist = self.lists.nlist
+        # the fewer rows may be found, the more lists are read
+        nprobe = min(nlist, -(-self.lists.nprobe * self.n_rows // n_rows))
+        scores, rows = self._search(queries, k, nprobe, chosen)
+        short = np.flatnonzero((rows >= 0).sum(axis=1) < min(k, n_rows))
+        if len(short) and nprobe < nlist:
+            scores[short], rows[short] = self._search(queries[short], k, nlist, chosen)
+        return np.where(rows < 0, np.float32(-np.inf), scores), rows
+
+    def _search(self, queries: Vectors, k: int, nprobe: int, chosen: tuple[Any, Any] | None) -> Found:
+        base = _ivf_parameters(nprobe=nprobe, **({} if chosen is None else {"sel": chosen[0]}))
+        if self.padded is not None:
+            queries, base = self.padded.pad(queries), _transform_parameters(index_params=base)
+        params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
+        # the centroids of the lists are multiplied with many queries at once
+        with few_large_products(len(queries)) if len(queries) >= _MANY else nullcontext():
+            scores, rows = self._refined.search(queries, k, params=params)
+        return scores, rows
 
 
-class _Padded(NamedTuple):
+class _PaddedCodes(NamedTuple):
     """PQ codes whose centroids are padded with zeros; the codes themselves are shared, and scores stay the
     same.
 
@@ -374,7 +358,7 @@ class _Padded(NamedTuple):
     piece: int
 
     @classmethod
-    def of(cls, lists: Any, rows: Any) -> "_Padded | None":
+    def of(cls, lists: Any, rows: Any) -> "_PaddedCodes | None":
         """None where there is nothing to gain, or the codes would be copied."""
         codes: Any = rows.codes if isinstance(rows, faiss.IndexPQ) else None
         if codes is None or codes.is_owned:
@@ -398,59 +382,6 @@ class _Padded(NamedTuple):
         pieces = queries.reshape(len(queries), -1, self.piece)
         width = self.rows.d // pieces.shape[1]
         return np.pad(pieces, ((0, 0), (0, 0), (0, width - self.piece))).reshape(len(queries), -1)
-
-
-class _Step(NamedTuple):
-    """How rows of a filter are searched.
-
-    Attributes:
-        part: the filter.
-        selector: of the rows, with the bits that it points to; None = all of the filter's.
-        n_rows: how many rows may be found.
-        probes: lists to read.
-    """
-
-    part: _Filter
-    selector: tuple[Any, Any] | None
-    n_rows: int
-    probes: int
-
-    @classmethod
-    def make(cls, part: _Filter, mine: NDArray[np.bool_], n_rows: int) -> "_Step":
-        """The fewer rows may be found, the more lists are read."""
-        probes = min(part.lists.nlist, -(-part.lists.nprobe * part.n_rows // n_rows))
-        return cls(part, None if n_rows == part.n_rows else selector(mine), n_rows, probes)
-
-    def search(self, queries: Vectors, k: int) -> Found:
-        """(n, k) each, scored with the rows themselves."""
-        scores, found = self._search(queries, k, self.probes)
-        short = np.flatnonzero((found >= 0).sum(axis=1) < min(k, self.n_rows))
-        if len(short) and self.probes < self.part.lists.nlist:
-            scores[short], found[short] = self._search(queries[short], k, self.part.lists.nlist)
-        return np.where(found < 0, np.float32(-np.inf), scores), found
-
-    def _search(self, queries: Vectors, k: int, probes: int) -> Found:
-        chosen = {} if self.selector is None else {"sel": self.selector[0]}
-        base = _ivf_parameters(nprobe=probes, **chosen)
-        if self.part.padded is not None:
-            queries, base = self.part.padded.pad(queries), _transform_parameters(index_params=base)
-        params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
-        # the centroids of the lists are multiplied with many queries at once
-        with few_large_products(len(queries)) if len(queries) >= _MANY else nullcontext():
-            scores, found = self.part.refined.search(queries, k, params=params)
-        return scores, found
-
-
-class _Plan(NamedTuple):
-    """How the rows under a mask are searched.
-
-    Attributes:
-        steps: through filters.
-        rest: the rows to compare one by one; None = none.
-    """
-
-    steps: list[_Step]
-    rest: Mask
 
 
 def _sample(ids: Rows, most: int) -> Rows:

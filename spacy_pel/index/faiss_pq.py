@@ -35,10 +35,6 @@ class FaissPQ(FaissRows):
         self.row_bytes = row_bytes
         self.rotate = rotate
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"row_bytes": self.row_bytes, "rotate": self.rotate}
-
     def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
         width = vectors.shape[1]
         row_bytes = max(width // 4, 1) if self.row_bytes is None else self.row_bytes
@@ -48,17 +44,15 @@ class FaissPQ(FaissRows):
         self.row_bytes = row_bytes
         if len(vectors) < _CENTROIDS:  # a small knowledge base: its own rows are the centroids
             vectors = np.resize(vectors, (_CENTROIDS, width))
+        rows: Any = faiss.index_factory(width, f"PQ{row_bytes}np", faiss.METRIC_INNER_PRODUCT)
+        rows.pq.cp.min_points_per_centroid = 1  # no warnings on the console about small samples
         rotation: Any = None
         if self.rotate:
             rotation = faiss.OPQMatrix(width, row_bytes)
             rotation.niter = 4  # the default is 50: most of the gain is in the first, each takes ten seconds
-            pq = faiss.ProductQuantizer(width, row_bytes, 8)
-            pq.cp.min_points_per_centroid = 1
-            rotation.pq = pq
+            rotation.pq = rows.pq
             rotation.train(vectors)
             vectors = rotation.apply(vectors)
-        rows: Any = faiss.IndexPQ(width, row_bytes, 8, faiss.METRIC_INNER_PRODUCT)
-        rows.pq.cp.min_points_per_centroid = 1  # no warnings on the console about small samples
         rows.train(vectors)
         return rotation, rows
 

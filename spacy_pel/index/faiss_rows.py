@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from ..errors import Errors, PelError
 from ..types import Rows, Scores, Vectors
 from ..util import atomic_path
 from ..util.fork_safety import make_fork_safe
-from .checks import check_vectors, unreadable
+from ..util.part_settings import PartSettings
+from ..util.saved_folder import damaged
 
+KIND = "index"  # of the saved folder
+BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _FILE = "vectors.faiss"
 _MANY = 32  # queries from which it pays to decode the rows once for all of them
-_BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
 
 Mask = NDArray[np.bool_] | None  # over rows; None = all
@@ -30,12 +33,12 @@ _bitmap: Any = faiss.IDSelectorBitmap
 _search_parameters: Any = faiss.SearchParameters
 
 
-class FaissRows:
+class FaissRows(PartSettings):
     """Compares a query with every row of codes, by inner product, after an optional rotation.
 
-    A loaded index is memory-mapped: it opens at once and processes share its pages. Rows added
-    to it are kept in memory until it is saved. A part says what the rotation and the codes are
-    (``_learn``) and reads its settings back from a file (``_read``).
+    A loaded index is memory-mapped: it opens at once and processes share its pages. It is copied into memory
+    before rows are added to it. A subclass defines the rotation and the codes (``_learn``), and reads its
+    settings back from a file (``_read``).
     """
 
     takes_selector = True  # can FAISS's own search leave rows out?
@@ -44,17 +47,15 @@ class FaissRows:
         self.width = 0
         self._rotation: Any = None  # a faiss.LinearTransform
         self._rows: Any = None  # a faiss.Index of the codes
-        self._added: Any = None  # another one, of rows added after those of a mapped file
         self._owner: Any = None  # of rotation and rows, where they come from a file
         self._mapped = False
 
     def __len__(self) -> int:
-        return sum(part.ntotal for _, part in self._parts())
+        return 0 if self._rows is None else int(self._rows.ntotal)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that make an empty index of the same kind."""
-        raise NotImplementedError
+    def __reduce__(self) -> Any:
+        # an EntityIndex sends its rows as files; what is left is an index that rows can be added to
+        return partial(type(self), **self.settings), ()
 
     @property
     def precision(self) -> str | None:
@@ -80,9 +81,8 @@ class FaissRows:
         Raises:
             PelError: if the sample is too small for that.
         """
-        rotation, rows = self._learn(vectors)
+        self._rotation, self._rows = self._learn(vectors)
         self.width, self._mapped = vectors.shape[1], False
-        self._rotation, self._rows, self._added = rotation, rows, None
 
     def add(self, vectors: Vectors) -> None:
         """Append vectors; their rows follow the existing ones.
@@ -90,11 +90,10 @@ class FaissRows:
         Raises:
             PelError: if the width differs.
         """
-        check_vectors(vectors, self.width)
-        rows = self._rows
+        self._check(vectors)
         if self._mapped:  # FAISS ends the process when a mapped index is to grow
-            self._added = rows = empty_like(self._rows) if self._added is None else self._added
-        rows.add(self._rotate(vectors))
+            self._rows, self._mapped = copy_in_memory(self._rows), False
+        self._rows.add(self._rotate(vectors))
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """There is nothing to do once all rows are added."""
@@ -129,39 +128,27 @@ class FaissRows:
         Raises:
             PelError: if the width differs.
         """
-        check_vectors(vectors, self.width)
-        return self._search_all(self._rotate(vectors), k, groups)
+        self._check(vectors)
+        return self._compare_all(self._rotate(vectors), k, groups)
 
-    def _search_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-        """By comparing each query with all rows of each group."""
+    def _compare_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
+        """Compare each query with all rows of each group."""
         if len(queries) >= _MANY or not self.takes_selector:
-            return search_blocks(self._parts(), queries, k, groups)
-        return [search_rows(self._parts(), queries, k, allowed) for allowed in groups]
+            return search_blocks(self._rows, queries, k, groups)
+        return [search_rows(self._rows, queries, k, allowed) for allowed in groups]
 
     def vectors(self, start: int, stop: int) -> Vectors:
         """(stop - start, width), what codes and rotation keep of these rows."""
-        if self._rows is None:
-            raise PelError(Errors.E403)
-        pieces = []
-        for first, part in self._parts():
-            low, high = max(start - first, 0), min(stop - first, part.ntotal)
-            if low < high or not first:
-                pieces.append(part.reconstruct_n(low, max(high - low, 0)))
-        kept = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        return kept if self._rotation is None else self._rotation.reverse_transform(kept)
+        codes = self._rows.reconstruct_n(start, stop - start)
+        return codes if self._rotation is None else self._rotation.reverse_transform(codes)
 
     def to_disk(self, path: Path) -> None:
         """Write the FAISS file to a folder; FAISS alone can read and search it.
 
         Raises:
-            PelError: if the index was never trained, or the disk is full.
+            PelError: if the disk is full.
         """
-        if self._rows is None:
-            raise PelError(Errors.E403)
         whole = self._rows
-        if self._added is not None:
-            whole = faiss.deserialize_index(faiss.serialize_index(whole))
-            whole.merge_from(faiss.clone_index(self._added))
         if self._rotation is not None:
             whole = faiss.IndexPreTransform(self._rotation, whole)
         write_faiss(whole, Path(path) / _FILE)
@@ -174,7 +161,7 @@ class FaissRows:
         """
         whole = read_faiss(Path(path), _FILE)
         self._owner, self._mapped = whole, True
-        self._rotation, self._rows, self._added = None, whole, None
+        self._rotation, self._rows = None, whole
         if isinstance(whole, faiss.IndexPreTransform):
             chain: Any = whole.chain
             self._rotation = faiss.downcast_VectorTransform(chain.at(0))
@@ -183,16 +170,15 @@ class FaissRows:
         self._read()
         return self
 
-    def _parts(self) -> list[tuple[int, Any]]:
-        """The first row of each part, and its codes."""
-        if self._rows is None:
-            return []
-        parts = [(0, self._rows)]
-        return parts if self._added is None else [*parts, (self._rows.ntotal, self._added)]
-
     def _rotate(self, vectors: Vectors) -> Vectors:
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         return vectors if self._rotation is None else self._rotation.apply(vectors)
+
+    def _check(self, vectors: Vectors) -> None:
+        if not self.width:
+            raise PelError(Errors.E403)
+        if vectors.ndim != 2 or vectors.shape[1] != self.width:
+            raise PelError(Errors.E402.format(expected=self.width, got=vectors.shape))
 
 
 def write_faiss(index: Any, path: Path) -> None:
@@ -222,18 +208,14 @@ def read_faiss(folder: Path, name: str, *, flags: int = faiss.IO_FLAG_MMAP_IFC) 
         raise unreadable(folder, err, f"a complete {name}") from err
 
 
-def empty_like(rows: Any) -> Any:
-    """Without rows, with the same codes."""
-    if isinstance(rows, faiss.IndexFlat):
-        return faiss.IndexFlatIP(rows.d)
-    if isinstance(rows, faiss.IndexPQ):
-        same: Any = faiss.IndexPQ(rows.d, rows.pq.M, rows.pq.nbits, faiss.METRIC_INNER_PRODUCT)
-        same.pq = rows.pq
-    else:
-        same = faiss.IndexScalarQuantizer(rows.d, rows.sq.qtype, faiss.METRIC_INNER_PRODUCT)
-        same.sq = rows.sq
-    same.is_trained = True
-    return same
+def copy_in_memory(index: Any) -> Any:
+    """A copy that can grow, also of a mapped index."""
+    return faiss.deserialize_index(faiss.serialize_index(index))
+
+
+def unreadable(path: Path, err: Exception, file: str = "readable files") -> PelError:
+    """The error for a file of an index folder that cannot be read."""
+    return damaged(path, KIND, file, (str(err) or type(err).__name__).strip().splitlines()[0])
 
 
 def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
@@ -242,29 +224,24 @@ def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
     return _bitmap(bits), bits
 
 
-def search_rows(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, allowed: Mask = None) -> Found:
-    """What FAISS's own search of flat indexes gives."""
-    heap = faiss.ResultHeap(len(queries), k, keep_max=True)
-    for first, part in parts:
-        params = None
-        if allowed is not None:
-            chosen, _bits = selector(allowed[first : first + part.ntotal])
-            params = _search_parameters(sel=chosen)
-        scores, rows = part.search(queries, k, params=params)
-        heap.add_result(scores, np.where(rows < 0, -1, rows + first))
-    heap.finalize()
-    return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
+def search_rows(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
+    """Search a flat index with FAISS's own search."""
+    params = None
+    if allowed is not None:
+        chosen, _bits = selector(allowed)
+        params = _search_parameters(sel=chosen)
+    scores, rows = index.search(queries, k, params=params)
+    return np.where(rows < 0, np.float32(-np.inf), scores), rows
 
 
-def search_blocks(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-    """What FAISS's own search of each group of rows gives, for many queries in less time.
+def search_blocks(index: Any, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
+    """Search groups of rows of a flat index for many queries, faster than FAISS's own search.
 
     FAISS decodes a row of codes again for every query and tests a mask row by row; here a block is
     decoded once for all queries and groups, and rows that are not allowed are left out.
 
     Args:
-        parts: the first row of each part, and a flat index with inner
-            product.
+        index: a flat index with inner product.
         queries: (n, width).
         k: how many rows each, of each group.
         groups: (rows,) each, False = never found; None = all rows.
@@ -274,37 +251,32 @@ def search_blocks(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, gr
     """
     heaps = [faiss.ResultHeap(len(queries), k, keep_max=True) for _ in groups]
     with few_large_products(len(queries)):
-        for first, part in parts:
-            for start in range(0, part.ntotal, _BLOCK):
-                stop = min(start + _BLOCK, part.ntotal)
-                wanted = [_wanted(allowed, first + start, first + stop) for allowed in groups]
-                block = _Block(part, start, stop) if sum(map(len, wanted)) > (stop - start) // 4 else None
-                for heap, ids in zip(heaps, wanted, strict=True):
-                    if not len(ids):
-                        continue
-                    vectors = part.reconstruct_batch(start + ids) if block is None else block.take(ids)
+        for start in range(0, index.ntotal, BLOCK):
+            stop = min(start + BLOCK, index.ntotal)
+            wanted = [
+                np.arange(stop - start) if allowed is None else np.flatnonzero(allowed[start:stop])
+                for allowed in groups
+            ]
+            block = _decoded(index, start, stop) if sum(map(len, wanted)) > (stop - start) // 4 else None
+            for heap, ids in zip(heaps, wanted, strict=True):
+                if len(ids):
+                    vectors = index.reconstruct_batch(start + ids) if block is None else _taken(block, ids)
                     scores, rows = faiss.knn(queries, vectors, min(k, len(ids)), metric=faiss.METRIC_INNER_PRODUCT)
-                    heap.add_result(scores, (first + start + ids)[rows])
-    for heap in heaps:
-        heap.finalize()
-    return [(np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I) for heap in heaps]
+                    heap.add_result(scores, (start + ids)[rows])
+    return [finished(heap) for heap in heaps]
 
 
-class _Block:
-    """Vectors of consecutive rows, decoded once."""
-
-    def __init__(self, index: faiss.Index, start: int, stop: int):
-        self._vectors = _decoded(index, start, stop)
-
-    def take(self, ids: Rows) -> Vectors:
-        """Those of ascending rows of the block; a view where they are consecutive."""
-        if ids[-1] - ids[0] + 1 == len(ids):
-            return self._vectors[ids[0] : ids[-1] + 1]
-        return self._vectors[ids]
+def finished(heap: faiss.ResultHeap) -> Found:
+    """The best rows that a heap was given."""
+    heap.finalize()
+    return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
 
 
-def _wanted(allowed: Mask, start: int, stop: int) -> Rows:
-    return np.arange(stop - start) if allowed is None else np.flatnonzero(allowed[start:stop])
+def _taken(block: Vectors, ids: Rows) -> Vectors:
+    """Ascending rows of a block; a view where they are consecutive."""
+    if ids[-1] - ids[0] + 1 == len(ids):
+        return block[ids[0] : ids[-1] + 1]
+    return block[ids]
 
 
 def _decoded(index: faiss.Index, start: int, stop: int) -> Vectors:
@@ -323,7 +295,7 @@ def few_large_products(n_queries: int) -> Iterator[None]:
     """
     before = faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs
     faiss.cvar.distance_compute_blas_threshold = 1
-    faiss.cvar.distance_compute_blas_database_bs = max(1024, min(_BLOCK, _SCORES // max(1, n_queries)))
+    faiss.cvar.distance_compute_blas_database_bs = max(1024, min(BLOCK, _SCORES // max(1, n_queries)))
     try:
         yield
     finally:

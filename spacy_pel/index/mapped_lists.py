@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ..types import Rows
 from ..util import atomic_path
-from .checks import unreadable
-from .faiss_rows import read_faiss, write_faiss
+from .faiss_rows import read_faiss, unreadable, write_faiss
 
 _SUFFIX = ".codes"
 _BLOCK = 32  # codes that are interleaved
@@ -35,30 +34,36 @@ def write_lists(lists: Any, path: Path) -> None:
     if not _CAN_MAP:
         write_faiss(lists, path)
         return
-    kept, code_size, end = lists.invlists, lists.code_size, 0
-    sizes = [kept.list_size(number) for number in range(lists.nlist)]
+    stored, end = lists.invlists, 0
     table = np.zeros((lists.nlist, 3), dtype=np.uint64)  # size, capacity, offset: FAISS's OnDiskOneList
     with atomic_path(path.with_suffix(_SUFFIX)) as part, part.open("wb") as file:
-        for number, size in enumerate(sizes):
+        for number in range(lists.nlist):
+            size = stored.list_size(number)
             room = -(-size // _BLOCK) * _BLOCK
             table[number] = size, room, end
             if size:  # an empty list has no array
-                file.write(faiss.rev_swig_ptr(kept.get_codes(number), room * code_size).data)
-                file.write(np.resize(faiss.rev_swig_ptr(kept.get_ids(number), size), room).data)
-            end += room * (code_size + _ID)
-    described: Any = faiss.OnDiskInvertedLists()
-    described.nlist, described.code_size, described.totsize = lists.nlist, code_size, end
-    described.filename, described.read_only = path.with_suffix(_SUFFIX).name, True
-    described.lists.resize(lists.nlist)
-    faiss.memcpy(described.lists.data(), faiss.swig_ptr(table), table.nbytes)
-    shell = _without_lists(lists)
-    shell.replace_invlists(described, False)
+                file.write(faiss.rev_swig_ptr(stored.get_codes(number), room * lists.code_size).data)
+                file.write(np.resize(faiss.rev_swig_ptr(stored.get_ids(number), size), room).data)
+            end += room * (lists.code_size + _ID)
+    on_disk: Any = faiss.OnDiskInvertedLists()
+    on_disk.nlist, on_disk.code_size, on_disk.totsize = lists.nlist, lists.code_size, end
+    on_disk.filename, on_disk.read_only = path.with_suffix(_SUFFIX).name, True
+    on_disk.lists.resize(lists.nlist)
+    faiss.memcpy(on_disk.lists.data(), faiss.swig_ptr(table), table.nbytes)
+    shell: Any = faiss.IndexIVFPQFastScan(
+        lists.quantizer, lists.d, lists.nlist, lists.pq.M, lists.pq.nbits, lists.metric_type
+    )
+    shell.pq, shell.by_residual, shell.is_trained = lists.pq, lists.by_residual, True
+    shell.nprobe, shell.ntotal = lists.nprobe, lists.ntotal
+    shell.replace_invlists(on_disk, False)
     write_faiss(shell, path)
 
 
-def read_lists(folder: Path, name: str) -> tuple[Any, Rows]:
-    """Read an index of inverted lists, and map its lists. Lists of earlier versions are in the same file,
-    and FAISS copies them into memory.
+def read_lists(path: Path) -> tuple[Any, Rows]:
+    """Read an index of inverted lists, and map its lists where FAISS can.
+
+    Args:
+        path: as for ``write_lists``.
 
     Returns:
         The index, and the numbers of all rows, list by list.
@@ -66,47 +71,27 @@ def read_lists(folder: Path, name: str) -> tuple[Any, Rows]:
     Raises:
         PelError: if a file is missing or damaged.
     """
-    codes = (folder / name).with_suffix(_SUFFIX)
-    lists = read_faiss(folder, name, flags=_FLAGS)
+    codes = path.with_suffix(_SUFFIX)
+    lists = read_faiss(path.parent, path.name, flags=_FLAGS)
     inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
     if not (_CAN_MAP and isinstance(inverted, faiss.OnDiskInvertedLists)):
-        return lists, _rows_in_memory(lists)
-    kept: Any = inverted.lists
-    table: NDArray[np.uint64] = np.empty((kept.size(), 3), dtype=np.uint64)
-    faiss.memcpy(faiss.swig_ptr(table), kept.data(), table.nbytes)
+        sizes = [(number, inverted.list_size(number)) for number in range(lists.nlist)]
+        # an empty list has no array
+        ids = [faiss.rev_swig_ptr(inverted.get_ids(number), size) for number, size in sizes if size]
+        return lists, np.concatenate([np.empty(0, dtype=np.int64), *ids])
+    described: Any = inverted.lists
+    table: NDArray[np.uint64] = np.empty((described.size(), 3), dtype=np.uint64)
+    faiss.memcpy(faiss.swig_ptr(table), described.data(), table.nbytes)
     expected = lists.nlist, lists.code_size, codes.stat().st_size if codes.is_file() else None
     if (len(table), inverted.code_size, inverted.totsize) != expected or not _fits(table, *expected[1:]):
-        raise unreadable(folder, ValueError("other sizes"), f"a complete {codes.name}")
+        raise unreadable(path.parent, ValueError("other sizes"), f"a complete {codes.name}")
     inverted.filename, inverted.read_only = str(codes), True
     inverted.prefetch_nthread = 0  # each search joins the threads of the last one, which a forked child lacks
     try:
         inverted.do_mmap()
     except RuntimeError as err:
-        raise unreadable(folder, err, f"a complete {codes.name}") from err
+        raise unreadable(path.parent, err, f"a complete {codes.name}") from err
     return lists, _rows_in_file(codes, table.astype(np.int64), lists.code_size)
-
-
-def in_memory(lists: Any) -> Any:
-    """The same index, without a mapped file."""
-    kept = lists.invlists
-    if not (_CAN_MAP and isinstance(faiss.downcast_InvertedLists(kept), faiss.OnDiskInvertedLists)):
-        return lists
-    copy = _without_lists(lists)
-    for number in range(lists.nlist):
-        if size := kept.list_size(number):
-            copy.invlists.resize(number, size)
-            n_bytes = -(-size // _BLOCK) * _BLOCK * lists.code_size
-            faiss.memcpy(copy.invlists.get_codes(number), kept.get_codes(number), n_bytes)
-            faiss.memcpy(copy.invlists.get_ids(number), kept.get_ids(number), size * _ID)
-    return copy
-
-
-def _rows_in_memory(lists: Any) -> Rows:
-    kept, ids = lists.invlists, [np.empty(0, dtype=np.int64)]
-    for number in range(lists.nlist):
-        if size := kept.list_size(number):  # an empty list has no array
-            ids.append(faiss.rev_swig_ptr(kept.get_ids(number), size))
-    return np.concatenate(ids)
 
 
 def _rows_in_file(codes: Path, table: NDArray[np.int64], code_size: int) -> Rows:
@@ -117,16 +102,6 @@ def _rows_in_file(codes: Path, table: NDArray[np.int64], code_size: int) -> Rows
             file.seek(start + room * code_size)
             ids.append(np.frombuffer(file.read(size * _ID), dtype=np.int64))
     return np.concatenate(ids)
-
-
-def _without_lists(lists: Any) -> Any:
-    """The same centroids and codes, with empty lists."""
-    same: Any = faiss.IndexIVFPQFastScan(
-        lists.quantizer, lists.d, lists.nlist, lists.pq.M, lists.pq.nbits, lists.metric_type
-    )
-    same.pq, same.by_residual, same.is_trained = lists.pq, lists.by_residual, True
-    same.nprobe, same.ntotal = lists.nprobe, lists.ntotal
-    return same
 
 
 def _fits(table: NDArray[np.uint64], code_size: int, n_bytes: int) -> bool:

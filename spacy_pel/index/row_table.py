@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kb.store.arrow_files import read_arrays, write_arrays
 from ..util import hash_strings
+from ..util.arrow_files import read_arrays, write_arrays
 
 KINDS = ("card", "alias", "mention")  # a kind is stored as its index in this tuple
 NAME_KINDS = ("card", "alias")
-_FILE = "rows.arrow"
-_TEXTS = "texts.arrow"  # a file of its own: indexes of earlier versions do not have it
+_FILE, _TEXTS = "rows.arrow", "texts.arrow"
 
 
 def hash_texts(kind: str, items: Sequence[Any]) -> NDArray[np.uint64]:
@@ -40,14 +39,13 @@ class RowTable:
         kb_rows: the entity's row in the knowledge base.
         kinds: 0 = card, 1 = alias, 2 = mention.
         live: False = replaced or retired, no longer found.
-        texts: a hash of what each row stands for, see ``hash_texts``; None = not
-            known, as in an index of an earlier version.
+        texts: a hash of what each row stands for, see ``hash_texts``.
     """
 
     kb_rows: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     live: NDArray[np.bool_]
-    texts: NDArray[np.uint64] | None = None
+    texts: NDArray[np.uint64]
     _masks: dict[frozenset[str], NDArray[np.bool_]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -58,21 +56,19 @@ class RowTable:
     def __len__(self) -> int:
         return len(self.kb_rows)
 
-    def append(self, kb_rows: NDArray[np.int64], kind: str, texts: NDArray[np.uint64] | None) -> None:
+    def append(self, kb_rows: NDArray[np.int64], kind: str, texts: NDArray[np.uint64]) -> None:
         """Add live rows of one kind at the end.
 
         Args:
             kb_rows: the entity of each.
             kind: their kind.
-            texts: hashes of what they stand for; None = not known, which makes
-                those of all rows unknown.
+            texts: hashes of what they stand for.
         """
         kinds = np.full(len(kb_rows), KINDS.index(kind), dtype=np.uint8)
         self.kb_rows = np.concatenate([self.kb_rows, kb_rows.astype(np.int32)])
         self.kinds = np.concatenate([self.kinds, kinds])
         self.live = np.concatenate([self.live, np.ones(len(kb_rows), dtype=np.bool_)])
-        known = self.texts is not None and texts is not None
-        self.texts = np.concatenate([self.texts, texts]) if known else None
+        self.texts = np.concatenate([self.texts, texts])
         self._masks = {}
 
     def retire(self, kb_rows: NDArray[np.int64], kinds: Collection[str] = KINDS) -> None:
@@ -90,8 +86,7 @@ class RowTable:
             allowed: mask over the rows of the knowledge base.
 
         Returns:
-            Mask over the rows of the index; None = all of them. Read-only and
-            the same object each time, unless ``allowed`` is given.
+            Mask over the rows of the index; None = all of them. Read-only.
         """
         mask = self._masks.get(frozenset(kinds))
         if mask is None:
@@ -118,8 +113,7 @@ class RowTable:
     def to_disk(self, path: Path) -> None:
         """Write the columns to a folder."""
         write_arrays(Path(path) / _FILE, self.columns())
-        if self.texts is not None:
-            write_arrays(Path(path) / _TEXTS, {"text": self.texts})
+        write_arrays(Path(path) / _TEXTS, {"text": self.texts})
 
     @classmethod
     def from_disk(cls, path: Path) -> "RowTable":
@@ -128,9 +122,8 @@ class RowTable:
         Raises:
             ValueError: if a file is damaged.
         """
-        columns = _mapped(Path(path) / _FILE)
-        texts = _mapped(Path(path) / _TEXTS)["text"] if (Path(path) / _TEXTS).is_file() else None
-        if texts is not None and len(texts) != len(columns["live"]):
+        columns, texts = map_arrays(Path(path) / _FILE), map_arrays(Path(path) / _TEXTS)["text"]
+        if len(texts) != len(columns["live"]):
             raise ValueError(f"{len(texts)} texts of {len(columns['live'])} rows")
         return cls(columns["kb_row"], columns["kind"], columns["live"].view(np.bool_), texts)
 
@@ -140,5 +133,6 @@ class RowTable:
         return np.isin(self.kinds, [KINDS.index(kind) for kind in kinds])
 
 
-def _mapped(path: Path) -> dict[str, NDArray[Any]]:
+def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an Arrow file, memory-mapped."""
     return read_arrays(pa.memory_map(str(path)).read_buffer())

@@ -1,21 +1,18 @@
 """Building the files of a knowledge base from a stream of entities."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..errors import Warnings
 from ..types import Entity
 from ..util import logger
+from ..util.arrow_files import find_strings
 from .readers.repair import Repairs, counts_text, merge_duplicates, repaired_redirects
-from .store.arrow_files import Table, find_strings
-from .store.arrow_store import entity_of_record
-from .store.store_writer import ENTITIES, StoreWriter
+from .store.arrow_store import entities_of
+from .store.store_writer import StoreWriter
 
 
 def build_store(
@@ -42,73 +39,56 @@ def build_store(
     Returns:
         The number of rows.
     """
-    repairs, writer = Repairs(strict=strict), StoreWriter(folder)
-    for entity in entities:
-        checked = repairs(entity)
-        if checked is not None:
-            writer.append(checked)
-    hashes = writer.finish_entities()
-    with pa.memory_map(str(folder / ENTITIES)) as file:
-        table = Table(file.read_buffer())
-    groups = _same_ids(table, hashes)
-    if groups:
-        second = folder / "second"
-        second.mkdir()
-        merged = StoreWriter(second)
-        for entity in _merged(table, writer.type_names, groups, repairs):
-            merged.append(entity)
-        writer, hashes = merged, merged.finish_entities()
-        with pa.memory_map(str(second / ENTITIES)) as file:
-            table = Table(file.read_buffer())
-    useful = _useful(repaired_redirects(redirects or {}, repairs.count), table, hashes)
-    writer.finish(hashes, redirects=useful, source=source or {}, report=repairs.report)
-    if groups:
-        _move_up(second, folder)
+    repairs = Repairs(strict=strict)
+    writer = _written(folder, filter(None, map(repairs, entities)))
+    if groups := _same_ids(writer):
+        first_pass = [file.rename(file.with_suffix(".first_pass")) for file in list(folder.iterdir())]
+        writer = _written(folder, _merged(writer, groups, repairs))
+        for file in first_pass:
+            file.unlink()
+    useful = _useful(repaired_redirects(redirects or {}, repairs.count), writer)
+    writer.finish(redirects=useful, source=source or {}, report=repairs.report)
     reported = (source or {}).get("repairs", {})  # by a reader, of the same entities
     if more := {kind: n for kind, n in repairs.report.items() if n != reported.get(kind)}:
         logger.warning(Warnings.W100.format(counts=counts_text(more)))
     return writer.n_rows
 
 
-def _same_ids(table: Table, hashes: NDArray[np.uint64]) -> dict[int, list[int]]:
-    # first row -> all rows, of the ids that occur more than once
-    order = np.argsort(hashes, kind="stable")
-    equal = hashes[order][1:] == hashes[order][:-1]
-    if not equal.any():
-        return {}
-    suspects = np.sort(order[np.append(equal, False) | np.append(False, equal)])
+def _written(folder: Path, entities: Iterable[Entity]) -> StoreWriter:
+    writer = StoreWriter(folder)
+    for entity in entities:
+        writer.append(entity)
+    writer.finish_entities()
+    return writer
+
+
+def _same_ids(writer: StoreWriter) -> dict[int, list[int]]:
+    """First row -> all rows, of the ids that occur more than once."""
+    order = np.argsort(writer.id_hashes, kind="stable")
+    equal = np.diff(writer.id_hashes[order]) == 0
+    suspects = np.sort(order[np.append(equal, False) | np.append(False, equal)]) if equal.any() else order[:0]
     by_id: dict[str, list[int]] = {}
-    for row, entity_id in zip(suspects.tolist(), table.texts("concept_id", suspects), strict=True):
+    for row, entity_id in zip(suspects.tolist(), writer.table.texts("concept_id", suspects), strict=True):
         by_id.setdefault(entity_id, []).append(row)
     return {rows[0]: rows for rows in by_id.values() if len(rows) > 1}
 
 
-def _merged(table: Table, type_names: list[str], groups: dict[int, list[int]], repairs: Repairs) -> Iterator[Entity]:
+def _merged(first_pass: StoreWriter, groups: dict[int, list[int]], repairs: Repairs) -> Iterator[Entity]:
+    table, type_names = first_pass.table, first_pass.type_names
     later = {row for rows in groups.values() for row in rows[1:]}
-    row = 0
-    for chunk in table.chunks():
-        for record in chunk.to_pylist():
-            if row in groups:
-                records = [table.record(same) for same in groups[row]]
-                for _ in records[1:]:
-                    repairs.count("duplicate_id", record["concept_id"])
-                yield merge_duplicates([entity_of_record(same, type_names) for same in records])
-            elif row not in later:
-                yield entity_of_record(record, type_names)
-            row += 1
+    records = (record for chunk in table.chunks() for record in chunk.to_pylist())
+    for row, entity in enumerate(entities_of(records, type_names)):
+        if row in groups:
+            for _ in groups[row][1:]:
+                repairs.count("duplicate_id", entity.concept_id)
+            yield merge_duplicates(list(entities_of(map(table.record, groups[row]), type_names)))
+        elif row not in later:
+            yield entity
 
 
-def _useful(redirects: Mapping[str, str], table: Table, hashes: NDArray[np.uint64]) -> dict[str, str]:
-    # a live id resolves to itself
-    order = np.argsort(hashes, kind="stable")
+def _useful(redirects: Mapping[str, str], writer: StoreWriter) -> dict[str, str]:
+    """The redirects of ids that are not live: a live id resolves to itself."""
+    order = np.argsort(writer.id_hashes, kind="stable")
     old = list(redirects)
-    rows = find_strings(old, hashes[order], lambda at: table.texts("concept_id", order[at]))
+    rows = find_strings(old, writer.id_hashes[order], lambda at: writer.table.texts("concept_id", order[at]))
     return {entity_id: redirects[entity_id] for entity_id, row in zip(old, rows, strict=True) if row < 0}
-
-
-def _move_up(source: Path, folder: Path) -> None:
-    for leftover in folder.glob("*.*"):
-        leftover.unlink()
-    for file in source.iterdir():
-        os.replace(file, folder / file.name)
-    source.rmdir()

@@ -1,22 +1,20 @@
 """Changes to a knowledge base: entities to add or replace, and ids to retire."""
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..errors import Errors, PelError, quoted
 from ..types import Entity, KBReader
-from ..util.files import JSON_ERRORS
+from ..util.place import Place, unexpected
 from .changes import Update
 from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
-from .readers.reader_base import KBReaderBase, Place
+from .readers.reader_base import KBReaderBase
 from .readers.repair import merge_duplicates
 
 _CUI = re.compile(r"C\d{7}")
@@ -69,7 +67,7 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
         PelError: if a line is neither, or an entity is there twice; names the line. If there is nothing
             to change.
     """
-    prefix, types = getattr(reader, "id_prefix", ""), getattr(reader, "types", None)
+    prefix, types = getattr(reader, "id_prefix", ""), getattr(reader, "wanted_types", None)
     if isinstance(reader, JsonlKB):
         return replace(_from_lines(reader, paths), id_prefix=prefix, types=types)
     if isinstance(reader, KBReaderBase):
@@ -77,9 +75,8 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
     by_id: dict[str, list[Entity]] = {}
     for entity in reader(paths):
         by_id.setdefault(entity.concept_id, []).append(entity)
-    entities = [merge_duplicates(same) for same in by_id.values()]
     return Changes(
-        entities,
+        list(map(merge_duplicates, by_id.values())),
         repairs=dict(reader.report),
         redirects={old: new for old, new in reader.redirects.items() if old.startswith(prefix)},
         obsolete={old: new for old, new in getattr(reader, "obsolete", {}).items() if old.startswith(prefix)},
@@ -90,51 +87,27 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
 
 def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
     changes = Changes()
-    first: dict[str, Place] = {}
+    places: dict[str, Place] = {}  # of the entities
     reader.begin(paths)
-    for path in paths:
-        for place, line in reader.lines(path):
-            if not line.strip():
-                continue
-            record = _record(line) if '"retired"' in line else {}
-            if record.get("retired") is True:
-                _retire(changes, reader, place, record, line)
-                continue
-            entity = reader.checked(place, reader.parse(place, line))
-            if entity is None:
-                continue
-            if entity.concept_id in first:
-                got = f"{quoted(entity.concept_id)} again (first at {first[entity.concept_id]})"
-                reader.fail(place, expected="each id once", got=got, todo="Merge the two lines.")
-            first[entity.concept_id] = place
+    for place, record in chain.from_iterable(map(reader.records, paths)):
+        if record.get("retired") is True:
+            entity_id, successor = record.get("concept_id"), record.get("successor")
+            if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
+                expected = '{"concept_id": "…", "retired": true, "successor": "…" or null}'
+                raise unexpected(place, expected, quoted(record))
+            if entity_id.startswith(reader.id_prefix):
+                changes.retired[entity_id] = successor
+                changes.places[entity_id] = place
+        elif entity := reader.checked(place, reader.entity_of(place, record)):
+            if entity.concept_id in places:
+                got = f"{quoted(entity.concept_id)} again (first at {places[entity.concept_id]})"
+                raise unexpected(place, "each id once", got, "Merge the two lines.")
+            places[entity.concept_id] = place
             changes.entities.append(entity)
     reader.warn_of_left_out()
     if not changes.entities and not changes.retired:
         raise PelError(Errors.E124.format(paths=", ".join(map(str, paths))))
-    changes.repairs = dict(reader.report)
-    return changes
-
-
-def _retire(changes: Changes, reader: JsonlKB, place: Place, record: dict[str, Any], line: str) -> None:
-    entity_id, successor = record.get("concept_id"), record.get("successor")
-    if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
-        reader.fail(
-            place,
-            expected='{"concept_id": "…", "retired": true, "successor": "…" or null}',
-            got=quoted(line),
-            todo="Fix the line.",
-        )
-    if entity_id.startswith(reader.id_prefix):
-        changes.retired[entity_id] = successor
-        changes.places[entity_id] = place
-
-
-def _record(line: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except JSON_ERRORS:
-        return {}  # the reader reports what is wrong with the line
-    return record if isinstance(record, dict) else {}
+    return replace(changes, repairs=dict(reader.report))
 
 
 def apply_changes(
@@ -162,7 +135,7 @@ def apply_changes(
             raise PelError(Errors.E125.format(n=len(missing), total=n_compared, example=missing[0]))
         retired = {**dict.fromkeys(missing), **retired}
     update = kb.release(changes.entities, retired, as_edits=as_edits)
-    unreplaced = {one: obsolete.get(one, ()) for one in update.retired if retired[one] is None}
+    unreplaced = {old: obsolete.get(old, ()) for old in update.retired if retired[old] is None}
     return replace(update, obsolete=unreplaced, missing=missing, n_others=n_others)
 
 
@@ -203,16 +176,16 @@ def _not_named(
 ) -> tuple[list[str], int, int]:
     """The entities that a release would name, but the changes do not;
     of how many; and how many others there are, such as those that a curator added."""
-    kinds = set(map(_namespace, given))
+    namespaces = set(map(_namespace, given))
     rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
-    in_source = {one: edit.release.live for one, edit in kb.edits.items()}
-    ids = [one for one in kb.ids_at(rows) if in_source.pop(one, True)]
+    in_source = {entity_id: edit.release.live for entity_id, edit in kb.edits.items()}
+    ids = [entity_id for entity_id in kb.ids_at(rows) if in_source.pop(entity_id, True)]
     n_live = len(ids)
-    ids += [one for one, is_live in in_source.items() if is_live and kb.is_retired(one)]
-    fit = [one.startswith(changes.id_prefix) and _namespace(one) in kinds for one in ids]
-    compared = list(compress(ids, fit))
-    missing = [one for one in compared if one not in given and one not in retired]
-    return missing, len(compared), len(kb) - sum(fit[:n_live])
+    ids += [entity_id for entity_id, is_live in in_source.items() if is_live and kb.is_retired(entity_id)]
+    is_compared = [id_.startswith(changes.id_prefix) and _namespace(id_) in namespaces for id_ in ids]
+    compared = list(compress(ids, is_compared))
+    missing = [entity_id for entity_id in compared if entity_id not in given and entity_id not in retired]
+    return missing, len(compared), len(kb) - sum(is_compared[:n_live])
 
 
 def _namespace(entity_id: str) -> str:

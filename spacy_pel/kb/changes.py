@@ -1,90 +1,88 @@
 """Adding, changing and retiring entities; all checks are made before the first change.
 
-What a curator does here is an edit, see ``store/edits.py``; ``follow_release`` makes the source's changes.
+What a curator does here is an edit, see ``edits.py``; ``follow_release`` makes the source's changes.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
+from .edits import Edit, State, renamed
 from .readers.repair import Repairs
-from .store.edits import Edit, State, renamed
-from .store.merged_store import MergedStore
+
+if TYPE_CHECKING:
+    from .knowledge_base import KnowledgeBase
 
 
-def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
-    """The rows of the new entities."""
-    new = _checked(entities)
-    rows = merged.find_ids([entity.concept_id for entity in new])
-    for entity, row in zip(new, rows.tolist(), strict=True):
-        if row >= 0 and merged.live[row]:
-            raise PelError(Errors.E101.format(id=entity.concept_id))
-    return _put(merged, new)
+def put_entities(kb: "KnowledgeBase", entities: Iterable[Entity], *, are_new: bool | None = None) -> Rows:
+    """Add or replace entities.
+
+    Args:
+        are_new: True = their ids must not be live, False = they must be; None = either.
+
+    Returns:
+        Their rows.
+    """
+    checked = _checked(entities)
+    ids = [entity.concept_id for entity in checked]
+    states = kb.states(ids)
+    if are_new is False:
+        _live_rows(kb, ids)
+    for entity_id, state in zip(ids, states, strict=True):
+        if are_new and state.live:
+            raise PelError(Errors.E101.format(id=entity_id))
+    for entity, state in zip(checked, states, strict=True):
+        _edit(kb, entity.concept_id, state, State(entity, True))
+    return kb.find_ids(ids)
 
 
-def put_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
-    """The rows of the new or replaced entities."""
-    return _put(merged, _checked(entities))
-
-
-def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
-    """The rows of the changed entities."""
-    changed = _checked(entities)
-    _live_rows(merged, [entity.concept_id for entity in changed])
-    return _put(merged, changed)
-
-
-def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
+def retire_entities(kb: "KnowledgeBase", ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
     """The rows of the retired entities."""
-    if isinstance(ids, str):
-        raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
-    retired = dict.fromkeys(ids)
-    rows = _live_rows(merged, list(retired))
+    retired = _distinct(ids)
+    rows = _live_rows(kb, retired)
     successors = {old: successor[old] for old in retired if old in successor}
-    _live_rows(merged, list(successors.values()))
+    _live_rows(kb, list(successors.values()))
     for old, new in successors.items():
         if new in retired:
             raise PelError(Errors.E112.format(id=old, got=new))
-    for entity_id, state in zip(retired, merged.states(list(retired)), strict=True):
-        _edit(merged, entity_id, state, State(state.entity, False, successors.get(entity_id)))
+    for entity_id, state in zip(retired, kb.states(retired), strict=True):
+        _edit(kb, entity_id, state, State(state.entity, False, successors.get(entity_id)))
     return rows
 
 
-def rename_entities(merged: MergedStore, names: Mapping[str, str], *, keep_old: bool) -> Rows:
+def rename_entities(kb: "KnowledgeBase", names: Mapping[str, str], *, keep_old: bool) -> Rows:
     """The rows of the entities that changed."""
     if not isinstance(names, Mapping):
         raise PelError(Errors.E118.format(got=repr(names)))
-    for pair in names.items():
-        if not all(isinstance(text, str) for text in pair):
-            raise PelError(Errors.E118.format(got=f"{pair[0]!r}: {pair[1]!r}"))
-        if not any(char.isprintable() and char != " " for char in pair[1]):
-            raise PelError(Errors.E119.format(id=pair[0]))
-    rows = _live_rows(merged, list(names))
-    current = [merged.entity_at(row) for row in rows.tolist()]
+    for entity_id, name in names.items():
+        if not isinstance(entity_id, str) or not isinstance(name, str):
+            raise PelError(Errors.E118.format(got=f"{entity_id!r}: {name!r}"))
+        if not any(char.isprintable() and char != " " for char in name):
+            raise PelError(Errors.E119.format(id=entity_id))
+    rows = _live_rows(kb, list(names))
+    current = kb.entities_at(rows)
     new = _checked(renamed(entity, names[entity.concept_id], keep_old=keep_old) for entity in current)
-    changed = [one != old for one, old in zip(new, current, strict=True)]
-    for old, entity, is_changed in zip(current, new, changed, strict=True):
-        if is_changed:
-            name = (entity.canonical_name, keep_old)
-            _edit(merged, old.concept_id, State(old, True), State(entity, True), name)
-    return rows[np.array(changed, dtype=np.bool_)]
+    is_changed = [after != before for before, after in zip(current, new, strict=True)]
+    for before, after in zip(current, new, strict=True):
+        if after != before:
+            _edit(kb, before.concept_id, State(before, True), State(after, True), (after.canonical_name, keep_old))
+    return rows[np.array(is_changed, dtype=np.bool_)]
 
 
-def withdraw_edits(merged: MergedStore, ids: Iterable[str]) -> Rows:
+def withdraw_edits(kb: "KnowledgeBase", ids: Iterable[str]) -> Rows:
     """The rows of the entities, which are as the source has them again."""
-    if isinstance(ids, str):
-        raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
-    edited = list(dict.fromkeys(ids))
+    edited = _distinct(ids)
     for entity_id in edited:
-        if entity_id not in merged.edits:
+        if entity_id not in kb.edits:
             raise PelError(Errors.E126.format(id=entity_id))
     for entity_id in edited:
-        merged.set_state(entity_id, merged.edits[entity_id].release)
-        merged.set_edit(entity_id, None)
-    return merged.find_ids(edited)
+        kb.set_state(entity_id, kb.edits[entity_id].release)
+        kb.set_edit(entity_id, None)
+    return kb.find_ids(edited)
 
 
 @dataclass
@@ -118,22 +116,22 @@ class Update:
 
 
 def follow_release(
-    merged: MergedStore, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
+    kb: "KnowledgeBase", entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
 ) -> Update:
     """What changed."""
     given = {entity.concept_id: entity for entity in _checked(entities)}
     ids = list(dict.fromkeys((*given, *retired)))
     update = Update()
     kinds = {(False, True): update.added, (True, True): update.replaced, (True, False): update.retired}
-    for entity_id, current in zip(ids, merged.states(ids), strict=True):
-        edit = None if as_edits else merged.edits.get(entity_id)
+    for entity_id, current in zip(ids, kb.states(ids), strict=True):
+        edit = None if as_edits else kb.edits.get(entity_id)
         before = current if edit is None else edit.release
         entity, live = given.get(entity_id, before.entity), entity_id not in retired
         release = after = State(entity, live, retired.get(entity_id))
         if as_edits and (current.live or after.live):
-            _edit(merged, entity_id, current, after)
-        elif not as_edits and edit is not None:
-            merged.set_edit(entity_id, edit := replace(edit, release=release))
+            _edit(kb, entity_id, current, after)
+        elif edit is not None:
+            kb.set_edit(entity_id, edit := replace(edit, release=release))
             after = edit.applied(current.entity)
             if not after.agrees(release):
                 update.edited.append(entity_id)
@@ -143,7 +141,7 @@ def follow_release(
             update.unchanged += after.live
             continue
         if not as_edits:
-            merged.set_state(entity_id, after)
+            kb.set_state(entity_id, after)
         if current.live or after.live:
             kinds[current.live, after.live].append(entity_id)
     return update
@@ -158,35 +156,33 @@ def _difference(before: State, after: State) -> str:
     return f"changed ({', '.join(name for name, value in new.items() if old[name] != value)})"
 
 
-def _put(merged: MergedStore, entities: list[Entity]) -> Rows:
-    ids = [entity.concept_id for entity in entities]
-    for entity, state in zip(entities, merged.states(ids), strict=True):
-        _edit(merged, entity.concept_id, state, State(entity, True))
-    return merged.find_ids(ids)
-
-
 def _edit(
-    merged: MergedStore, entity_id: str, before: State, after: State, name: tuple[str, bool] | None = None
+    kb: "KnowledgeBase", entity_id: str, before: State, after: State, name: tuple[str, bool] | None = None
 ) -> None:
     """Change an entity, and note the edit unless it leaves the entity as the source has it.
 
     Args:
         name: the entity was only renamed; whether it keeps the old name.
     """
-    if after.agrees(before):
-        return
-    edit = (merged.edits.get(entity_id) or Edit(before)).then(after, name)
-    merged.set_state(entity_id, after)
-    merged.set_edit(entity_id, None if after.agrees(edit.release) else edit)
+    if not after.agrees(before):
+        edit = (kb.edits.get(entity_id) or Edit(before)).then(after, name)
+        kb.set_state(entity_id, after)
+        kb.set_edit(entity_id, None if after.agrees(edit.release) else edit)
 
 
-def _live_rows(merged: MergedStore, ids: list[str]) -> Rows:
-    rows = merged.find_ids(ids)
+def _distinct(ids: Iterable[str]) -> list[str]:
+    if isinstance(ids, str):
+        raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
+    return list(dict.fromkeys(ids))
+
+
+def _live_rows(kb: "KnowledgeBase", ids: list[str]) -> Rows:
+    rows = kb.find_ids(ids)
     for entity_id, row in zip(ids, rows.tolist(), strict=True):
         if row < 0:
-            raise PelError(Errors.E100.format(id=entity_id, n=merged.counts["entities"]))
-        if not merged.live[row]:
-            new = merged.redirect(entity_id)
+            raise PelError(Errors.E100.format(id=entity_id, n=len(kb)))
+        if not kb.is_live(row):
+            new = kb.redirect(entity_id)
             successor = "without a successor" if new is None else f"its successor is '{new}'"
             raise PelError(Errors.E114.format(id=entity_id, successor=successor))
     return rows
@@ -195,15 +191,14 @@ def _live_rows(merged: MergedStore, ids: list[str]) -> Rows:
 def _checked(entities: Iterable[Entity]) -> list[Entity]:
     if isinstance(entities, Entity):
         raise PelError(Errors.E115.format(wanted="entities", got=entities))
-    repairs, checked, seen = Repairs(), [], set()
+    repairs, checked = Repairs(), {}
     for entity in entities:
         if not isinstance(entity, Entity):
             raise PelError(Errors.E116.format(wanted="entities of type spacy_pel.Entity", got=repr(entity)))
         repaired = repairs(entity)
         if repaired is None:
             raise PelError(Errors.E117.format(entity=entity))
-        if repaired.concept_id in seen:
+        if repaired.concept_id in checked:
             raise PelError(Errors.E113.format(id=repaired.concept_id))
-        seen.add(repaired.concept_id)
-        checked.append(repaired)
-    return checked
+        checked[repaired.concept_id] = repaired
+    return list(checked.values())

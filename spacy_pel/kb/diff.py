@@ -34,40 +34,29 @@ def diff(old: KnowledgeBase, new: KnowledgeBase, *, show_progress: bool = False)
     Returns:
         Ids in the order of the rows.
     """
-    found = Diff()
+    changes = Diff()
     if old.fingerprint == new.fingerprint:
-        return found
-    after = progress(new.entities(), description="Comparing new entities", total=len(new), show=show_progress)
-    for batch in _batches(after):
-        for entity, before in zip(batch, _same_ids(batch, old), strict=True):
-            if before is None:
-                found.added.append(entity.concept_id)
-            elif fields := _differences(before, entity):
-                found.changed[entity.concept_id] = fields
-    before_rows = progress(
-        old.live_rows.tolist(), description="Comparing old entities", total=len(old), show=show_progress
-    )
-    while rows := list(islice(before_rows, _BATCH)):
-        for entity_id in old.ids_at(rows):
+        return changes
+    rows = progress(new.live_rows.tolist(), description="Comparing new entities", total=len(new), show=show_progress)
+    for batch in _batches(rows):
+        entities = new.entities_at(batch)
+        states = old.states([entity.concept_id for entity in entities])
+        for entity, before in zip(entities, states, strict=True):
+            if before.entity is None or not before.live:
+                changes.added.append(entity.concept_id)
+            elif fields := _differences(before.entity, entity):
+                changes.changed[entity.concept_id] = fields
+    rows = progress(old.live_rows.tolist(), description="Comparing old entities", total=len(old), show=show_progress)
+    for batch in _batches(rows):
+        for entity_id in old.ids_at(batch):
             successor = new.resolve(entity_id)
             if successor != entity_id:
-                found.removed[entity_id] = successor
-    return found
+                changes.removed[entity_id] = successor
+    return changes
 
 
-def _batches(entities: Iterator[Entity]) -> Iterator[list[Entity]]:
-    while batch := list(islice(entities, _BATCH)):
-        yield batch
-
-
-def _same_ids(entities: list[Entity], kb: KnowledgeBase) -> list[Entity | None]:
-    rows = kb.rows([entity.concept_id for entity in entities]).tolist()
-    there = [kb.entity_at(row) if row >= 0 else None for row in rows]
-    # a row that was found by a redirect holds another entity
-    return [
-        other if other is not None and other.concept_id == entity.concept_id else None
-        for entity, other in zip(entities, there, strict=True)
-    ]
+def _batches(rows: Iterator[int]) -> Iterator[list[int]]:
+    return iter(lambda: list(islice(rows, _BATCH)), [])
 
 
 def _differences(old: Entity, new: Entity) -> list[str]:

@@ -1,37 +1,36 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakMethod
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Errors, PelError
-from ..types import Entity, Rows
+from ..types import Entity, KBReader, Rows
 from ..util import normalize_alias, progress
+from ..util.name_search import search_names
+from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
 from .build import build_store
-from .changes import (
-    Update,
-    add_entities,
-    follow_release,
-    put_entities,
-    rename_entities,
-    retire_entities,
-    update_entities,
-    withdraw_edits,
-)
-from .store.arrow_store import ArrowStore
-from .store.edits import Edit, State
-from .store.merged_store import MergedStore
-from .store.store_writer import KIND, META, VERSION
+from .changes import Update, follow_release, put_entities, rename_entities, retire_entities, withdraw_edits
+from .edits import Edit, State
+from .overlay import Overlay
+from .store.arrow_store import ArrowStore, Mask
+from .store.digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
+from .store.store_writer import KIND, META, VERSION, StoreWriter
 
 PathLike = str | Path
 Listener = Callable[["KnowledgeBase", Rows], None]
+Value = TypeVar("Value")
+_BATCH = 4096
 
 
 class KnowledgeBase:
@@ -62,13 +61,28 @@ class KnowledgeBase:
     ):
         with _temporary_folder() as folder:
             build_store(folder, entities, redirects=redirects, source=source, strict=strict)
-            self._merged = MergedStore(ArrowStore.read(folder))
+            self._open(ArrowStore.read(folder))
         self._listeners: list[WeakMethod[Listener]] = []
+
+    def _open(self, store: ArrowStore) -> None:
+        self._store = store
+        self._overlay = Overlay()
+        self._counts: dict[str, int] = dict(store.meta["counts"])
+        self._total = from_fingerprint(store.meta["fingerprint"])  # of the digests of all rows and redirects
+        self._forget_derived()
+
+    def _forget_derived(self) -> None:
+        self._live: Mask | None = None
+        self._live_rows: Rows | None = None
+        self._type_masks: dict[frozenset[str], Mask] = {}
+        # For values that callers compute from rows, by a name of their choice. It is replaced, not emptied, after
+        # each change of a row (a thread may be writing to the old one), and neither saved nor pickled.
+        self.memo: dict[str, Any] = {}
 
     @classmethod
     def _of(cls, store: ArrowStore) -> "KnowledgeBase":
         kb = cls.__new__(cls)
-        kb._merged = MergedStore(store)
+        kb._open(store)
         kb._listeners = []
         return kb
 
@@ -88,7 +102,7 @@ class KnowledgeBase:
         Args:
             entities: read once.
             path: the folder; an existing knowledge base is replaced.
-                source, redirects, strict: as above; the first two are read after the entities.
+            source, redirects, strict: as above; the first two are read after the entities.
             show_progress: show a progress bar.
 
         Returns:
@@ -99,10 +113,47 @@ class KnowledgeBase:
         """
         stream = progress(entities, description="Writing entities", show=show_progress)
         with _new_folder(Path(path)) as part:
-            n_rows = build_store(part, stream, redirects=redirects, source=source, strict=strict)
-            if not n_rows:
+            if not build_store(part, stream, redirects=redirects, source=source, strict=strict):
                 raise PelError(Errors.E102.format(path=path))
         return cls.from_disk(path)
+
+    @classmethod
+    def read(
+        cls,
+        reader: KBReader,
+        paths: Sequence[Path],
+        out: PathLike,
+        *,
+        about: Mapping[str, Any],
+        strict: bool = False,
+        show_progress: bool = False,
+    ) -> "KnowledgeBase":
+        """Read source files into a knowledge base folder, and open it.
+
+        Args:
+            reader: streams the entities; its source, its redirects and its repairs are
+                written to the folder too.
+            paths: what the reader reads.
+            out: the folder to write.
+            about: JSON data for meta.json, e.g. the reader's name and settings.
+            strict: treat faults that the reader did not report as errors.
+            show_progress: show a progress bar.
+
+        Returns:
+            Memory-mapped.
+        """
+        redirects: dict[str, str] = {}
+        source: dict[str, Any] = {}
+
+        def entities() -> Iterator[Entity]:
+            yield from reader(paths)
+            # a reader knows these only at the end of its files
+            redirects.update(reader.redirects)
+            source.update({**reader.source, **about, "repairs": dict(reader.report)})
+
+        return cls.build(
+            entities(), out, source=source, redirects=redirects, strict=strict, show_progress=show_progress
+        )
 
     # --- disk, bytes, processes
 
@@ -121,65 +172,107 @@ class KnowledgeBase:
         Raises:
             PelError: if the folder holds something else or cannot be written.
         """
-        path, changed = Path(path), bool(self._merged.overlay)
-        if not changed and self._merged.store.is_at(path):
+        path, is_changed = Path(path), bool(self._overlay)
+        if not is_changed and self._store.is_at(path):
             return
         with _new_folder(path) as part:
-            self._merged.write_to(part)
-        if changed and self.path is not None and self.path.resolve() == path.resolve():
-            self._merged = MergedStore(ArrowStore.open(path))
+            self._write_to(part)
+        if is_changed and self.path is not None and self.path.resolve() == path.resolve():
+            self._open(ArrowStore.open(path))
+
+    def _write_to(self, folder: Path) -> None:
+        if not self._overlay:
+            self._store.write_to(folder)
+            return
+        writer = StoreWriter(folder)
+        for entity, live in self.items():
+            writer.append(entity, live=live)
+        writer.finish_entities()
+        writer.finish(
+            redirects=self.redirects(), source=self.source, report=self._store.meta["report"], edits=self.edits
+        )
 
     def to_bytes(self) -> bytes:
-        """What ``to_disk`` would write. RAISES (PelError): if it is over 2 GiB."""
-        if not self._merged.overlay:
-            return self._merged.store.to_bytes()
+        """What ``to_disk`` would write.
+
+        Raises:
+            PelError: if it is over 2 GiB.
+        """
+        if not self._overlay:
+            return self._store.to_bytes()
         with _temporary_folder() as folder:
-            self._merged.write_to(folder)
+            self._write_to(folder)
             return ArrowStore.read(folder).to_bytes()
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "KnowledgeBase":
-        """Raises:
-        PelError: if this is not what ``to_bytes`` returned.
+        """The reverse of ``to_bytes``.
+
+        Raises:
+            PelError: if this is not what ``to_bytes`` returned.
         """
         return cls._of(ArrowStore.from_bytes(data))
 
     def __reduce__(self) -> Any:
-        store = self._merged.store
-        if store.path is not None and not self._merged.overlay and store.is_at(store.path):
+        path = self.path
+        if path is not None and not self._overlay and self._store.is_at(path):
             # another process can map the same files: nothing is copied
-            return _reopen, (str(store.path.resolve()), self.fingerprint)
+            return _reopen, (str(path.resolve()), self.fingerprint)
         return KnowledgeBase.from_bytes, (self.to_bytes(),)
 
     @property
     def path(self) -> Path | None:
         """The folder it was opened from; None = in memory."""
-        return self._merged.store.path
+        return self._store.path
 
     @property
     def fingerprint(self) -> str:
         """Changes with any row or redirect; the same before and after saving."""
-        return self._merged.fingerprint
+        return to_fingerprint(self._total)
 
     @property
     def meta(self) -> dict[str, Any]:
         """Format, version, fingerprint, counts, source, report of repairs."""
-        return self._merged.meta()
+        counts = {**self._counts, "edits": len(self.edits)}
+        return {**self._store.meta, "fingerprint": self.fingerprint, "counts": counts}
 
     @property
     def source(self) -> dict[str, Any]:
         """Origin, version, licence, reader settings."""
-        return self._merged.store.meta["source"]
+        return self._store.meta["source"]
+
+    def validate(self) -> None:
+        """Read every entity and redirect, compare them with the fingerprint, and look each one up.
+
+        Opening compares only the sizes of the files; this finds changed bytes too.
+
+        Raises:
+            PelError: if the content is not what was written.
+        """
+        self._store.validate()
+        total = sum(redirect_digest(old, new) for old, new in self.redirects().items())
+        items, start = self.items(), 0
+        while batch := list(islice(items, _BATCH)):
+            total += sum(row_digest(start + i, entity, live) for i, (entity, live) in enumerate(batch))
+            rows = start + np.flatnonzero([live for _, live in batch])
+            entities = [entity for entity, live in batch if live]
+            rows_by_name = self.rows_of_aliases([entity.canonical_name for entity in entities])
+            is_found = all(row in named for row, named in zip(rows, rows_by_name, strict=True))
+            if not is_found or (self.rows([entity.concept_id for entity in entities]) != rows).any():
+                raise self._store.damaged("look-up tables of its entities", "damaged ones")
+            start += len(batch)
+        if to_fingerprint(total) != self.fingerprint:
+            raise self._store.damaged(f"content with the fingerprint {self.fingerprint}", to_fingerprint(total))
 
     # --- by id
 
     def __len__(self) -> int:
-        return self._merged.counts["entities"]
+        return self._counts["entities"]
 
     @property
     def n_rows(self) -> int:
         """Rows, those of retired entities included."""
-        return self._merged.counts["rows"]
+        return self._counts["rows"]
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the entities that are not retired, as a mapping does."""
@@ -192,7 +285,7 @@ class KnowledgeBase:
         row = self.row(entity_id)
         if row < 0:
             raise PelError(Errors.E100.format(id=entity_id, n=len(self)))
-        return self._merged.entity_at(row)
+        return self.entity_at(row)
 
     def resolve(self, entity_id: str) -> str | None:
         """This id, or its successor if it was retired; None = unknown."""
@@ -205,38 +298,46 @@ class KnowledgeBase:
 
     def rows(self, ids: Sequence[str]) -> Rows:
         """The row of each entity, following redirects; -1 = unknown."""
-        rows = self._merged.find_ids(ids)
+        rows = self.find_ids(ids)
         known = rows >= 0
-        known[known] = self._merged.live[rows[known]]
+        known[known] = self.live[rows[known]]
         for i in np.flatnonzero(~known).tolist():
             rows[i] = self._row_of_successor(ids[i])
         return rows
 
     def _row_of_successor(self, entity_id: str) -> int:
         passed = {entity_id}
-        new = self._merged.redirect(entity_id)
+        new = self.redirect(entity_id)
         while new is not None and new not in passed:
-            row = int(self._merged.find_ids([new])[0])
-            if row >= 0 and self._merged.live[row]:
+            row = int(self.find_ids([new])[0])
+            if row >= 0 and self.is_live(row):
                 return row
             passed.add(new)
-            new = self._merged.redirect(new)
+            new = self.redirect(new)
         return -1
+
+    def find_ids(self, ids: Sequence[str]) -> Rows:
+        """The row of each id, retired or not, without redirects; -1 = unknown."""
+        rows = self._store.find_ids(ids)
+        if self._overlay.new_rows:
+            for i in np.flatnonzero(rows < 0).tolist():
+                rows[i] = self._overlay.new_rows.get(ids[i], -1)
+        return rows
 
     def is_retired(self, entity_id: str) -> bool:
         """Whether an entity had this id that was retired."""
-        row = int(self._merged.find_ids([entity_id])[0])
-        return row >= 0 and not self._merged.live[row]
+        row = int(self.find_ids([entity_id])[0])
+        return row >= 0 and not self.is_live(row)
 
-    def validate(self) -> None:
-        """Raises:
-        PelError: if the saved files are not safe to read; reads all of them.
-        """
-        self._merged.store.validate()
+    def redirect(self, old: str) -> str | None:
+        """The successor noted for an id."""
+        redirects = self._overlay.redirects
+        return redirects[old] if old in redirects else self._store.redirect(old)
 
     def redirects(self) -> dict[str, str]:
         """Retired ids and their successors."""
-        return self._merged.redirects()
+        merged: dict[str, str | None] = {**self._store.redirects(), **self._overlay.redirects}
+        return {old: new for old, new in merged.items() if new is not None}
 
     # --- by name
 
@@ -248,7 +349,7 @@ class KnowledgeBase:
         """
         if not isinstance(alias, str):
             raise PelError(Errors.E116.format(wanted="a name", got=repr(alias)))
-        return self._merged.ids_at(self.rows_of_alias(alias))
+        return self.ids_at(self.rows_of_alias(alias))
 
     def rows_of_alias(self, alias: str) -> Rows:
         """The rows of the entities that have this name, ascending."""
@@ -264,14 +365,16 @@ class KnowledgeBase:
         Returns:
             ``rows_of_alias`` of each.
         """
-        return self._merged.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
+        names = aliases if normalized else list(map(normalize_alias, aliases))
+        stored = self._store.find_names(names)
+        return self._overlay.merge_names(names, stored) if self._overlay.rows else stored
 
     def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
 
         Args:
             text: compared in normal form.
-            n: how many entities at most.
+            n: how many entities at most. Where many entities share names, there may be fewer.
 
         Returns:
             Ids and, for each, the nearest of its names in normal form. First the
@@ -283,10 +386,25 @@ class KnowledgeBase:
         """
         if not isinstance(text, str):
             raise PelError(Errors.E116.format(wanted="a text", got=repr(text)))
-        wanted = normalize_alias(text)
-        found = self._merged.search_names(wanted, n) if wanted else []
-        ids = self._merged.ids_at(np.array([row for _, row in found], dtype=np.int64))
-        return [(one, name) for one, (name, _) in zip(ids, found, strict=True)]
+        text = normalize_alias(text)
+        if not text:
+            return []
+        changed = self._overlay.names
+        found = [
+            (name, row)
+            for name, rows in self._store.search_names(text, 4 * n + len(changed))
+            for row in rows.tolist()
+            if row not in changed
+        ]
+        names = [(name, row) for row in changed for name in changed[row]]
+        if names:
+            nearest = search_names([pa.array([name for name, _ in names])], text, 4 * n)
+            found = sorted([*found, *((name, names[name.position][1]) for name in nearest)])
+        best: dict[int, str] = {}
+        for name, row in found:
+            best.setdefault(row, name.name)
+        rows = list(best)[:n]
+        return [(entity_id, best[row]) for entity_id, row in zip(self.ids_at(rows), rows, strict=True)]
 
     # --- by row
 
@@ -296,19 +414,38 @@ class KnowledgeBase:
 
     def ids_at(self, rows: ArrayLike) -> list[str]:
         """The ids of rows, live or retired."""
-        return self._merged.ids_at(self._checked(rows))
+        return self._merged(rows, self._store.ids_at, lambda entity: entity.concept_id)
 
     def name_at(self, row: int) -> str:
         """The canonical name in a row."""
-        return self._merged.name_at(int(self._checked([row])[0]))
+        return self.names_at([row])[0][0]
 
     def names_at(self, rows: ArrayLike) -> list[list[str]]:
         """Canonical name and aliases of each row."""
-        return self._merged.names_at(self._checked(rows))
+        return self._merged(rows, self._store.names_at, lambda entity: [entity.canonical_name, *entity.aliases])
 
     def types_at(self, rows: ArrayLike) -> list[list[str]]:
         """The types of each row; of a retired one, as they were."""
-        return self._merged.types_at(self._checked(rows))
+        return self._merged(rows, self._store.types_at, lambda entity: list(entity.types))
+
+    def entity_at(self, row: int) -> Entity:
+        """The entity in a row; for a retired one, as it was."""
+        return self.entities_at([row])[0]
+
+    def entities_at(self, rows: ArrayLike) -> list[Entity]:
+        """The entities in rows; for retired ones, as they were."""
+        return self._merged(rows, self._store.entities_at, lambda entity: entity)
+
+    def _merged(
+        self, rows: ArrayLike, stored: Callable[[Rows], list[Value]], value_of: Callable[[Entity], Value]
+    ) -> list[Value]:
+        """The values of rows: of the entity where a row changed, otherwise the stored one."""
+        checked, changed = self._checked(rows), self._overlay.rows
+        if not changed:
+            return stored(checked)
+        entities = [changed[row][0] if row in changed else None for row in checked.tolist()]
+        values = iter(stored(checked[np.array([entity is None for entity in entities], dtype=bool)]))
+        return [next(values) if entity is None else value_of(entity) for entity in entities]
 
     def normalized_names_at(self, rows: ArrayLike) -> tuple[list[str], Rows]:
         """Names in normal form, as stored.
@@ -320,11 +457,15 @@ class KnowledgeBase:
             The distinct normalised names of all rows, and (n + 1,)
             offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
         """
-        return self._merged.normalized_names_at(self._checked(rows))
-
-    def entity_at(self, row: int) -> Entity:
-        """The entity in a row; for a retired one, as it was."""
-        return self._merged.entity_at(int(self._checked([row])[0]))
+        checked, changed = self._checked(rows), self._overlay.names
+        if changed.keys().isdisjoint(checked.tolist() if changed else ()):
+            return self._store.normalized_names_at(checked)
+        unchanged = np.array([row for row in checked.tolist() if row not in changed], dtype=np.int64)
+        names, offsets = self._store.normalized_names_at(unchanged)
+        bounds = offsets.tolist()
+        stored = (names[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True))
+        names_by_row = [changed[row] if row in changed else next(stored) for row in checked.tolist()]
+        return list(chain.from_iterable(names_by_row)), offsets_of(np.array(list(map(len, names_by_row))))
 
     def _checked(self, rows: ArrayLike) -> Rows:
         checked = np.asarray(rows, dtype=np.int64)
@@ -339,26 +480,58 @@ class KnowledgeBase:
 
     def items(self) -> Iterator[tuple[Entity, bool]]:
         """Every row in order, and whether it is live."""
-        return self._merged.items()
+        for row, stored in enumerate(self._store.items()):
+            yield self._overlay.rows.get(row, stored)
+        for row in range(self._store.n_rows, self.n_rows):
+            yield self._overlay.rows[row]
+
+    @property
+    def live(self) -> Mask:
+        """By row; False = retired. Do not write to it."""
+        if self._live is None:
+            self._live = self._store.live
+            if changed := self._overlay.rows:
+                self._live = np.append(self._store.live, np.ones(len(self._overlay.new_rows), dtype=bool))
+                self._live[list(changed)] = [live for _, live in changed.values()]
+            self._live.flags.writeable = False
+        return self._live
+
+    def is_live(self, row: int) -> bool:
+        """Whether a row holds an entity that is not retired. In a series of changes, this is faster than ``live``."""
+        changed = self._overlay.rows.get(row)
+        return bool(self._store.live[row]) if changed is None else changed[1]
 
     @property
     def live_rows(self) -> Rows:
         """The rows of live entities, ascending."""
-        return self._merged.live_rows
+        if self._live_rows is None:
+            self._live_rows = np.flatnonzero(self.live)
+            self._live_rows.flags.writeable = False
+        return self._live_rows
 
     def types(self) -> dict[str, int]:
         """Live entities by type, the most frequent type first."""
-        return self._merged.type_counts()
+        counts = Counter(self._store.type_counts())
+        for row, (entity, live) in self._overlay.rows.items():
+            if row < self._store.n_rows and self._store.live[row]:
+                counts.subtract(self._store.entities_at(np.array([row]))[0].types)
+            if live:
+                counts.update(entity.types)
+        pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return {name: count for name, count in pairs if count > 0}
 
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
         """By row; True = live and of any of these types. Do not write to it."""
-        return self._merged.rows_with_types(types)
-
-    @property
-    def memo(self) -> dict[str, Any]:
-        """For values computed from rows, by a name of the caller's choice. Another,
-        empty dictionary after each change of a row; it is neither saved nor pickled."""
-        return self._merged.memo
+        wanted = frozenset(types)
+        if wanted not in self._type_masks:
+            mask = np.zeros(self.n_rows, dtype=bool)
+            mask[: self._store.n_rows] = self._store.rows_with_types(wanted)
+            for row, (entity, _) in self._overlay.rows.items():
+                mask[row] = not wanted.isdisjoint(entity.types)
+            mask &= self.live
+            mask.flags.writeable = False
+            self._type_masks[wanted] = mask
+        return self._type_masks[wanted]
 
     # --- changes
 
@@ -371,7 +544,7 @@ class KnowledgeBase:
         Raises:
             PelError: if an id exists already or is given twice; nothing is added then.
         """
-        return self._changed(add_entities(self._merged, entities))
+        return self._notify(put_entities(self, entities, are_new=True))
 
     def update(self, entities: Iterable[Entity]) -> Rows:
         """Replace entities by others with the same ids.
@@ -382,11 +555,11 @@ class KnowledgeBase:
         Raises:
             PelError: if an id is unknown or retired; nothing is changed then.
         """
-        return self._changed(update_entities(self._merged, entities))
+        return self._notify(put_entities(self, entities, are_new=False))
 
     def put(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities, or replace those whose ids are live. What follows is brought up to date once for
-        each call, so pass many entities together.
+        """Add entities, or replace those whose ids are live. Listeners are called once for each call, so pass
+        many entities together.
 
         Returns:
             Their rows.
@@ -394,7 +567,7 @@ class KnowledgeBase:
         Raises:
             PelError: if an id is given twice; nothing is changed then.
         """
-        return self._changed(put_entities(self._merged, entities))
+        return self._notify(put_entities(self, entities))
 
     def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> Rows:
         """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
@@ -409,7 +582,7 @@ class KnowledgeBase:
         Raises:
             PelError: if an id or a successor is not live; nothing is changed then.
         """
-        return self._changed(retire_entities(self._merged, ids, successor or {}))
+        return self._notify(retire_entities(self, ids, successor or {}))
 
     def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> Rows:
         """Give entities other canonical names; ids, types and definitions stay.
@@ -424,12 +597,12 @@ class KnowledgeBase:
         Raises:
             PelError: if an id is not live or a name is empty; nothing is changed then.
         """
-        return self._changed(rename_entities(self._merged, names, keep_old=keep_old))
+        return self._notify(rename_entities(self, names, keep_old=keep_old))
 
     @property
     def edits(self) -> Mapping[str, Edit]:
         """Curators' edits by id, the first edited first."""
-        return self._merged.edits
+        return self._store.edits if self._overlay.edits is None else self._overlay.edits
 
     def withdraw(self, ids: Iterable[str]) -> Rows:
         """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
@@ -443,7 +616,7 @@ class KnowledgeBase:
         Raises:
             PelError: if one was not edited; nothing is changed then.
         """
-        return self._changed(withdraw_edits(self._merged, ids))
+        return self._notify(withdraw_edits(self, ids))
 
     def release(
         self, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
@@ -462,31 +635,82 @@ class KnowledgeBase:
         Raises:
             PelError: if an id is given twice; nothing is changed then.
         """
-        update = follow_release(self._merged, entities, retired, as_edits=as_edits)
-        self._changed(self._merged.find_ids(update.changed))
+        update = follow_release(self, entities, retired, as_edits=as_edits)
+        self._notify(self.find_ids(update.changed))
         return update
+
+    def states(self, ids: Sequence[str]) -> list[State]:
+        """What there is for each id."""
+        rows = self.find_ids(ids)
+        entities = iter(self.entities_at(rows[rows >= 0]))
+        states = []
+        for entity_id, row in zip(ids, rows.tolist(), strict=True):
+            live = row >= 0 and self.is_live(row)
+            successor = None if live else self.redirect(entity_id)
+            states.append(State(next(entities) if row >= 0 else None, live, successor))
+        return states
 
     def source_states(self, ids: Sequence[str]) -> list[State]:
         """What the source has for each id: the knowledge base without the edits."""
-        pairs = zip(ids, self._merged.states(ids), strict=True)
-        return [self.edits[one].release if one in self.edits else state for one, state in pairs]
+        pairs = zip(ids, self.states(ids), strict=True)
+        return [self.edits[entity_id].release if entity_id in self.edits else state for entity_id, state in pairs]
 
-    def follow(self, listener: Listener) -> None:
+    def set_state(self, entity_id: str, state: State) -> None:
+        """Set what there is for an id, unchecked and without telling the listeners. Rows stay: an id whose new
+        state has no entity is retired.
+        """
+        row = int(self.find_ids([entity_id])[0])
+        if state.entity is not None or row >= 0:
+            entity, live = state.entity or self.entity_at(row), state.live and state.entity is not None
+            if row >= 0:
+                self._count(row, self.entity_at(row), self.is_live(row), -1)
+            else:
+                row = self._overlay.new_rows[entity_id] = self.n_rows
+                self._counts["rows"] += 1
+            self._count(row, entity, live, 1)
+            self._overlay.put(row, entity, live=live)
+            self._forget_derived()
+        self._set_redirect(entity_id, state.successor)
+
+    def set_edit(self, entity_id: str, edit: Edit | None) -> None:
+        """Note how a curator changed an entity; None = it is as the source has it."""
+        if self._overlay.edits is None:
+            self._overlay.edits = dict(self._store.edits)
+        if edit is None:
+            self._overlay.edits.pop(entity_id, None)
+        else:
+            self._overlay.edits[entity_id] = edit
+
+    def _count(self, row: int, entity: Entity, live: bool, sign: int) -> None:
+        self._total += sign * row_digest(row, entity, live)
+        self._counts["entities"] += sign * live
+        self._counts["aliases"] += sign * live * len(entity.aliases)
+
+    def _set_redirect(self, old: str, new: str | None) -> None:
+        current = self.redirect(old)
+        if current == new:
+            return
+        for successor, sign in ((current, -1), (new, 1)):
+            if successor is not None:
+                self._total += sign * redirect_digest(old, successor)
+                self._counts["redirects"] += sign
+        self._overlay.redirects[old] = new
+
+    def on_change(self, listener: Listener) -> None:
         """Have a method called after each change, with this knowledge base and the changed rows, so that
         what was built from it stays in step. Neither copies nor saved folders have listeners.
 
         Args:
             listener: a bound method; forgotten along with its object.
         """
-        known = WeakMethod(listener)
-        if known not in self._listeners:
-            self._listeners.append(known)
+        reference = WeakMethod(listener)
+        if reference not in self._listeners:
+            self._listeners.append(reference)
 
-    def _changed(self, rows: Rows) -> Rows:
-        listeners = [known() for known in self._listeners]
-        self._listeners = [known for known in self._listeners if known() is not None]
-        for listener in listeners:
-            if listener is not None and len(rows):
+    def _notify(self, rows: Rows) -> Rows:
+        self._listeners = [reference for reference in self._listeners if reference() is not None]
+        for reference in self._listeners if len(rows) else ():
+            if (listener := reference()) is not None:
                 listener(self, rows)
         return rows
 

@@ -1,7 +1,6 @@
 """Old results with the ids of a later knowledge base."""
 
 from collections import Counter
-from collections import Counter as CounterType
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,9 +22,9 @@ class Migration:
         self.old, self.new = old, new
         self.n_documents = self.n_mentions = self.n_changed = 0
         self.replaced: dict[str, str] = {}  # by their successors
-        self.retired: CounterType[str] = Counter()  # mentions with an id that has no successor ...
-        self.unknown: CounterType[str] = Counter()  # or that neither knowledge base has
-        self._found: dict[str, str | None] = {}
+        self.retired: Counter[str] = Counter()  # mentions with an id that has no successor ...
+        self.unknown: Counter[str] = Counter()  # or that neither knowledge base has
+        self._successors: dict[str, str | None] = {}
 
     def __call__(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """The records, changed in place. An id without a successor stays."""
@@ -43,35 +42,33 @@ class Migration:
         mention.update(after)
         if mention.get("name") and after.get("kb_id") != before.get("kb_id"):
             mention["name"] = self.new[after["kb_id"]].canonical_name
-        for entity_id in {one for value in after.values() for one in _ids(value)}:
-            if self._found.get(entity_id, entity_id) is None:
-                known = self.old.resolve(entity_id) or self.old.is_retired(entity_id)
-                known = known or self.new.is_retired(entity_id)
+        for entity_id in {entity_id for value in after.values() for entity_id in _ids(value)}:
+            if self._successors.get(entity_id, entity_id) is None:
+                known = self.old.resolve(entity_id) or self.old.is_retired(entity_id) or self.new.is_retired(entity_id)
                 (self.retired if known else self.unknown)[entity_id] += 1
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._successor(value)
         distinct: dict[str, Any] = {}
-        for one in value:  # an id, or a candidate with its score
-            found = self._successor(*_ids([one]))
-            distinct.setdefault(found, found if isinstance(one, str) else [found, *one[1:]])
+        for item in value:  # an id, or a candidate with its score
+            successor = self._successor(*_ids([item]))
+            distinct.setdefault(successor, successor if isinstance(item, str) else [successor, *item[1:]])
         return list(distinct.values())
 
     def _successor(self, entity_id: str) -> str:
         if entity_id == NIL:
             return NIL
-        if entity_id not in self._found:
-            found = self.new.resolve(entity_id)
-            if found is None and (known := self.old.resolve(entity_id)) is not None:
-                found = self.new.resolve(known)
-            self._found[entity_id] = found
-            if found not in (None, entity_id):
-                self.replaced[entity_id] = str(found)
-        return self._found[entity_id] or entity_id
+        if entity_id not in self._successors:
+            successor = self.new.resolve(entity_id)
+            if successor is None and (known := self.old.resolve(entity_id)) is not None:
+                successor = self.new.resolve(known)
+            self._successors[entity_id] = successor
+            if successor not in (None, entity_id):
+                self.replaced[entity_id] = str(successor)
+        return self._successors[entity_id] or entity_id
 
 
-def _ids(value: Any) -> Iterator[str]:
+def _ids(value: Any) -> list[str]:
     """The ids in a value of a mention."""
-    for one in [value] if isinstance(value, str) else value:
-        yield one if isinstance(one, str) else one[0]
+    return [item if isinstance(item, str) else item[0] for item in ([value] if isinstance(value, str) else value)]

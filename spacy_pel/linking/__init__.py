@@ -2,17 +2,7 @@
 
 from .corrections import Correction, Learned, Memory
 from .linker import Link, Linker
-from .query import EncodedQuery, MentionQuery, replace_mention
+from .query import MentionQuery, replace_mention
 from .reranker import Reranker
 
-__all__ = [
-    "Correction",
-    "EncodedQuery",
-    "Learned",
-    "Link",
-    "Linker",
-    "Memory",
-    "MentionQuery",
-    "Reranker",
-    "replace_mention",
-]
+__all__ = ["Correction", "Learned", "Link", "Linker", "Memory", "MentionQuery", "Reranker", "replace_mention"]

@@ -1,11 +1,9 @@
 """How far an answer can be trusted: P(right), and sets of answers that hold the right one at a given rate.
 
 Both are fitted by cross-fitting: combiner and NIL model, fitted without a fold of documents, score that
-fold, so that the scores to learn from are as uncertain as those of new text. (A reranker has two weights,
-which are those fitted on all documents.)
+fold, so that the scores to learn from are as uncertain as those of new text.
 """
 
-import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,20 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..types import NIL, CandidateTable, Combiner, NilModel, Scores
-from ..util.ragged import owners, segment_max, segment_order, segment_rank, segment_softmax, segment_sum
+from ..types import NIL, CandidateTable, Scores
+from ..util.ragged import owners, segment_max, segment_rank, segment_softmax, segment_sum
 from .combiners.linear import is_gold
-from .nil.best_scores import Floats, logistic
-from .reranker import Reranker
-from .tables import take_mentions
+from .nil.inputs import Floats, logistic
+from .tables import first_candidates
 
-N_FOLDS = 5
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
 # a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set. It is
 # twice the default top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
 DEPTH = 128
-_KEPT = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
-_LEAST = 200  # mentions of a label that has order statistics of its own
+_N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
+_MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _CLOSE = 1e-6  # probabilities have finite logits
 Flags = NDArray[np.bool_]
 
@@ -95,8 +91,8 @@ class Confidence:
         bias, of_nil = self.nil_weights
         return np.where(best > 0, link, 0.0), logistic(bias + of_nil * _logit(nil_scores))
 
-    def least(self, coverage: float, label: str) -> float:
-        """The least probability of an answer in a set; 0 = all answers belong to it, since
+    def minimum(self, coverage: float, label: str) -> float:
+        """The minimum probability of an answer in a set; 0 = all answers belong to it, since
         too few right answers are among the candidates.
 
         Args:
@@ -108,21 +104,20 @@ class Confidence:
         """
         if not self.is_fitted:
             raise PelError(Errors.E519)
-        own = label if label in self.smallest else ""
-        if own in self.smallest:
-            return self._least(coverage, own)
-        return min(self._least(coverage, other) for other in self.smallest)  # too few of the other labels
+        label = label if label in self.smallest else ""
+        labels = [label] if label in self.smallest else list(self.smallest)  # too few of the other labels
+        return min(self._minimum_of_label(coverage, label) for label in labels)
 
-    def _least(self, coverage: float, label: str) -> float:
-        n, kept = self.n_mentions[label], self.smallest[label]
+    def _minimum_of_label(self, coverage: float, label: str) -> float:
+        n, statistics = self.n_mentions[label], self.smallest[label]
         rank = min(n, int(np.floor((n + 1) * (1.0 - coverage) + 1e-9)))  # from 1; 0 = n is too small
-        place = int(np.floor(rank * len(kept) / n + 1e-9))  # the kept one at this rank or before it
-        return kept[place - 1] if place > 0 else 0.0
+        position = int(np.floor(rank * len(statistics) / n + 1e-9))  # the statistic at this rank or before it
+        return statistics[position - 1] if position > 0 else 0.0
 
     def fit(
         self,
         table: CandidateTable,
-        found: AnswerScores,
+        answers: AnswerScores,
         gold: Sequence[NDArray[np.int64]],
         labels: Sequence[str],
         *,
@@ -132,7 +127,7 @@ class Confidence:
 
         Args:
             table: the candidates of n mentions.
-            found: their scores, by cross-fitting.
+            answers: their scores, by cross-fitting.
             gold: for each mention the KB rows of its entity, any of them right;
                 empty = NIL.
             labels: (n,), of the mentions.
@@ -142,12 +137,12 @@ class Confidence:
         n_gold = np.array([len(rows) for rows in gold])
         is_nil = n_gold == 0
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
-        shares = shares_of(table, found.scores)
-        nil_scores = np.clip(found.nil_scores.astype(np.float64), 0.0, 1.0)
+        shares = shares_of(table, answers.scores)
+        nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
         right, owner = is_gold(table, gold), owners(table.offsets)
-        filled = np.diff(table.offsets) > 0
+        filled, first = first_candidates(table, shares)
         is_first = np.zeros(len(gold), dtype=np.bool_)
-        is_first[filled] = right[segment_order(shares, table.offsets)[table.offsets[:-1][filled]]]
+        is_first[filled] = right[first]
         best = segment_max(shares, table.offsets, empty=0.0)
         logits = [_logit(best), _logit(nil_scores)]
         self.link_weights = _platt(np.stack(logits, axis=1)[filled], (is_first & ~whole)[filled])
@@ -161,13 +156,13 @@ class Confidence:
         of_gold = np.where(whole, lowest, highest) * (1.0 - nil_scores)
         of_right = np.where(is_nil, nil_scores, of_gold)
         counts = Counter(labels)
-        large = sorted(label for label in counts if label and counts[label] >= _LEAST)
-        groups = {label: np.array([each == label for each in labels]) for label in large}
-        others = np.array([each not in groups for each in labels])
-        if others.sum() >= _LEAST or not groups:
+        large = sorted(label for label in counts if label and counts[label] >= _MIN_MENTIONS)
+        groups = {label: np.array(labels, dtype=object) == label for label in large}
+        others = np.array([label not in groups for label in labels])
+        if others.sum() >= _MIN_MENTIONS or not groups:
             groups[""] = others
-        self.n_mentions = {label: int(own.sum()) for label, own in groups.items()}
-        self.smallest = {label: _order_statistics(of_right[own]) for label, own in groups.items()}
+        self.n_mentions = {label: int(members.sum()) for label, members in groups.items()}
+        self.smallest = {label: _order_statistics(of_right[members]) for label, members in groups.items()}
 
     def state(self) -> dict[str, Any]:
         """What ``fit`` learned, as JSON; empty before."""
@@ -177,7 +172,7 @@ class Confidence:
             "link": list(self.link_weights),
             "nil": list(self.nil_weights),
             "n_mentions": dict(self.n_mentions),
-            "smallest": {label: list(kept) for label, kept in self.smallest.items()},
+            "smallest": dict(self.smallest),
         }
 
     @classmethod
@@ -185,63 +180,7 @@ class Confidence:
         """As saved by ``state``; an empty state gives one that is not fitted."""
         if not state:
             return cls()
-        smallest = {label: [float(one) for one in kept] for label, kept in state["smallest"].items()}
-        return cls(tuple(state["link"]), tuple(state["nil"]), dict(state["n_mentions"]), smallest)
-
-
-def cross_fitted(
-    table: CandidateTable,
-    gold: Sequence[NDArray[np.int64]],
-    documents: NDArray[Any],
-    combiner: Combiner,
-    nil_model: NilModel,
-    *,
-    n_ranked: int | None = None,
-    reranker: Reranker | None = None,
-    read: Scores | None = None,
-) -> AnswerScores | None:
-    """Score each fold of documents with parts that were fitted on the other folds.
-
-    Args:
-        table: the candidates of n mentions.
-        gold: for each mention the KB rows of its entity; empty = NIL.
-        documents: (n,), which document each mention is in, by its number or id.
-            combiner (Combiner), nil_model (NilModel): fitted already; copies are fitted here.
-        n_ranked: the combiner is fitted on this many of the first mentions; None = on all.
-        reranker: also fitted; its two weights are kept.
-        read: (m,), what the reranker read.
-
-    Returns:
-        None if there are too few documents, or a fold leaves nothing to fit on.
-    """
-    from sklearn.model_selection import GroupKFold
-
-    is_nil = np.array([len(rows) == 0 for rows in gold])
-    if len(np.unique(documents)) < N_FOLDS:
-        return None
-    found = segment_sum(is_gold(table, gold), table.offsets) > 0
-    filled = np.diff(table.offsets) > 0
-    owner = owners(table.offsets)
-    ranked = len(gold) if n_ranked is None else n_ranked
-    result = AnswerScores(np.zeros(len(table.kb_rows), np.float32), np.zeros(len(gold), np.float32))
-    for kept, left_out in GroupKFold(N_FOLDS).split(documents, groups=documents):
-        linkable = kept[found[kept] & (kept < ranked)]
-        n_nil = int(is_nil[kept][filled[kept]].sum())
-        if not len(linkable) or n_nil in (0, int(filled[kept].sum())):
-            return None
-        own_combiner, own_nil = copy.deepcopy(combiner), copy.deepcopy(nil_model)
-        for part in (own_combiner, own_nil):
-            part.load_state({})  # it has seen the documents that are left out
-        own_combiner.fit(take_mentions(table, linkable), [gold[i] for i in linkable])
-        scores = own_combiner(table)
-        if reranker is not None and read is not None:
-            scores = reranker.combine(table, scores, read)
-        own_nil.fit(take_mentions(table, kept), scores[np.isin(owner, kept)], is_nil[kept])
-        mine = np.isin(owner, left_out)
-        result.scores[mine] = scores[mine]
-        result.nil_scores[left_out] = own_nil(take_mentions(table, left_out), scores[mine])
-    result.nil_scores[~filled] = 1.0
-    return result
+        return cls(tuple(state["link"]), tuple(state["nil"]), dict(state["n_mentions"]), dict(state["smallest"]))
 
 
 def shares_of(table: CandidateTable, scores: Scores) -> Floats:
@@ -261,22 +200,22 @@ def shares_of(table: CandidateTable, scores: Scores) -> Floats:
     return np.where(are_shares[owners(table.offsets)], wide, segment_softmax(wide, table.offsets))
 
 
-def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least: float) -> list[str]:
+def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, minimum: float) -> list[str]:
     """The answers of at least a given probability, or else the most probable one.
 
     Args:
         ids: of the candidates, best first.
         shares: theirs.
         nil_score: between 0 and 1.
-        least: from ``Confidence.least``.
+        minimum: from ``Confidence.minimum``.
 
     Returns:
         Ids and NIL, most probable first.
     """
-    answers = [(share * (1.0 - nil_score), one) for one, share in zip(ids, shares, strict=True)]
+    answers = [(share * (1.0 - nil_score), entity_id) for entity_id, share in zip(ids, shares, strict=True)]
     answers.append((nil_score, NIL))
     answers.sort(key=lambda answer: -answer[0])  # stable
-    return [one for probability, one in answers if probability >= least] or [answers[0][1]]
+    return [answer for probability, answer in answers if probability >= minimum] or [answers[0][1]]
 
 
 def _platt(inputs: Floats, truth: Flags) -> tuple[float, ...]:
@@ -295,7 +234,7 @@ def _order_statistics(values: Floats) -> list[float]:
     """Of n values those at the ranks n/k, 2n/k, … rounded down, with k at most 1,000:
     each stands for its rank and those after it, so that coverage errs upwards."""
     ordered = np.sort(values)
-    k = min(len(ordered), _KEPT)
+    k = min(len(ordered), _N_STATISTICS)
     ranks = np.floor(np.arange(1, k + 1) * len(ordered) / k + 1e-9).astype(np.int64)
     return (np.floor(ordered[ranks - 1] * 1e8) / 1e8).tolist()  # type: ignore[no-any-return]
 

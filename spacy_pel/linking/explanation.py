@@ -10,14 +10,13 @@ from rapidfuzz.distance import Indel
 
 from ..candidates.evidence.evidence import NAMED
 from ..errors import one_line
+from ..index.embed import names_of
 from ..index.row_table import NAME_KINDS, hash_texts
-from ..index.rows_of_kb import names_of
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
-from ..util.columns import EMPTY, aligned
-from ..util.excerpts import words_around
+from ..util.text_layout import EMPTY, aligned, words_around
 from .corrections import Learned
-from .query import MentionQuery
+from .query import MentionQuery, read_batch
 from .surface_record import WordRecord
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are roun
 
 @dataclass(frozen=True)
 class CandidateEvidence:
-    """What speaks for a candidate.
+    """Evidence for a candidate.
 
     Attributes:
         id: of the entity.
@@ -207,7 +206,7 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         With the answer of ``linker.link``.
     """
     queries = [query]
-    table, recalled = linker.gather(queries)
+    table, _ = linker.find_candidates(queries, read_batch(queries), linker.top_k)
     scores = linker.combiner(table)
     read = None
     if linker.reranker is not None:
@@ -270,9 +269,9 @@ class _NearestRows:
         self.form = normalize_alias(query.surface)
         self.vector: Any = None if table.vectors is None else table.vectors[0]
         self.index = linker.index
-        self.known = linker.known
+        self.mentions = linker.learned_mentions
         self.of_entity: dict[int, list[int]] = {}
-        if self.index is not None and self.vector is not None and self.index.rows.texts is not None:
+        if self.index is not None and self.vector is not None:
             mask = self.index.rows.mask(NAME_KINDS)
             wanted = np.isin(self.index.kb_rows, table.kb_rows)
             for row in np.flatnonzero(wanted if mask is None else wanted & mask).tolist():
@@ -286,7 +285,7 @@ class _NearestRows:
             nearest = rows[int((vectors @ self.vector).argmax())]
             texts = self.index.rows.texts  # type: ignore[union-attr]
             hashes = [*hash_texts("alias", names), *hash_texts("card", [entity])]
-            found = [number for number, one in enumerate(hashes) if one == texts[nearest]]  # type: ignore[index]
+            found = [number for number, one in enumerate(hashes) if one == texts[nearest]]
             if found:
                 return [*names, entity.canonical_name][found[0]]
         best = process.extractOne(
@@ -296,15 +295,15 @@ class _NearestRows:
 
     def learned(self, kb_row: int, features: Mapping[str, float]) -> Learned | None:
         """The nearest annotated mention of an entity, if it was learned."""
-        if self.vector is None or self.known.vectors is None or not features["vote"] > 0:
+        if self.vector is None or self.mentions.vectors is None or not features["vote"] > 0:
             return None
-        own = np.flatnonzero((self.known.kb_rows == kb_row) & self.known.settled)
+        own = np.flatnonzero((self.mentions.kb_rows == kb_row) & self.mentions.settled)
         if not len(own):
             return None
-        cosines = self.known.vectors[own] @ self.vector
+        cosines = self.mentions.vectors[own] @ self.vector
         best = int(cosines.argmax())
         is_nearest = abs(float(cosines[best]) - features["mention"]) <= _CLOSE
-        return self.known.learned[int(own[best])] if is_nearest else None
+        return self.mentions.learned[int(own[best])] if is_nearest else None
 
 
 def described(one: Learned) -> str:

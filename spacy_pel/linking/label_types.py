@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import LABEL_TYPE, CandidateTable, Scores
+from ..types import CandidateTable, Scores
 from ..util.ragged import owners
-from .examples import Examples
 from .query import MentionQuery
-from .tables import with_features
 
 # label -> type -> mentions; "" is the type of entities without any
 Counts = Mapping[str, Mapping[str, float]]
 
 _SMOOTHING = 0.5  # mentions that each type has before any is counted
-_LEAST_LABELS = 2  # of a single label all that could be learned is how frequent types are
+_MIN_LABELS = 2  # of a single label all that could be learned is how frequent types are
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class LabelTypes:
             for kind in of_entity or [""]:
                 counts[label][kind] += share / max(len(of_entity), 1)
         known = {kind for of_label in counts.values() for kind in of_label}
-        if len(counts) < _LEAST_LABELS or len(known) < 2:
+        if len(counts) < _MIN_LABELS or len(known) < 2:
             return cls()
         return cls({label: dict(sorted(of_label.items())) for label, of_label in sorted(counts.items())})
 
@@ -86,8 +84,8 @@ class LabelTypes:
         for number, label in enumerate(known):
             share, floor = self._smoothed[label]
             by_label[number] = [max(share.get(kind, floor) for kind in types) for types in numbers]
-        place = {label: number for number, label in enumerate(known)}
-        number_of = np.array([place.get(label, len(known)) for label in label_of], dtype=np.int64)
+        numbers_of_labels = {label: number for number, label in enumerate(known)}
+        number_of = np.array([numbers_of_labels.get(label, len(known)) for label in label_of], dtype=np.int64)
         return by_label[number_of[owners(table.offsets)], types_of[which]]
 
     @cached_property
@@ -109,40 +107,3 @@ class LabelTypes:
     def from_state(cls, state: Mapping[str, Any]) -> "LabelTypes":
         """As saved by ``state``."""
         return cls({label: dict(of_label) for label, of_label in state.items()})
-
-
-def label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examples]]:
-    """Count the labels and types of annotated mentions, for the evidence of the same mentions and of others.
-
-    Args:
-        parts: annotated mentions. Those of the first part count.
-
-    Returns:
-        The counts, and the parts with the feature LABEL_TYPE: of the first part by the counts of
-        its other documents, in five folds. Without it if the counts are empty.
-    """
-    own = parts[0]
-    known = LabelTypes.of(own.kb, own.queries, own.gold)
-    if not known:
-        return known, [_without(part) for part in parts]
-    read = [_in_folds(own), *(known.shares(part.kb, part.queries, part.table) for part in parts[1:])]
-    return known, [
-        replace(part, table=with_features(part.table, {LABEL_TYPE: shares}))
-        for part, shares in zip(parts, read, strict=True)
-    ]
-
-
-def _in_folds(part: Examples) -> Scores:
-    fold = part.folds
-    of_candidate = np.repeat(fold, np.diff(part.table.offsets))
-    shares = np.ones(len(part.table.kb_rows), dtype=np.float32)
-    for number in np.unique(fold).tolist():
-        others, own = (part.take(np.flatnonzero(chosen)) for chosen in (fold != number, fold == number))
-        counted = LabelTypes.of(part.kb, others.queries, others.gold)
-        shares[of_candidate == number] = counted.shares(part.kb, own.queries, own.table)
-    return shares
-
-
-def _without(part: Examples) -> Examples:
-    features = {name: values for name, values in part.table.features.items() if name != LABEL_TYPE}
-    return replace(part, table=replace(part.table, features=features))

@@ -1,7 +1,7 @@
 """The linker's input: a mention, the text around it and its label."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,16 @@ class MentionQuery(NamedTuple):
         start, end: the mention's character offsets in ``text``, end exclusive.
         label: the NER label, "" if there is none; chooses the type filter and the threshold,
             and after calibration it says which types to expect.
+        document: the text of the document that the mention is in; None = ``text``.
+        vector: (width,), as the linker's encoder would give it; None = to be encoded.
     """
 
     text: str
     start: int
     end: int
     label: str = ""
+    document: str | None = None
+    vector: Vectors | None = None
 
     @property
     def surface(self) -> str:
@@ -34,94 +38,41 @@ class MentionQuery(NamedTuple):
 
     @property
     def in_text(self) -> MentionInText:
-        """What the encoder reads."""
+        """What the encoder reads; with its vector, if that is known."""
+        if self.vector is not None:
+            return EncodedMention(self.text, self.start, self.end, self.vector)
         return MentionInText(self.text, self.start, self.end)
 
     @property
-    def document(self) -> str:
-        """The text of the document that the mention is in."""
-        return self.text
-
-    @property
-    def around(self) -> str:
+    def context(self) -> str:
         """The text of the document; "" if that is the mention itself."""
-        return "" if self.start == 0 and self.end == len(self.text) else self.document
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether the mention is only white space, so that there is nothing to link."""
-        return not self.surface.strip()
+        if self.start == 0 and self.end == len(self.text):
+            return ""
+        return self.text if self.document is None else self.document
 
 
-class EncodedQuery(MentionQuery):
-    """A mention to be linked by a vector that is known, without encoding it.
+class QueryBatch(NamedTuple):
+    """What n queries ask for, in one piece.
 
     Attributes:
-        vector: (width,), as the linker's encoder would give it.
-        document: the text of the document; None = the query's text.
+        surfaces: (n,).
+        is_blank: (n,), whether the mention is only white space, so that there is nothing to link.
+        mentions: what the encoder reads, of those that are not blank.
+        contexts: of the same mentions, see ``MentionQuery.context``.
     """
 
-    vector: Vectors
-    _document: str | None = None
-
-    def __new__(
-        cls, text: str, start: int, end: int, label: str, vector: Vectors, document: str | None = None
-    ) -> "EncodedQuery":
-        self = super().__new__(cls, text, start, end, label)
-        self.vector = vector
-        self._document = document
-        return self
-
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return (*self, self.vector, self._document)
-
-    @property
-    def document(self) -> str:
-        """The text of the document that the mention is in."""
-        return self.text if self._document is None else self._document
-
-    @property
-    def in_text(self) -> EncodedMention:
-        """What the encoder would read, with its vector."""
-        return EncodedMention(self.text, self.start, self.end, self.vector)
+    surfaces: list[str]
+    is_blank: NDArray[np.bool_]
+    mentions: list[MentionInText]
+    contexts: list[str]
 
 
-class ReplacedQuery(MentionQuery):
-    """A mention to be linked whose surface form was replaced, see ``replace_mention``.
-
-    Attributes:
-        document: the text of the document, as it was.
-    """
-
-    _document: str | None = None
-
-    def __new__(cls, query: MentionQuery, document: str) -> "ReplacedQuery":
-        self = super().__new__(cls, *query)
-        self._document = document
-        return self
-
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return MentionQuery(*self), self.document
-
-    @property
-    def document(self) -> str:
-        """The text of the document, with the surface form that was replaced."""
-        return self.text if self._document is None else self._document
-
-
-def read_batch(queries: Sequence[MentionQuery]) -> tuple[list[MentionInText], NDArray[np.bool_]]:
-    """A batch of queries as the encoder reads it, in one call.
-
-    Args:
-        queries: (n,) mentions.
-
-    Returns:
-        The mentions that are more than white space, and
-        (n,) which of the queries these are.
-    """
-    present = [bool(text[start:end].strip()) for text, start, end, _ in queries]
-    mentions = [query.in_text for query, keep in zip(queries, present, strict=True) if keep]
-    return mentions, np.array(present, dtype=np.bool_)
+def read_batch(queries: Sequence[MentionQuery]) -> QueryBatch:
+    """Read queries."""
+    surfaces = [query.surface for query in queries]
+    is_blank = np.array([not surface.strip() for surface in surfaces], dtype=np.bool_)
+    present = [query for query, blank in zip(queries, is_blank.tolist(), strict=True) if not blank]
+    return QueryBatch(surfaces, is_blank, [query.in_text for query in present], [query.context for query in present])
 
 
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
@@ -135,7 +86,7 @@ def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
         With a copy of the text around the mention, cut at blanks: a long document
         is not copied whole.
     """
-    text, start, end, label = query
+    text, start, end = query.text, query.start, query.end
     left = max(0, start - _CHARACTERS_PER_SIDE)
     if left:
         left = max(left, text.find(" ", left, start))
@@ -144,5 +95,5 @@ def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
         blank = text.rfind(" ", end, right)
         right = blank if blank != -1 else right
     window = text[left:start] + surface + text[end:right]
-    replaced = MentionQuery(window, start - left, start - left + len(surface), label)
-    return ReplacedQuery(replaced, query.document)
+    document = text if query.document is None else query.document
+    return MentionQuery(window, start - left, start - left + len(surface), query.label, document)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def with_features(
     )
 
 
-def first_candidates(table: CandidateTable, scores: Scores) -> tuple[NDArray[np.bool_], Rows]:
+def first_candidates(table: CandidateTable, scores: NDArray[Any]) -> tuple[NDArray[np.bool_], Rows]:
     """(n,) which mentions have candidates, and for each of
     these where its best candidate by score is, a tie going to the earlier one."""
     filled = np.diff(table.offsets) > 0

@@ -59,18 +59,3 @@ def check_interfaces(**parts: Any) -> None:
             raise PelError(
                 Errors.E518.format(expected=expected, got=repr(part), name=setting, registry=registry, example=example)
             )
-
-
-def check_loaders(name: str, **loaders: tuple[Any, Any]) -> None:
-    """Check that there is a part for each loader.
-
-    Args:
-        name: the component's name.
-        loaders: by the setting: the part and its loader, or None.
-
-    Raises:
-        PelError: if there is a loader for a part that is null.
-    """
-    for setting, (part, loader) in loaders.items():
-        if part is None and loader is not None:
-            raise PelError(Errors.E513.format(name=name, setting=setting))

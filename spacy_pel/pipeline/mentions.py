@@ -1,17 +1,64 @@
 """From a Doc to queries, and from links back to the Doc."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from spacy.tokens import Doc, Span
 
 from ..linking import Link, MentionQuery, replace_mention
-from .extensions import as_list, as_lists, declare
 
-# with defaults, or what reads them
+Owner = Doc | Span
+ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (None = nothing) -> the value
+# of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
+PHRASE = "pel_phrase"
+LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
+_prefixes: set[str] = set()  # of the linkers of this process
+
+
+def declare(owner: Any, name: str, read: ReadStored) -> None:
+    """Declare an attribute with a form of its own, unless there is one of this name. It is stored where spaCy stores
+    those that have a default.
+
+    Args:
+        owner: Doc or Span.
+        name: of the attribute.
+        read: gives the value; a function of a module, as processes exchange it.
+    """
+    if not owner.has_extension(name):
+        owner.set_extension(name, getter=partial(_get, name=name, read=read), setter=partial(_set, name=name))
+
+
+def as_list(_: Owner, stored: Any) -> Any:
+    """What was set; msgpack reads lists as tuples."""
+    return stored if isinstance(stored, list) else list(stored or ())
+
+
+def _as_lists(_: Owner, stored: Any) -> Any:
+    return stored if isinstance(stored, list) else [list(pair) for pair in stored or ()]
+
+
+def _get(owner: Owner, *, name: str, read: ReadStored) -> Any:
+    doc, key = _doc_and_key(owner, name)
+    return read(owner, doc.user_data.get(key))
+
+
+def _set(owner: Owner, value: Any, *, name: str) -> None:
+    doc, key = _doc_and_key(owner, name)
+    doc.user_data[key] = value
+
+
+def _doc_and_key(owner: Owner, name: str) -> tuple[Doc, Any]:
+    """Where spaCy stores what is set as an attribute."""
+    if isinstance(owner, Doc):
+        return owner, ("._.", name, None, None)
+    return owner.doc, ("._.", name, owner.start_char, owner.end_char)
+
+
+# what a linker writes: defaults, or what reads them
 _EXTENSIONS: dict[str, Any] = {
-    "candidates": as_lists,
+    "candidates": _as_lists,
     "nil_score": None,
     "id": "",
     "name": None,
@@ -20,13 +67,7 @@ _EXTENSIONS: dict[str, Any] = {
 }
 
 
-# of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
-PHRASE = "pel_phrase"
-LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
-_prefixes: set[str] = set()  # of the linkers of this process
-
-
-def add_extensions(prefix: str) -> str:
+def add_extensions(prefix: str) -> None:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
     ``pel_probability`` and ``pel_set`` for the prefix "pel".
 
@@ -35,15 +76,7 @@ def add_extensions(prefix: str) -> str:
 
     Args:
         prefix: of the names.
-
-    Returns:
-        The prefix.
-
-    Raises:
-        TypeError: if it cannot begin a name.
     """
-    if not isinstance(prefix, str) or not prefix.isidentifier():
-        raise TypeError
     _prefixes.add(prefix)
     add_phrase()
     for name, default in _EXTENSIONS.items():
@@ -51,7 +84,6 @@ def add_extensions(prefix: str) -> str:
             declare(Span, f"{prefix}_{name}", default)
         elif not Span.has_extension(f"{prefix}_{name}"):
             Span.set_extension(f"{prefix}_{name}", default=default)
-    return prefix
 
 
 def add_phrase() -> None:
@@ -94,13 +126,14 @@ def long_forms(doc: Doc) -> LongForms:
         By short form.
     """
     forms: LongForms = {}
-    names = ("pel_abbreviations", "abbreviations")
-    given = (doc._.get(name) or [] for name in names if Doc.has_extension(name))
+    user_data: Any = doc.user_data
+    # as stored: read as an attribute, ours would be made into spans
+    given = (user_data.get(("._.", name, None, None)) or () for name in ("pel_abbreviations", "abbreviations"))
     for found in chain.from_iterable(given):
         if isinstance(found, dict):
             short, long_form = found["short_text"], found["long_text"]
-            place = found.get("short_start", 0)  # another detector may not say where
-            start = doc[place].idx if place < len(doc) else len(doc.text)
+            token = found.get("short_start", 0)  # another detector may not say where
+            start = doc[token].idx if token < len(doc) else len(doc.text)
         else:
             short, start = found.text, found.start_char
             long_form = getattr(found._.long_form, "text", found._.long_form)
@@ -111,10 +144,10 @@ def long_forms(doc: Doc) -> LongForms:
 def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
     """What a short form stands for at a character of the text: what it does where it
     occurs there or last before, or else first; None = it is no short form."""
-    places = forms.get(short)
-    if not places:
+    starts = forms.get(short)
+    if not starts:
         return None
-    return places[max((place for place in places if place <= start), default=min(places))]
+    return starts[max((other for other in starts if other <= start), default=min(starts))]
 
 
 def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
@@ -144,8 +177,8 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
-    for number, (_, start, end, _) in enumerate(queries if forms else ()):
-        if (surface := spelled_out(text[start:end], start, forms)) is not None:
+    for number, span in enumerate(spans if forms else ()):
+        if (surface := spelled_out(span.text, span.start_char, forms)) is not None:
             queries[number] = replace_mention(queries[number], surface)
     return queries
 
@@ -173,7 +206,15 @@ def write_links(
             doc.spans[spans_key][number] = Span(
                 doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
             )
-        candidates = list(map(list, zip(link.ids, link.scores, strict=True)))
-        found = (candidates, link.nil_score, link.kb_id, names.get(link.kb_id), link.probability)
-        for name, value in zip(_EXTENSIONS, (*found, link.id_set or []), strict=True):
-            span._.set(f"{prefix}_{name}", value)
+        values = {
+            "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),
+            "nil_score": link.nil_score,
+            "id": link.kb_id,
+            "name": names.get(link.kb_id),
+            "probability": link.probability,
+            "set": link.id_set or [],
+        }
+        user_data: Any = doc.user_data
+        start, end = span.start_char, span.end_char
+        for name, value in values.items():  # what setting the attributes would do
+            user_data["._.", f"{prefix}_{name}", start, end] = value

@@ -1,5 +1,6 @@
 """The component: links the mentions of documents to a knowledge base, or to NIL."""
 
+import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copyreg import __newobj__  # type: ignore[attr-defined]
@@ -15,49 +16,46 @@ from spacy.training import Example
 
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
-from ..index.row_table import KINDS
 from ..kb import KnowledgeBase
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
-from ..linking.confidence import Confidence
+from ..linking.calibration import collect, fit
 from ..linking.explanation import Explanation, explain
-from ..linking.label_types import LabelTypes
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
 from ..util import logger, read_json, write_json
 from ..util.files import json_object
 from ..util.piped_workers import watch_workers
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
-from .checks import check_interfaces, check_loaders, check_parts
+from .checks import check_interfaces, check_parts
 from .corrections import corrected_mentions, reference_of
 from .detectors.transformer_states import TransformerStates
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
 from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_links
-from .reading_length import with_max_length
-from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
+from .settings import LinkerSettings
 
 PathLike = str | Path
 Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
-_COUNT = "a whole number from 1 to {:,}"
-_MOST_CANDIDATES = 100_000  # 256 mentions with more need gigabytes
-_MOST = 1_000_000
+_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage")  # settings that the linker has, too
+_FITTED = ("calibrated_threshold", "calibrated_by_label", "confidence", "label_types")  # of the linker itself
 
 
 class ProxyEntityLinker(Pipe):
     """Sets ``kb_id_`` of the mentions, and ``span._.pel_id``, ``pel_name``, ``pel_candidates``,
     ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
-    Settings are attributes, checked whenever they are set. They may be changed at any time, except
-    ``entity_types``, ``max_length`` and ``transformer``, which are read when the data is loaded, and the
-    parts.
+    Its settings are attributes, see LinkerSettings, and checked whenever they are set. They may be changed at any
+    time, except ``entity_types``, ``max_length`` and ``transformer``, which are read when the data is loaded, and
+    the parts.
 
     Args:
         name: the component's name in the pipeline.
-            encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
+        encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
             None for a generator that needs no vectors.
-            For the other settings see ``factory.make_proxy_entity_linker``.
+        scorer: called by ``nlp.evaluate``.
+        settings: of LinkerSettings.
 
     Raises:
         PelError: if a setting cannot be used.
@@ -65,23 +63,6 @@ class ProxyEntityLinker(Pipe):
 
     _linker: Linker | None = None  # once there is data
     states: TransformerStates | None = None  # likewise, with the setting ``transformer``
-
-    top_k: int = setting(_COUNT.format(_MOST_CANDIDATES), count(_MOST_CANDIDATES), in_linker=True)
-    threshold: None | float | dict[str, float] = setting(
-        "null, a number, or a map from label to number", optional(thresholds), in_linker=True
-    )
-    batch_size: int = setting(_COUNT.format(_MOST), count(_MOST), in_linker=True)
-    coverage: float | None = setting("null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True)
-    overwrite: bool = setting("true or false", flag)
-    labels_keep: Sequence[str] | None = setting("null or a list of labels", optional(texts))
-    labels_discard: Sequence[str] = setting("a list of labels", texts)
-    max_length: int | None = setting(f"null or {_COUNT.format(_MOST)}", optional(count(_MOST)))
-    spans_key: str | None = setting("null or a key of doc.spans", optional(text))
-    expand_abbreviations: bool = setting("true or false", flag)
-    entity_types: Mapping[str, Sequence[str]] = setting("a map from label to a list of types", texts_of_labels)
-    row_kinds: Sequence[str] = setting(f"a list with some of {', '.join(KINDS)}", some_of(KINDS))
-    transformer: str | None = setting("null or the name of a component", optional(text))
-    extension_prefix: str = setting("the start of an attribute's name, such as 'pel' or 'umls'", add_extensions)
 
     def __init__(
         self,
@@ -91,47 +72,37 @@ class ProxyEntityLinker(Pipe):
         index: VectorIndex | None,
         combiner: Combiner,
         nil_model: NilModel,
-        top_k: int = 64,
-        threshold: None | float | dict[str, float] = None,
-        batch_size: int = 256,
-        coverage: float | None = None,
-        overwrite: bool = True,
-        labels_keep: Sequence[str] | None = None,
-        labels_discard: Sequence[str] = (),
-        max_length: int | None = None,
-        spans_key: str | None = None,
-        expand_abbreviations: bool = True,
-        entity_types: Mapping[str, Sequence[str]] | None = None,
-        row_kinds: Sequence[str] = ("card", "alias"),
         reranker: Ranker | None = None,
         generator: CandidateGenerator | None = None,
-        transformer: str | None = None,
-        extension_prefix: str = "pel",
         scorer: Callable | None = None,
+        **settings: Any,
     ):
         check_interfaces(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model)
         check_parts(generator, encoder, index)
         self.name = name
+        self.settings = LinkerSettings(**settings)
         self.data = LinkerData(encoder=encoder, generator=generator, ranker=reranker)
         self.vector_index = index
         self.combiner = combiner
         self.nil_model = nil_model
-        self.top_k = top_k
-        self.threshold = threshold
-        self.batch_size = batch_size
-        self.coverage = coverage
-        self.overwrite = overwrite
-        self.labels_keep = labels_keep
-        self.labels_discard = labels_discard
-        self.max_length = max_length
-        self.spans_key = spans_key
-        self.expand_abbreviations = expand_abbreviations
-        self.entity_types = {} if entity_types is None else entity_types
-        self.row_kinds = row_kinds
-        self.transformer = transformer
         self.reranker = None if reranker is None else Reranker(reranker)
-        self.extension_prefix = extension_prefix
         self.scorer = scorer
+        add_extensions(self.settings.extension_prefix)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in LinkerSettings.model_fields or "settings" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.settings, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in LinkerSettings.model_fields:
+            super().__setattr__(name, value)
+            return
+        setattr(self.settings, name, value)
+        if name in _IN_LINKER and self._linker is not None:
+            setattr(self._linker, name, getattr(self.settings, name))
+        if name == "extension_prefix":
+            add_extensions(self.settings.extension_prefix)
 
     # -- what the component holds ------------------------------------------------------------
 
@@ -171,22 +142,16 @@ class ProxyEntityLinker(Pipe):
         return self._linker is not None
 
     @property
-    def _fitted(self) -> tuple[float | None, dict[str, float], Confidence, LabelTypes] | None:
-        """What is fitted of the linker itself; the parts have their own. None without data."""
-        linker = self._linker
-        if linker is None:
-            return None
-        by_label, confidence = linker.calibrated_by_label, linker.confidence
-        return linker.calibrated_threshold, by_label, confidence, linker.label_types
+    def _fitted(self) -> dict[str, Any]:
+        """What is fitted of the linker itself; the parts have their own. Empty without data."""
+        return {} if self._linker is None else {name: getattr(self._linker, name) for name in _FITTED}
 
-    @_fitted.setter
-    def _fitted(self, fitted: tuple[float | None, dict[str, float], Confidence, LabelTypes] | None) -> None:
-        linker = self.linker
-        if fitted is not None:
-            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence, linker.label_types = fitted
-
-    def _use(self, data: LinkerData) -> None:
+    def _use(self, data: LinkerData, fitted: Mapping[str, Any] | None = None) -> None:
         """Link with this data from now on.
+
+        Args:
+            data: knowledge base and parts.
+            fitted: from ``_fitted``; None = nothing is fitted.
 
         Raises:
             PelError: if something is missing, or ``entity_types``, ``max_length`` or ``transformer`` do
@@ -196,28 +161,27 @@ class ProxyEntityLinker(Pipe):
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base"))
         if self.reranker is not None and data.ranker is not None:
             self.reranker.ranker = data.ranker
-        encoder = None if data.encoder is None else with_max_length(data.encoder, self.max_length)
+        settings = self.settings
+        encoder = None if data.encoder is None else _with_max_length(data.encoder, settings.max_length)
         states = None
-        if self.transformer is not None:
-            states = TransformerStates(encoder, name=self.name, transformer=self.transformer)
-        self._linker = Linker(
+        if settings.transformer is not None:
+            states = TransformerStates(encoder, name=self.name, transformer=settings.transformer)
+        linker = Linker(
             data.kb,
             encoder,
             data.index,
             self.combiner,
             self.nil_model,
-            threshold=self.threshold,
-            top_k=self.top_k,
-            entity_types=self.entity_types,
-            batch_size=self.batch_size,
-            coverage=self.coverage,
+            entity_types=settings.entity_types,
             reranker=self.reranker,
             generator=data.generator,
             memory=Memory() if data.memory is None else data.memory,
+            **{name: getattr(settings, name) for name in _IN_LINKER},
         )
-        self.states = states
-        self.data = replace(data, memory=self._linker.memory)
-        data.kb.follow(self._follow)
+        vars(linker).update(fitted or {})
+        self._linker, self.states = linker, states
+        self.data = replace(data, memory=linker.memory)
+        data.kb.on_change(self._on_kb_change)
 
     def initialize(
         self,
@@ -250,13 +214,15 @@ class ProxyEntityLinker(Pipe):
         if kb_loader is None and not self.is_initialized:
             raise PelError(Errors.E502.format(name=self.name, missing="kb_loader, so no knowledge base"))
         encoder, generator, ranker = self.data.encoder, self.data.generator, self.data.ranker
-        check_loaders(
-            self.name,
-            encoder=(encoder, encoder_loader),
-            index=(self.vector_index, index_loader),
-            reranker=(ranker, reranker_loader),
-            generator=(generator, generator_loader),
-        )
+        loaders = {
+            "encoder": (encoder, encoder_loader),
+            "index": (self.vector_index, index_loader),
+            "reranker": (ranker, reranker_loader),
+            "generator": (generator, generator_loader),
+        }
+        for setting, (part, loader) in loaders.items():
+            if part is None and loader is not None:
+                raise PelError(Errors.E513.format(name=self.name, setting=setting))
         kb = self.kb if kb_loader is None else kb_loader()
         if encoder is not None:
             encoder = _with_weights(encoder, encoder_loader)
@@ -267,9 +233,9 @@ class ProxyEntityLinker(Pipe):
             if index_loader is not None:
                 index = index_loader(kb, encoder)
             else:
-                documents = documents_of(get_examples()) if "mention" in self.row_kinds else []
+                documents = documents_of(get_examples()) if "mention" in self.settings.row_kinds else []
                 index = EntityIndex.build(
-                    kb, encoder, index=self.vector_index, kinds=self.row_kinds, documents=documents
+                    kb, encoder, index=self.vector_index, kinds=self.settings.row_kinds, documents=documents
                 )
         if generator is not None and generator_loader is not None:
             generator = generator_loader(kb, generator)
@@ -322,14 +288,14 @@ class ProxyEntityLinker(Pipe):
         """
         self.kb.rename(names, keep_old=keep_old)
 
-    def _follow(self, kb: KnowledgeBase, rows: Rows) -> None:
+    def _on_kb_change(self, kb: KnowledgeBase, rows: Rows) -> None:
         """Bring index and generator up to date after a change of the knowledge base, whoever made it."""
         if self._linker is None or kb is not self._linker.kb:
             return
         if self.index is not None and self.encoder is not None:
             self.index.add_entities(kb, self.encoder, rows)
         self._linker.generator.add_entities(kb, rows)
-        self._linker.follow()
+        self._linker.refresh()
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``
@@ -342,13 +308,13 @@ class ProxyEntityLinker(Pipe):
         ask = query_maker(nlp, name=self.name)
         documents = list(documents)
         queries = [query for document in documents for query in ask(document)]
-        self.linker.fit_documents(queries, documents)
+        fit(self.linker, [collect(self.linker, queries, documents)])
 
     # -- memory ------------------------------------------------------------------------------
 
     def learn(self, docs: Iterable[Doc | Example], *, by: str = "") -> list[Learned]:
         """Make corrected mentions count from now on, without training. A mention of the same surface form in
-        a similar context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
+        a similar context gets the same answer, see ``linking/corrections/matching.py``; in addition, corrections are
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
 
         Args:
@@ -371,7 +337,7 @@ class ProxyEntityLinker(Pipe):
         queries: list[MentionQuery] = []
         corrections: list[Correction] = []
         for doc in map(reference_of, docs):
-            spans, own = corrected_mentions(doc, self.spans_key)
+            spans, own = corrected_mentions(doc, self.settings.spans_key)
             queries += self._queries(doc, spans) if spans else []
             corrections += own
         if not corrections:
@@ -399,9 +365,8 @@ class ProxyEntityLinker(Pipe):
         Raises:
             PelError: if the component is not initialised.
         """
-        fitted, _ = self._fitted, self.linker
-        self._use(replace(self.data, memory=None))
-        self._fitted = fitted
+        _ = self.linker
+        self._use(replace(self.data, memory=None), self._fitted)
 
     @property
     def learned(self) -> list[Learned]:
@@ -452,7 +417,9 @@ class ProxyEntityLinker(Pipe):
         Yields:
             In order.
         """
-        for docs in by_mentions(stream, self.spans_key, n_docs=batch_size, n_mentions=self.batch_size):
+        for docs in by_mentions(
+            stream, self.settings.spans_key, n_docs=batch_size, n_mentions=self.settings.batch_size
+        ):
             yield from self._linked(docs)
 
     def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:
@@ -477,7 +444,7 @@ class ProxyEntityLinker(Pipe):
         Returns:
             For each mention of each document; None = skipped.
         """
-        spans = [mention_spans(doc, self.spans_key) for doc in docs]
+        spans = [mention_spans(doc, self.settings.spans_key) for doc in docs]
         wanted = [[span for span in found if self._wants(span)] for found in spans]
         queries = chain.from_iterable(self._queries(found[0].doc, found) for found in wanted if found)
         links = iter(self.linker.link(list(queries)))
@@ -494,12 +461,13 @@ class ProxyEntityLinker(Pipe):
         return replace(answer, probability=answer.probability * phrase)
 
     def _queries(self, doc: Doc, spans: list[Span]) -> list[MentionQuery]:
-        queries = span_queries(doc, spans, expand_abbreviations=self.expand_abbreviations)
+        queries = span_queries(doc, spans, expand_abbreviations=self.settings.expand_abbreviations)
         return queries if self.states is None else self.states.encode(doc, queries)
 
     def _wants(self, span: Span) -> bool:
-        is_kept = self.labels_keep is None or span.label_ in self.labels_keep
-        return is_kept and span.label_ not in self.labels_discard and (self.overwrite or not span.kb_id_)
+        settings, label = self.settings, span.label_
+        is_kept = settings.labels_keep is None or label in settings.labels_keep
+        return is_kept and label not in settings.labels_discard and (settings.overwrite or not span.kb_id_)
 
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
         """Write what ``predict`` returned.
@@ -511,7 +479,7 @@ class ProxyEntityLinker(Pipe):
         ids = {link.kb_id for found in links for link in found if link is not None and link.kb_id != NIL}
         names = self._names(sorted(ids)) if ids else {}
         for doc, found in zip(docs, links, strict=True):
-            write_links(doc, found, self.spans_key, names=names, prefix=self.extension_prefix)
+            write_links(doc, found, self.settings.spans_key, names=names, prefix=self.settings.extension_prefix)
 
     def _names(self, ids: list[str]) -> dict[str, str]:
         rows = self.kb.rows(ids).tolist()
@@ -521,13 +489,8 @@ class ProxyEntityLinker(Pipe):
         """The scorer's; gold ids that the KB lacks count as NIL."""
         if self.scorer is None:
             return {}
-        settings = {
-            "spans_key": self.spans_key,
-            "resolve": self.kb.resolve,
-            "extension_prefix": self.extension_prefix,
-            **kwargs,
-        }
-        return self.scorer(examples, **settings)
+        shared = {name: getattr(self.settings, name) for name in ("spans_key", "extension_prefix")}
+        return self.scorer(examples, **{**shared, "resolve": self.kb.resolve, **kwargs})
 
     # -- disk, bytes, pickle -----------------------------------------------------------------
 
@@ -560,11 +523,8 @@ class ProxyEntityLinker(Pipe):
 
         def read() -> None:
             check_folder(path, kind=KIND, version=VERSION)
-            fitted = self._fitted
-            self._use(self.data.load(path, exclude=exclude))
-            if "cfg" in exclude:
-                self._fitted = fitted
-            else:
+            self._use(self.data.load(path, exclude=exclude), self._fitted if "cfg" in exclude else None)
+            if "cfg" not in exclude:
                 load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
 
         read_whole(path, read)
@@ -589,11 +549,9 @@ class ProxyEntityLinker(Pipe):
             PelError: if the bytes are not from ``to_bytes``.
         """
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
-        fitted = self._fitted
-        self._use(self.data.from_bytes(files))
-        if CALIBRATION not in files or "cfg" in exclude:
-            self._fitted = fitted
-        else:
+        has_calibration = CALIBRATION in files and "cfg" not in exclude
+        self._use(self.data.from_bytes(files), None if has_calibration else self._fitted)
+        if has_calibration:
             saved = json_object(str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes")
             load_learned_state(self.linker, saved, name=self.name)
         return self
@@ -608,10 +566,9 @@ class ProxyEntityLinker(Pipe):
     def __setstate__(self, state: Any) -> None:
         self.name, attributes, fitted = state
         self.__dict__.update(attributes)
-        add_extensions(self.extension_prefix)
-        if fitted is not None:  # there is data
-            self._use(self.data)
-            self._fitted = fitted
+        add_extensions(self.settings.extension_prefix)
+        if fitted:  # there is data
+            self._use(self.data, fitted)
 
 
 def _with_weights(part: WeightsT, loader: Callable[[WeightsT], WeightsT] | None) -> WeightsT:
@@ -620,3 +577,24 @@ def _with_weights(part: WeightsT, loader: Callable[[WeightsT], WeightsT] | None)
         return loader(part)
     part.initialize()
     return part
+
+
+def _with_max_length(encoder: Encoder, max_length: int | None) -> Encoder:
+    """An encoder that reads more or less context than it was trained with: the given one, or a copy that shares its
+    weights. The vectors of entities do not change, so the index stays valid, and the given encoder is saved unchanged.
+
+    Args:
+        encoder: with its weights.
+        max_length: word pieces, special tokens included; None = as in training.
+
+    Raises:
+        PelError: if the encoder has no template with such a limit.
+    """
+    if max_length is None:
+        return encoder
+    template: Any = getattr(encoder, "mention_template", None)
+    if not hasattr(template, "max_length"):
+        raise PelError(Errors.E504.format(encoder=type(encoder).__name__))
+    reader: Any = copy.copy(encoder)
+    reader.mention_template = type(template)(**{**template.settings, "max_length": max_length})
+    return reader  # type: ignore[no-any-return]

@@ -79,8 +79,8 @@ def load_spacy(path: str | Path) -> Any:
         raise PelError(Errors.E601.format(path=config, got=describe_config_error(err))) from err
     except RegistryError as err:  # a part that is not registered
         got = " ".join(str(err).split())
-        meant = registry.meant(got)
-        got = got.split(" If you're using a custom function")[0] + meant if meant else shortened(got, 400)
+        hint = registry.did_you_mean(got)
+        got = got.split(" If you're using a custom function")[0] + hint if hint else shortened(got, 400)
         raise PelError(Errors.E601.format(path=config, got=got.rstrip("."))) from err
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
         got = f"{type(err).__name__}: {err}"

@@ -1,122 +1,119 @@
-"""Settings as attributes that are checked whenever they are set, in a config or later."""
+"""The component's settings and parts, each declared once: the factory's config, the constructor and the checks
+follow from here."""
 
-import math
-from collections.abc import Callable, Collection, Mapping
-from numbers import Integral, Real
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
 from ..errors import Errors, PelError, quoted
 
-Read = Callable[[Any], Any]
+
+def _as_python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
-class _Setting:
-    """Stores what it accepts in the component's ``__dict__``, from where it is read like any attribute:
-    without ``__get__``, reading costs nothing.
-
-    Args:
-        expected: what it accepts, for the error.
-        read: gives a value its usual form, and raises a TypeError if it is not accepted.
-        in_linker: whether the component's linker has this setting, too.
-    """
-
-    def __init__(self, expected: str, read: Read, in_linker: bool) -> None:
-        self.expected = expected
-        self.read = read
-        self.in_linker = in_linker
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __set__(self, component: Any, value: Any) -> None:
-        try:
-            read = self.read(value)
-        except (TypeError, OverflowError) as err:  # the latter: an integer that no float can hold
-            got = quoted(value)
-            raise PelError(Errors.E507.format(name=self.name, expected=self.expected, got=got)) from err
-        vars(component)[self.name] = read
-        if self.in_linker and component._linker is not None:
-            setattr(component._linker, self.name, read)
+def _not_nan(value: float) -> float:
+    if np.isnan(value):
+        raise ValueError
+    return value
 
 
-def setting(expected: str, read: Read, *, in_linker: bool = False) -> Any:
-    """Declare a setting in the body of a component's class.
-
-    Args:
-        expected: what it accepts, for the error: "Expected NAME to be ...".
-        read: one of the functions below.
-        in_linker: whether the component's linker has this setting, too.
-
-    Returns:
-        A descriptor; to type checkers, a value of the setting's type.
-    """
-    return _Setting(expected, read, in_linker)
+def _identifier(value: str) -> str:
+    if not value.isidentifier():
+        raise ValueError
+    return value
 
 
-def optional(read: Read) -> Read:
-    """Accepts None, too."""
-    return lambda value: None if value is None else read(value)
+Flag = Annotated[bool, Strict(), BeforeValidator(_as_python)]
+Text = Annotated[str, Strict()]
+Count = Annotated[int, Strict(), BeforeValidator(_as_python), Field(ge=1, le=1_000_000)]
+Number = Annotated[float, Strict(), BeforeValidator(_as_python), AfterValidator(_not_nan)]
+Share = Annotated[Number, Field(gt=0, lt=1)]
+_COUNT = "a whole number from 1 to {:,}"
+
+PARTS: dict[str, Any] = {
+    "encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"},
+    "index": {"@pel_indexes": "spacy-pel.FaissIVF.v1"},
+    "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
+    "nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v1"},
+    "reranker": None,
+    "generator": None,
+    "scorer": {"@scorers": "spacy-pel.nel_scorer.v1"},
+}
 
 
-def flag(value: Any) -> bool:
-    """True or false. RAISES (TypeError): if it is something else."""
-    return bool(_of((bool, np.bool_), value))
+class LinkerSettings(BaseModel):
+    """The settings of the component that are no parts. They are checked whenever they are set, in a config or later.
 
-
-def text(value: Any) -> str:
-    """The text. RAISES (TypeError): if it is something else."""
-    return str(_of(str, value))
-
-
-def count(most: int) -> Read:
-    """Accepts whole numbers from 1 to ``most``."""
-    return lambda value: int(_where(not isinstance(value, bool) and 1 <= _of(Integral, value) <= most, value))
-
-
-def number(value: Any) -> float:
-    """Any number. RAISES (TypeError): if it is something else."""
-    return float(_where(not isinstance(value, bool) and not math.isnan(_of(Real, value)), value))
-
-
-def share(value: Any) -> float:
-    """Between 0 and 1. RAISES (TypeError): if it is something else."""
-    return float(_where(0.0 < number(value) < 1.0, value))
-
-
-def thresholds(value: Any) -> float | dict[str, float]:
-    """A number, or one for each label.
+    Attributes:
+        top_k: candidates kept for each mention in ``span._.pel_candidates``.
+        threshold: a mention is NIL if its nil_score is higher.
+            May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
+            one that was saved with the component; before calibration, NIL where it is more probable than the
+            first candidate, if the NIL model gives P(NIL) by default weights.
+        batch_size: mentions per batch, across documents.
+        coverage: ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
+            calibration. None = no sets.
+        overwrite: also link mentions that already have an id.
+        labels_keep: labels whose mentions alone are linked. None = all.
+        labels_discard: labels whose mentions are not linked.
+        max_length: word pieces that the mention tower reads; None = as in training.
+        spans_key: link ``doc.spans[spans_key]``. None = ``doc.ents``.
+        expand_abbreviations: replace abbreviations by their long forms before linking, where an
+            earlier component has set ``doc._.abbreviations``.
+        entity_types: label -> types of the KB, applied before ranking.
+        row_kinds: kinds of rows of an index that ``initialize`` builds.
+        transformer: name of an upstream ``transformer`` whose states mentions are read from; it
+            has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
+            reads the text itself.
+        extension_prefix: the results are in ``span._.PREFIX_candidates``, ``PREFIX_nil_score``,
+            ``PREFIX_id``, ``PREFIX_name``, ``PREFIX_probability`` and ``PREFIX_set``: with another prefix
+            for each, several linkers keep their answers.
 
     Raises:
-        TypeError: if it is something else.
+        PelError: if a value is not accepted.
     """
-    if isinstance(value, Mapping):
-        return {text(label): number(one) for label, one in value.items()}
-    return number(value)
+
+    model_config = ConfigDict(validate_assignment=True, extra="forbid")
+
+    # 256 mentions with more candidates need gigabytes
+    top_k: Count = Field(64, le=100_000, description=_COUNT.format(100_000))
+    threshold: None | Number | dict[Text, Number] = Field(
+        None, description="null, a number, or a map from label to number"
+    )
+    batch_size: Count = Field(256, description=_COUNT.format(1_000_000))
+    coverage: Share | None = Field(None, description="null or a number between 0 and 1, such as 0.95")
+    overwrite: Flag = Field(True, description="true or false")
+    labels_keep: list[Text] | None = Field(None, description="null or a list of labels")
+    labels_discard: list[Text] = Field([], description="a list of labels")
+    max_length: Count | None = Field(None, description=f"null or {_COUNT.format(1_000_000)}")
+    spans_key: Text | None = Field(None, description="null or a key of doc.spans")
+    expand_abbreviations: Flag = Field(True, description="true or false")
+    entity_types: dict[Text, list[Text]] = Field({}, description="a map from label to a list of types")
+    row_kinds: list[Literal["card", "alias", "mention"]] = Field(
+        ["card", "alias"], description="a list with some of card, alias, mention"
+    )
+    transformer: Text | None = Field(None, description="null or the name of a component")
+    extension_prefix: Annotated[Text, AfterValidator(_identifier)] = Field(
+        "pel", description="the start of an attribute's name, such as 'pel' or 'umls'"
+    )
+
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as err:
+            raise _error(err, settings) from err
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            super().__setattr__(name, value)
+        except ValidationError as err:
+            raise _error(err, {name: value}) from err
 
 
-def texts(value: Any) -> list[str]:
-    """Several texts. RAISES (TypeError): if it is something else, or a single text."""
-    return [text(one) for one in _where(not isinstance(value, (str, Mapping)), _of(Collection, value))]
-
-
-def texts_of_labels(value: Any) -> dict[str, list[str]]:
-    """Label -> texts. RAISES (TypeError): if it is something else."""
-    return {text(label): texts(some) for label, some in _of(Mapping, value).items()}
-
-
-def some_of(known: Collection[str]) -> Read:
-    """Accepts several of these texts."""
-    return lambda value: [_where(one in known, one) for one in texts(value)]
-
-
-def _of(kind: Any, value: Any) -> Any:
-    return _where(isinstance(value, kind), value)
-
-
-def _where(is_accepted: bool, value: Any) -> Any:
-    if not is_accepted:
-        raise TypeError
-    return value
+def _error(err: ValidationError, settings: dict[str, Any]) -> PelError:
+    name = str(err.errors()[0]["loc"][0])
+    field = LinkerSettings.model_fields.get(name)
+    expected = "left out, as there is no such setting" if field is None else field.description
+    return PelError(Errors.E507.format(name=name, expected=expected, got=quoted(settings[name])))

@@ -4,5 +4,3 @@ from .app import make_app
 from .limits import Limits
 from .server import Server, listen
 from .service import Service
-
-__all__ = ["Limits", "Server", "Service", "listen", "make_app"]

@@ -17,8 +17,8 @@ from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document
 from .bodies import Body, UnreadBodyRoute, read_body
-from .errors import NotFound, RequestError, TooLarge
-from .guard import App, Guard, error_headers
+from .errors import RequestError, error_response
+from .guard import App, Guard
 from .limits import Limits
 from .schemas import (
     EntitiesRequest,
@@ -214,7 +214,7 @@ def _check_texts(limits: Limits, texts: Sequence[Any], what: str) -> None:
         raise RequestError(Errors.E733.format(expected=f"at least one of the {what}", got="none"))
     for text, where in texts:
         if len(text) > limits.max_chars:
-            raise TooLarge(Errors.E726.format(most=limits.max_chars, got=len(text), where=where[:100]))
+            raise RequestError(Errors.E726.format(most=limits.max_chars, got=len(text), where=where[:100]), status=413)
 
 
 def _correction(given: GivenCorrection) -> Correction:
@@ -237,33 +237,29 @@ def _add_files(app: FastAPI) -> None:
 
 
 def _add_errors(app: FastAPI) -> None:
-    """Every error is an object with "detail", a text."""
-
-    def answer(err: PelError, status: int) -> Response:
-        headers = error_headers(err) if isinstance(err, RequestError) else {}
-        return JSONResponse({"detail": str(err)}, status_code=status, headers=headers)
-
     @app.exception_handler(PelError)
     async def expected(_: Request, err: PelError) -> Response:
-        return answer(err, err.status if isinstance(err, RequestError) else 400)
+        return error_response(err)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, err: RequestValidationError) -> Response:
         shown = [f"{'.'.join(map(str, one['loc'][1:])) or 'body'}: {one['msg']}" for one in err.errors()]
         text = Errors.E733.format(expected="a request as in /docs", got="; ".join(shown))
-        return answer(PelError(text), 422)
+        return error_response(RequestError(text, status=422))
 
     @app.exception_handler(RecursionError)
     async def too_deep(_: Request, err: RecursionError) -> Response:
-        return answer(PelError(Errors.E733.format(expected="flat data", got="deeply nested data")), 400)
+        return error_response(RequestError(Errors.E733.format(expected="flat data", got="deeply nested data")))
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, err: HTTPException) -> Response:
         if err.status_code == 404:
-            return answer(NotFound(Errors.E737.format(got=quoted(request.url.path))), 404)
-        detail = Errors.E733.format(expected="a request as in /docs", got=err.detail)
-        return JSONResponse({"detail": detail}, status_code=err.status_code, headers=err.headers)
+            return error_response(RequestError(Errors.E737.format(got=quoted(request.url.path)), status=404))
+        text = Errors.E733.format(expected="a request as in /docs", got=err.detail)
+        response = error_response(RequestError(text, status=err.status_code))
+        response.headers.update(err.headers or {})
+        return response
 
     @app.exception_handler(Exception)
     async def bug(_: Request, err: Exception) -> Response:
-        return answer(PelError(Errors.E738), 500)
+        return error_response(RequestError(Errors.E738, status=500))

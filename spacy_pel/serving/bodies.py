@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import Errors
 from ..util.files import check_unicode
-from .errors import RequestError, TooLarge
+from .errors import RequestError
 from .limits import Limits
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -59,7 +59,7 @@ def read_body(body: bytes, kind: type[Body], *, limits: Limits) -> Body:
     try:
         text = body.decode("utf-8-sig")
         if (got := _n_values(text)) > _MOST_VALUES:
-            raise TooLarge(Errors.E727.format(most=_MOST_VALUES, what="values", got=got))
+            raise RequestError(Errors.E727.format(most=_MOST_VALUES, what="values", got=got), status=413)
         data = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except RequestError:
         raise
@@ -69,7 +69,7 @@ def read_body(body: bytes, kind: type[Body], *, limits: Limits) -> Body:
         most = limits.max_ids if key == "ids" else limits.max_texts
         if isinstance(value, list) and len(value) > most:
             what = "texts" if key == "text" else key[:100]
-            raise TooLarge(Errors.E727.format(most=most, what=what, got=len(value)))
+            raise RequestError(Errors.E727.format(most=most, what=what, got=len(value)), status=413)
     check_unicode(data, "the request")
     try:
         return kind.model_validate(data)

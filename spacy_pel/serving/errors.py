@@ -1,63 +1,29 @@
-"""Errors of a server, with their HTTP status."""
+"""The errors of a server, with their HTTP status."""
+
+from starlette.responses import JSONResponse
 
 from ..errors import PelError
 
 
 class RequestError(PelError):
-    """A request that cannot be answered: wrong data."""
-
-    status = 400
-
-
-class Refused(RequestError):
-    """From elsewhere, or to another name."""
-
-    status = 403
-
-
-class NotFound(RequestError):
-    status = 404
-
-
-class SlowClient(RequestError):
-    status = 408
-
-
-class Conflict(RequestError):
-    status = 409
-
-
-class TooLarge(RequestError):
-    status = 413
-
-
-class WrongType(RequestError):
-    status = 415
-
-
-class NotSaved(RequestError):
-    """The disk is full, or may not be written."""
-
-    status = 507
-
-
-class Stopped(RequestError):
-    status = 503
-
-
-class TooSlow(RequestError):
-    status = 504
-
-
-class Busy(RequestError):
-    """The queue is full.
+    """A request that cannot be answered.
 
     Args:
-        retry_after: seconds.
+        text: an error text, filled in.
+        status: of HTTP; 400 = wrong data.
+        retry_after: seconds after which the same request may be answered; None = never.
     """
 
-    status = 503
-
-    def __init__(self, text: str = "", *, retry_after: int = 1):
+    def __init__(self, text: str = "", *, status: int = 400, retry_after: int | None = None):
         super().__init__(text)
+        self.status = status
         self.retry_after = retry_after
+
+
+def error_response(err: PelError) -> JSONResponse:
+    """The answer with an error: an object with "detail", a text."""
+    status, seconds = 400, None
+    if isinstance(err, RequestError):
+        status, seconds = err.status, err.retry_after
+    headers = {} if seconds is None else {"retry-after": str(seconds)}
+    return JSONResponse({"detail": str(err)}, status_code=status, headers=headers)

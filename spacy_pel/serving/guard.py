@@ -7,14 +7,15 @@ one, and a type that browsers do not let other sites send.
 
 import asyncio
 import ipaddress
-import json
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers, MutableHeaders
+
 from ..errors import Errors, quoted
 from ..util import logger
-from .errors import Busy, Refused, RequestError, SlowClient, TooLarge, WrongType
+from .errors import RequestError, error_response
 from .limits import Limits
 
 Message = MutableMapping[str, Any]
@@ -62,20 +63,20 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                has = {name for name, _ in message["headers"]}
-                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(one for one in added if one[0] not in has)]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         try:
-            headers = _headers(scope)
+            headers = Headers(scope=scope)
             self._check_host(headers)
             _check_origin(headers)
             if scope["method"] in _WITH_BODY:
                 self._check_body(headers)
                 receive = replayed(await self._body(receive), receive)
         except RequestError as err:
-            await send_error(send_with_headers, err)
+            await error_response(err)(scope, receive, send_with_headers)
             return
         try:
             await self.app(scope, receive, send_with_headers)
@@ -83,22 +84,22 @@ class Guard:
             # quoted: a path may hold line ends
             logger.exception("Error in %s %s", scope["method"], quoted(scope["path"]))
 
-    def _check_host(self, headers: dict[str, str]) -> None:
+    def _check_host(self, headers: Headers) -> None:
         got = headers.get("host", "")
         name = host_name(got)
         # an attacker's page has the attacker's name, never an address
         if name not in self.hosts and (self.is_local or not _is_address(name)):
             raise RequestError(Errors.E730.format(got=repr(got[:100])))
 
-    def _check_body(self, headers: dict[str, str]) -> None:
+    def _check_body(self, headers: Headers) -> None:
         kind = headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
-            raise WrongType(Errors.E729.format(got=repr(kind[:100]) if kind else "none"))
+            raise RequestError(Errors.E729.format(got=repr(kind[:100]) if kind else "none"), status=415)
         if "content-encoding" in headers:
-            raise WrongType(Errors.E740.format(got=repr(headers["content-encoding"][:100])))
+            raise RequestError(Errors.E740.format(got=repr(headers["content-encoding"][:100])), status=415)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.limits.max_bytes:
-            raise TooLarge(Errors.E728.format(most=self.limits.max_bytes))
+            raise RequestError(Errors.E728.format(most=self.limits.max_bytes), status=413)
 
     async def _body(self, receive: Receive) -> bytes:
         loop = asyncio.get_running_loop()
@@ -108,12 +109,12 @@ class Guard:
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, end - loop.time()))
             except asyncio.TimeoutError as err:
-                raise SlowClient(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}")) from err
+                raise RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408) from err
             if message["type"] == "http.disconnect":
-                raise SlowClient(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"))
+                raise RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408)
             body += message.get("body", b"")
             if len(body) > self.limits.max_bytes:
-                raise TooLarge(Errors.E728.format(most=self.limits.max_bytes))
+                raise RequestError(Errors.E728.format(most=self.limits.max_bytes), status=413)
             if not message.get("more_body"):
                 return bytes(body)
 
@@ -140,13 +141,13 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _check_origin(headers: dict[str, str]) -> None:
+def _check_origin(headers: Headers) -> None:
     origin = headers.get("origin")
     if origin is not None and _place_of(origin) != headers.get("host", "").lower():
-        raise Refused(Errors.E731.format(got=repr(origin[:100])))
+        raise RequestError(Errors.E731.format(got=repr(origin[:100])), status=403)
     is_link = headers.get("sec-fetch-mode") == "navigate"  # to the page, from anywhere
     if headers.get("sec-fetch-site") == "cross-site" and not is_link:
-        raise Refused(Errors.E731.format(got="an unknown one"))
+        raise RequestError(Errors.E731.format(got="an unknown one"), status=403)
 
 
 def _place_of(origin: str) -> str | None:
@@ -157,35 +158,11 @@ def _place_of(origin: str) -> str | None:
         return None
 
 
-def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
-    """By their names in lower case; of several with a name the last."""
-    pairs: list[tuple[bytes, bytes]] = scope["headers"]
-    return {name.decode("latin1").lower(): value.decode("latin1") for name, value in pairs}
-
-
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """Gives a body that was read, and then what comes."""
-    given = False
+    """Receive a body that was read, and then what comes."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return messages.pop() if messages else await receive()
 
     return receive_again
-
-
-async def send_error(send: Send, err: RequestError) -> None:
-    """Answer with an error."""
-    body = json.dumps({"detail": str(err)}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers += [(name.encode(), value.encode()) for name, value in error_headers(err).items()]
-    await send({"type": "http.response.start", "status": err.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-def error_headers(err: RequestError) -> dict[str, str]:
-    """Of the answer with an error."""
-    return {"retry-after": str(err.retry_after)} if isinstance(err, Busy) else {}

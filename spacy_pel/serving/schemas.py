@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..errors import quoted
+from .limits import Limits
 
 _TEXT = "Patients with rheumatoid arthritis received methotrexate."
 
@@ -92,7 +93,7 @@ class ExplainRequest(Request):
 
 
 class CandidateResponse(BaseModel):
-    """What speaks for a candidate."""
+    """The evidence for a candidate."""
 
     id: str
     name: str
@@ -232,16 +233,6 @@ class MemoryResponse(BaseModel):
     saved: bool = Field(description="Whether the pipeline's folder has it too.")
 
 
-class LimitsResponse(BaseModel):
-    max_chars: int
-    max_texts: int
-    max_bytes: int
-    timeout: float
-    receive_timeout: float
-    n_waiting: int
-    n_connections: int
-
-
 class HealthResponse(BaseModel):
     status: str = Field(description='"ok", or "busy": the next text would be refused.')
     version: str
@@ -251,7 +242,7 @@ class HealthResponse(BaseModel):
     saves: bool = Field(description="Whether corrections are saved in the pipeline's folder.")
     corrections: int
     waiting: int = Field(description="Requests that wait for the model.")
-    limits: LimitsResponse
+    limits: Limits
 
 
 class ErrorResponse(BaseModel):

@@ -1,10 +1,10 @@
-"""The HTTP server: one process, one event loop, connections that end."""
+"""The HTTP server: one process, one event loop, and connections that end."""
 
-import asyncio
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,67 +48,9 @@ def listen(host: str, port: int) -> socket.socket:
     return taken
 
 
-class TimedProtocol(H11Protocol):
-    """HTTP 1.1 with an end to waiting for a request that does not arrive and for a client that does not read.
-
-    Uvicorn itself only limits the pause between two requests.
-    """
-
-    seconds = Limits.receive_timeout
-    _receiving: asyncio.TimerHandle | None = None
-    _writing: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        transport.max_size = _READ  # of asyncio's own loop
-        self._receiving = self.loop.call_later(self.seconds, self._hang_up)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        # DONE, MUST_CLOSE, CLOSED and ERROR: nothing more has to arrive
-        is_waiting = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
-        if not is_waiting:
-            self._end_receiving()
-        elif self._receiving is None:
-            self._receiving = self.loop.call_later(self.seconds, self._hang_up)
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.conn.their_state is h11.IDLE:  # from now on, the pause between requests is limited
-            self._end_receiving()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._writing = self._writing or self.loop.call_later(self.seconds, self._hang_up)
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._end_writing()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._end_receiving()
-        self._end_writing()
-        super().connection_lost(exc)
-
-    def _end_receiving(self) -> None:
-        _end(self._receiving)
-        self._receiving = None
-
-    def _end_writing(self) -> None:
-        _end(self._writing)
-        self._writing = None
-
-    def _hang_up(self) -> None:
-        self.transport.abort()
-
-
-def _end(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
-
-
-class Server:
-    """Serves an app until it is stopped.
+class Server(uvicorn.Server):
+    """Serves an app until it is stopped. Clients that do not send a request or read an answer in time are hung up
+    on; uvicorn itself only limits the pause between two requests.
 
     Args:
         app: the app.
@@ -117,11 +59,10 @@ class Server:
     """
 
     def __init__(self, app: App, taken: socket.socket, *, limits: Limits):
-        seconds = limits.receive_timeout + _GRACE
         config = uvicorn.Config(
             app,  # type: ignore[arg-type]
             loop="asyncio",
-            http=type("Protocol", (TimedProtocol,), {"seconds": seconds}),
+            http=_Connection,
             ws="none",
             lifespan="on",
             log_config=None,
@@ -132,28 +73,44 @@ class Server:
             limit_concurrency=limits.n_connections,
             timeout_graceful_shutdown=int(limits.timeout) + 1,
         )
+        super().__init__(config)
         self.taken = taken
-        self._server = uvicorn.Server(config)
+        self._seconds = limits.receive_timeout + _GRACE
+        self._waiting: dict[Any, tuple[Any, float]] = {}  # connection -> its request, and since when it waits
 
     @property
     def port(self) -> int:
         """Where it listens."""
         return int(self.taken.getsockname()[1])
 
-    @property
-    def has_started(self) -> bool:
-        """Whether it accepts connections."""
-        return self._server.started
-
-    def run(self) -> None:
-        """Serve until SIGINT, SIGTERM or ``stop``. What was accepted is answered first; a second SIGINT ends
-        the waiting."""
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until SIGINT, SIGTERM or ``should_exit``. What was accepted is answered first; a second SIGINT
+        ends the waiting."""
         with _signals_end_quietly():
-            self._server.run(sockets=[self.taken])
+            super().run(sockets=sockets or [self.taken])
 
-    def stop(self) -> None:
-        """Have ``run`` end, from another thread."""
-        self._server.should_exit = True
+    async def on_tick(self, counter: int) -> bool:
+        """Called by uvicorn ten times a second."""
+        now = time.monotonic()
+        waiting = {}
+        connections: Iterable[Any] = self.server_state.connections
+        for connection in connections:
+            # DONE, MUST_CLOSE, CLOSED and ERROR: nothing more has to arrive
+            is_receiving = connection.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+            if is_receiving or connection.flow.write_paused:
+                request, since = self._waiting.get(connection, (None, now))
+                waiting[connection] = connection.cycle, since if request is connection.cycle else now
+        for connection, (_, since) in waiting.items():
+            if now - since > self._seconds:
+                connection.transport.abort()
+        self._waiting = waiting
+        return await super().on_tick(counter)
+
+
+class _Connection(H11Protocol):
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        transport.max_size = _READ  # of asyncio's own loop
 
 
 @contextmanager

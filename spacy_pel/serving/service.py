@@ -18,7 +18,7 @@ from ..pipeline.linker_data import save_memory, saved_memory
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..util import normalize_alias
-from .errors import Conflict, NotFound, NotSaved, RequestError
+from .errors import RequestError
 from .worker import check_wanted
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
@@ -115,11 +115,11 @@ class Service:
         """An entity, of a retired id its successor.
 
         Raises:
-            NotFound: if there is none.
+            RequestError: if there is none.
         """
         found = self.entities([entity_id])
         if not found:
-            raise NotFound(Errors.E734.format(got=repr(entity_id[:100])))
+            raise RequestError(Errors.E734.format(got=repr(entity_id[:100])), status=404)
         return found[0]
 
     def entities(self, ids: Iterable[str]) -> list[Record]:
@@ -165,8 +165,8 @@ class Service:
             The new entries; none for what was known.
 
         Raises:
-            PelError: if one cannot be learned; nothing is learned then.
-            Conflict: if another process changed the saved memory at the same time.
+            PelError: if one cannot be learned, in which case none is, or another process changed the saved
+                memory at the same time.
         """
         linker = self.component.linker
 
@@ -184,8 +184,8 @@ class Service:
         """The corrections that are undone.
 
         Raises:
-            PelError: if one is unknown or undone; nothing is undone then.
-            Conflict: if another process changed the saved memory at the same time.
+            PelError: if one is unknown or undone, in which case none is undone, or another process changed the
+                saved memory at the same time.
         """
         return list(map(self._with_names, self._changed(lambda: self.component.unlearn(ids, by=by))))
 
@@ -202,9 +202,9 @@ class Service:
                 before = saved_memory(self.folder)
                 self._use_if_changed(before)
                 if len(before.log) != n_lines:
-                    raise Conflict(Errors.E735) from err
+                    raise RequestError(Errors.E735, status=409) from err
                 if isinstance(err, PelError):
-                    raise NotSaved(str(err)) from err
+                    raise RequestError(str(err), status=507) from err
                 raise
         self._learned = self._learned_records()
         return entries
@@ -220,14 +220,14 @@ class Service:
         memory.check_made_with(self.component.encoder)
         self.component.data = replace(self.component.data, memory=memory)
         self.component.linker.memory = memory
-        self.component.linker.follow()
+        self.component.linker.refresh()
         self._learned = self._learned_records()
 
     def _learned_records(self) -> list[Record]:
         return [self._with_names(one) for one in self.component.learned]
 
     def _with_names(self, one: Learned) -> Record:
-        return {**one.to_json(), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
+        return {**asdict(one), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
 
     def _name_of(self, entity_id: str) -> str | None:
         kb = self.component.kb

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Errors
-from .errors import Busy, Stopped, TooSlow
+from .errors import RequestError
 
 _FORGETS = 0.8  # weight of earlier jobs in the mean duration
 
@@ -71,17 +71,15 @@ class Worker:
             Its result.
 
         Raises:
-            Busy: if the queue is full.
-            TooSlow: if the time is over.
-            Stopped: if the worker stops.
+            RequestError: if the queue is full, the time is over, or the worker stops.
         """
         job = Job(function)
         job.wanted.set()
         with self._change:
             if self._stopping:
-                raise Stopped(Errors.E725)
+                raise RequestError(Errors.E725, status=503)
             if len(self._waiting) >= self.n_waiting:
-                raise Busy(Errors.E724.format(n=self.n_waiting), retry_after=self.retry_after)
+                raise RequestError(Errors.E724.format(n=self.n_waiting), retry_after=self.retry_after, status=503)
             self._waiting.append(job)
             self._change.notify()
         try:
@@ -89,10 +87,10 @@ class Worker:
         except asyncio.TimeoutError as err:
             if job.result.done() and not job.result.cancelled():
                 return job.result.result()  # of the last moment, or an error of the function itself
-            raise TooSlow(Errors.E723.format(seconds=f"{timeout:g}")) from err
+            raise RequestError(Errors.E723.format(seconds=f"{timeout:g}"), status=504) from err
         except (asyncio.CancelledError, CancelledError) as err:
             if self._stopping:
-                raise Stopped(Errors.E725) from err
+                raise RequestError(Errors.E725, status=503) from err
             raise
         finally:
             job.wanted.clear()
@@ -125,7 +123,7 @@ class Worker:
             except BaseException as err:  # also of a library: the thread has to live on
                 job.result.set_exception(err)
             seconds = time.monotonic() - started
-            self._seconds = seconds if not self._seconds else _mix(self._seconds, seconds)
+            self._seconds = _FORGETS * (self._seconds or seconds) + (1.0 - _FORGETS) * seconds
 
     def _next(self) -> Job | None:
         with self._change:
@@ -141,13 +139,9 @@ class Worker:
                     return job
 
 
-def _mix(old: float, new: float) -> float:
-    return _FORGETS * old + (1.0 - _FORGETS) * new
-
-
 def check_wanted(is_wanted: Callable[[], bool]) -> None:
     """Raises:
-    Stopped: if nobody waits for the result any longer.
+    RequestError: if nobody waits for the result any longer.
     """
     if not is_wanted():
-        raise Stopped(Errors.E725)
+        raise RequestError(Errors.E725, status=503)

@@ -1,14 +1,15 @@
 """Device and precision of a training."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
-from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 
 from ..encoders.backend import native_bfloat16
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
 
 
 def check_gpu(gpu_id: int) -> None:
@@ -22,7 +23,7 @@ def check_gpu(gpu_id: int) -> None:
 
 def make_accelerator(
     gpu_id: int, *, mixed_precision: Literal["auto", "no", "bf16", "fp16"], accumulate_gradient: int
-) -> Accelerator:
+) -> "Accelerator":
     """Set up the device of a training.
 
     Args:
@@ -35,8 +36,14 @@ def make_accelerator(
         Used by this training only.
 
     Raises:
-        PelError: if there is no such device.
+        PelError: if there is no such device, or the extra ``train`` is not installed.
     """
+    try:
+        from accelerate import Accelerator
+        from accelerate.state import AcceleratorState
+    except ImportError as err:
+        raise PelError(Errors.E003.format(feature="Training", package="accelerate", extra="train")) from err
+
     if gpu_id >= 0:
         check_gpu(gpu_id)
         torch.cuda.set_device(gpu_id)

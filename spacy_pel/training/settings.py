@@ -89,10 +89,10 @@ def explained(text: str, path: Path) -> Iterator[None]:
         raise PelError(text.format(path=path, got="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
         got = " ".join(str(err).split())
-        meant = registry.meant(got)
+        hint = registry.did_you_mean(got)
         # a suggestion helps more than the list of all registries
-        got = got.split(" Available names:")[0] if meant else got
-        raise PelError(text.format(path=path, got=got + meant.rstrip("."))) from err
+        got = got.split(" Available names:")[0] if hint else got
+        raise PelError(text.format(path=path, got=got + hint)) from err
 
 
 def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class CandidateGenerator(Protocol):
 
     def bind(self, encoder: Any, index: Any) -> None: ...
 
-    def generate(
+    def find_candidates(
         self,
         kb: Any,
         mentions: Sequence[MentionInText],

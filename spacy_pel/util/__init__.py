@@ -16,21 +16,3 @@ from .log import logger
 from .machine import machine_note
 from .names import hash_strings, normalize_alias
 from .progress import progress
-
-__all__ = [
-    "atomic_path",
-    "fingerprint",
-    "hash_strings",
-    "logger",
-    "machine_note",
-    "normalize_alias",
-    "numbered_jsonl",
-    "open_text",
-    "progress",
-    "read_json",
-    "read_jsonl",
-    "read_lines",
-    "read_text",
-    "write_json",
-    "write_jsonl",
-]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import Errors, PelError, nearest, quoted
+from ..errors import Errors, PelError, did_you_mean
+from .files import check_unicode, wrong_file
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANKS = 1000  # in a row; configparser takes time by their square
 
 
@@ -31,23 +31,21 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
     from thinc.api import Config, ConfigValidationError
 
     if not Path(path).is_file():
-        raise PelError(
-            Errors.E002.format(
-                expected="a config file", path=path, got="no file", todo="Check the path; configs/ has examples."
-            )
-        )
+        todo = "Check the path; configs/ has examples."
+        raise wrong_file(path, expected="a config file", got="no file", todo=todo)
     try:
         _check_blanks(Path(path))
-        if not overrides:
-            return _checked(spacy_load_config(Path(path), interpolate=True))
-        config = spacy_load_config(Path(path), interpolate=False)
-        for name in overrides:
-            _make_room(config, name.split(".")[:-1])
-        return _checked(Config().from_str(config.to_str(interpolate=False), overrides=overrides))
+        config = spacy_load_config(Path(path), interpolate=not overrides)
+        if overrides:
+            for name in overrides:
+                _make_room(config, name.split(".")[:-1])
+            config = Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
         raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
     except (ValueError, ConfigParserError, TypeError, LookupError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
+    check_unicode(config, path)
+    return config
 
 
 def _check_blanks(path: Path) -> None:
@@ -56,20 +54,6 @@ def _check_blanks(path: Path) -> None:
             most = max(map(len, re.findall(r"\s+", line)), default=0)
             if most > _BLANKS:
                 raise ValueError(f"{most:,} blanks in a row in line {number}")
-
-
-def _checked(config: Any) -> Any:
-    """The same config. RAISES (ValueError): if a text cannot be written again."""
-    pending = [config]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            pending += [*value, *value.values()]
-        elif isinstance(value, (list, tuple)):
-            pending += value
-        elif isinstance(value, str) and _SURROGATE.search(value):
-            raise ValueError(f"a lone surrogate, which UTF-8 cannot hold, in {quoted(value)}")
-    return config
 
 
 def _make_room(config: Any, sections: Sequence[str]) -> None:
@@ -97,5 +81,4 @@ def describe_config_error(err: Any) -> str:
 def _hint(err: Any, error: dict[str, Any]) -> str:
     keys = [str(part) for part in error.get("loc", ())]
     is_unknown = "unexpected argument" in error.get("msg", "") and isinstance(err.config, dict)
-    hint = nearest(keys[-1], map(str, err.config)).rstrip(".") if is_unknown and keys else ""
-    return f".{hint}" if hint else ""
+    return did_you_mean(keys[-1], map(str, err.config)) if is_unknown and keys else ""

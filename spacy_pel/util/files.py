@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from ..errors import Errors, PelError, quoted, shortened
-from .replacing import make_holder, move_into_place, remove_leftovers, without_holders
+from .replacing import atomic_path
 
 PathLike = str | Path
 Item = TypeVar("Item")
@@ -35,64 +34,14 @@ DATA_ERRORS = (
     csv.Error,
     zlib.error,
 )
-EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times its size a .gz may hold
-_EXPANSION = 200  # MeSH expands 20 times, UMLS 8 times
+_EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times its size a .gz may hold
+_USUAL_EXPANSION = "200"  # MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
 _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 _LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
-
-
-@contextmanager
-def atomic_path(target: PathLike) -> Iterator[Path]:
-    """Give a temporary path next to the target; rename it to the target on success.
-
-    Works for files and folders. On any error the temporary output is removed and the target is left as it
-    was. A process that is killed leaves the old or the new target, whole, and perhaps a hidden folder
-    beside it, which the next process that writes there removes.
-
-    Args:
-        target: the path of the output.
-
-    Yields:
-        A path that does not exist yet, on the same file system.
-
-    Raises:
-        PelError: if the file system refuses the output (full disk, no permission).
-    """
-    target = Path(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(target.parent)
-        holder = make_holder(target)
-    except OSError as err:
-        raise PelError(unwritable(target, err)) from err
-    try:
-        part = holder / target.name
-        yield part
-        move_into_place(part, target)
-    except OSError as err:
-        if err.filename is not None and not str(err.filename).startswith(str(holder)):
-            raise  # an input's error, not the output's
-        raise PelError(unwritable(target, err)) from err
-    except Exception as err:
-        if "(os error " in str(err) and not isinstance(err, PelError):  # of safetensors and tokenizers
-            raise PelError(unwritable(target, err)) from err
-        raise
-    finally:
-        shutil.rmtree(holder, ignore_errors=True)
-
-
-def unwritable(target: Path, err: Exception) -> str:
-    """The text of an error while writing to ``target``."""
-    return Errors.E002.format(
-        expected="a writable path",
-        path=without_holders(target),
-        got=f"an OS error ({getattr(err, 'strerror', None) or err})",
-        todo="Nothing was changed there. Free some space, or choose another folder.",
-    )
 
 
 class _LastRead:
@@ -105,6 +54,21 @@ class _LastRead:
 def last_read() -> str:
     """The file, and for one read line by line the line, that was read last; "" = none."""
     return f"{_LastRead.path}, line {_LastRead.line}" if _LastRead.line else str(_LastRead.path)
+
+
+def wrong_file(path: object, *, expected: str, got: str, todo: str) -> PelError:
+    """The error for a file, or a place in it, that is not as expected."""
+    return PelError(Errors.E002.format(expected=expected, path=path, got=got, todo=todo))
+
+
+def check_is_file(path: Path) -> None:
+    """Raises:
+    PelError: if there is no such file, or it is a folder or a device.
+    """
+    if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
+        got = "not a regular file" if os.path.exists(path) else "no such file"
+        got = "a folder" if os.path.isdir(path) else got
+        raise wrong_file(path, expected="a file", got=got, todo="Check the path.")
 
 
 def open_text(path: PathLike) -> IO[str]:
@@ -125,24 +89,8 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     try:
         return io.BufferedReader(_BoundedGzip(path)) if path.suffix.lower() == ".gz" else path.open("rb")
     except OSError as err:
-        raise PelError(
-            Errors.E002.format(
-                expected="a readable file",
-                path=path,
-                got=f"an OS error ({err.strerror or err})",
-                todo="Check its permissions.",
-            )
-        ) from err
-
-
-def check_is_file(path: Path) -> None:
-    """Raises:
-    PelError: if there is no such file, or it is a folder or a device.
-    """
-    if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
-        is_there = os.path.exists(path)
-        got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "no such file"
-        raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
+        got = f"an OS error ({err.strerror or err})"
+        raise wrong_file(path, expected="a readable file", got=got, todo="Check its permissions.") from err
 
 
 class _BoundedGzip(io.RawIOBase):
@@ -150,7 +98,7 @@ class _BoundedGzip(io.RawIOBase):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.limit = max(_SMALL, int(path.stat().st_size * max_expansion()))
+        self.packed_size = path.stat().st_size
         self.size = 0
         self.file = gzip.open(path, "rb")
 
@@ -158,48 +106,35 @@ class _BoundedGzip(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self.file.read1(len(buffer))
-        self.size += len(found)
-        check_expansion(self.path, self.size, self.limit)
-        buffer[: len(found)] = found
-        return len(found)
+        content = self.file.read1(len(buffer))
+        self.size += len(content)
+        check_expansion(self.path, packed_size=self.packed_size, size=self.size)
+        buffer[: len(content)] = content
+        return len(content)
 
     def close(self) -> None:
         self.file.close()
         super().close()
 
 
-def max_expansion() -> float:
-    """How many times its size a compressed file may hold."""
-    given = os.environ.get(EXPANSION, "")
-    try:
-        if not given or float(given) > 0:
-            return float(given or _EXPANSION)
-    except ValueError:
-        pass
-    raise PelError(
-        Errors.E002.format(
-            expected="a number greater than 0",
-            path=f"the environment variable {EXPANSION}",
-            got=repr(given),
-            todo="Fix or unset it.",
-        )
-    )
+def check_expansion(path: PathLike, *, packed_size: int, size: int) -> None:
+    """Check how much a compressed file holds. Up to 64 MiB it may hold any number of times its size.
 
-
-def check_expansion(path: PathLike, size: int, limit: int) -> None:
-    """Raises:
-    PelError: if a compressed file holds more bytes than the limit (at least 64 MiB).
+    Raises:
+        PelError: if it holds more than it may.
     """
-    if size > max(limit, _SMALL):
-        raise PelError(
-            Errors.E002.format(
-                expected=f"a compressed file of at most {max(limit, _SMALL) / 2**20:,.0f} MiB of data",
-                path=path,
-                got="more",
-                todo=f"If you trust it, unpack it, or set {EXPANSION} to more than {max_expansion():g}.",
-            )
-        )
+    if size <= _SMALL:
+        return
+    setting = os.environ.get(_EXPANSION) or _USUAL_EXPANSION
+    try:
+        limit = max(_SMALL, int(packed_size * float(setting)))
+    except (ValueError, OverflowError) as err:
+        place = f"the environment variable {_EXPANSION}"
+        raise wrong_file(place, expected="a number", got=repr(setting), todo="Fix or unset it.") from err
+    if size > limit:
+        expected = f"a compressed file of at most {limit / 2**20:,.0f} MiB of data"
+        todo = f"If you trust it, unpack it, or set {_EXPANSION} to more than {setting}."
+        raise wrong_file(path, expected=expected, got="more", todo=todo)
 
 
 def ending_of(path: Path) -> str:
@@ -250,16 +185,20 @@ def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
                         break
             except (*READ_ERRORS, UnicodeDecodeError) as err:
                 yield number, lines
-                raise PelError(_unreadable(f"{path}, line {number + len(lines)}", err)) from err
+                raise _unreadable(f"{path}, line {number + len(lines)}", err) from err
             if not lines:
                 return
             _LastRead.path, _LastRead.line = path, number
-            if size > _LINE:
-                _check_lengths(path, number, lines)
+            if len(lines[-1]) > _LINE:
+                place, expected = f"{path}, line {number + len(lines) - 1}", f"lines of at most {_LINE // 2**20} MiB"
+                todo = "Check that this is the right file."
+                raise wrong_file(place, expected=expected, got="a longer one", todo=todo)
             if number == 1 and b"\r" in lines[0]:
                 text = b"".join(lines)
                 if text.count(b"\r") - text.count(b"\r\n") >= len(lines):
-                    raise PelError(_cr_alone(path))
+                    todo = "Convert it, e.g. with: tr '\\r' '\\n'"
+                    got = "lines that end in CR alone"
+                    raise wrong_file(path, expected="lines that end in LF or CR LF", got=got, todo=todo)
             yield number, lines
             number += len(lines)
 
@@ -275,8 +214,7 @@ def _line_stream(file: IO[bytes]) -> Iterator[bytes]:
     encoding = "utf-16" if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
     if not encoding:
         return iter(partial(file.readline, _LINE + 1), b"")
-    text = io.TextIOWrapper(file, encoding=encoding, newline="\n")
-    return _as_utf8(text)
+    return _as_utf8(io.TextIOWrapper(file, encoding=encoding, newline="\n"))
 
 
 def _as_utf8(text: IO[str]) -> Iterator[bytes]:
@@ -284,28 +222,6 @@ def _as_utf8(text: IO[str]) -> Iterator[bytes]:
     while line:
         yield line.encode("utf8")
         line = text.readline(_LINE + 1)
-
-
-def _check_lengths(path: PathLike, number: int, lines: list[bytes]) -> None:
-    for at, line in enumerate(lines, start=number):
-        if len(line) > _LINE:
-            raise PelError(
-                Errors.E002.format(
-                    expected=f"lines of at most {_LINE // 2**20} MiB",
-                    path=f"{path}, line {at}",
-                    got="a longer one",
-                    todo="Check that this is the right file.",
-                )
-            )
-
-
-def _cr_alone(path: PathLike) -> str:
-    return Errors.E002.format(
-        expected="lines that end in LF or CR LF",
-        path=path,
-        got="lines that end in CR alone",
-        todo="Convert it, e.g. with: tr '\\r' '\\n'",
-    )
 
 
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
@@ -324,7 +240,7 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
         try:
             line = raw.decode("utf8")
         except UnicodeDecodeError as err:
-            raise PelError(_unreadable(f"{path}, line {number}", err)) from err
+            raise _unreadable(f"{path}, line {number}", err) from err
         yield number, (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
 
 
@@ -338,14 +254,57 @@ def read_text(path: PathLike) -> str:
         try:
             return str(file.read(), "utf8").removeprefix("\ufeff")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
-            raise PelError(_unreadable(path, err)) from err
+            raise _unreadable(path, err) from err
 
 
-def _unreadable(place: PathLike, err: Exception) -> str:
+def _unreadable(place: PathLike, err: Exception) -> PelError:
     todo = "Download the file again."
     if isinstance(err, UnicodeDecodeError) and err.encoding == "utf-8":
         todo = "Convert it, e.g. from Windows-1252 or Latin-1 with: iconv -f WINDOWS-1252 -t UTF-8"
-    return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"an error: {err}", todo=todo)
+    return wrong_file(place, expected="readable UTF-8 text", got=f"an error: {err}", todo=todo)
+
+
+def read_cells(
+    path: Path, lines: Iterable[tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Split the lines of a table into cells.
+
+    Args:
+        path: the file, for errors.
+        lines: numbered lines without their ends.
+        delimiter: between cells.
+        quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
+            quotation marks; False = they are ordinary characters.
+
+    Yields:
+        The number of the row's last line, and its cells; no empty lines.
+
+    Raises:
+        PelError: at a quotation mark that is never closed, or closed in another row: the rows between
+            would be lost; names the line.
+    """
+    number = 0
+
+    def numbered() -> Iterator[str]:
+        nonlocal number
+        for at, line in lines:
+            number = at
+            yield line + "\n"
+
+    def not_a_row(got: str) -> PelError:
+        todo = "Check the quotation marks of this line and those before it."
+        return wrong_file(f"{path}, line {number}", expected="a row of a table", got=got, todo=todo)
+
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    try:
+        for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
+            swallowed = next((cell for cell in cells if "\n" in cell and delimiter in cell), None)
+            if swallowed is not None and delimiter == "\t":
+                raise not_a_row(f"a cell with rows in it: {quoted(swallowed)}")
+            if cells:
+                yield number, cells
+    except csv.Error as err:
+        raise not_a_row(f"an error: {err}") from err
 
 
 def check_unicode(record: dict[str, Any], place: object) -> None:
@@ -357,18 +316,10 @@ def check_unicode(record: dict[str, Any], place: object) -> None:
         text = json.dumps(record, ensure_ascii=False, default=str)
         text.encode("utf8")
     except RecursionError as err:
-        raise PelError(
-            Errors.E002.format(expected="flat data", path=place, got="deeply nested data", todo="Fix it.")
-        ) from err
+        raise wrong_file(place, expected="flat data", got="deeply nested data", todo="Fix it.") from err
     except UnicodeEncodeError as err:
-        raise PelError(
-            Errors.E002.format(
-                expected="text that UTF-8 can hold",
-                path=place,
-                got=f"a lone surrogate after {quoted(text[max(0, err.start - 40) : err.start])}",
-                todo="Fix the text.",
-            )
-        ) from err
+        got = f"a lone surrogate after {quoted(text[max(0, err.start - 40) : err.start])}"
+        raise wrong_file(place, expected="text that UTF-8 can hold", got=got, todo="Fix the text.") from err
 
 
 def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> Iterator[Item]:
@@ -386,8 +337,8 @@ def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> It
     except PelError:
         raise
     except DATA_ERRORS as err:
-        given, place = [str(path) for path in paths], last_read()
-        place = place if place.startswith(tuple(given)) else ", ".join(given)
+        names, place = [str(path) for path in paths], last_read()
+        place = place if place.startswith(tuple(names)) else ", ".join(names)
         got = f"{type(err).__name__}: {err}"
         raise PelError(Errors.E012.format(reader=reader, place=place, got=shortened(got))) from err
 
@@ -400,9 +351,7 @@ def read_json(path: PathLike) -> Any:
     try:
         return json.loads(text)
     except JSON_ERRORS as err:
-        raise PelError(
-            Errors.E002.format(expected="JSON", path=path, got=f"invalid JSON ({err})", todo="Fix the file.")
-        ) from err
+        raise wrong_file(path, expected="JSON", got=f"invalid JSON ({err})", todo="Fix the file.") from err
 
 
 def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
@@ -434,15 +383,19 @@ def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, record
 
 
-def json_object(line: str, place: object) -> dict[str, Any]:
-    """Of one line. RAISES (PelError): if it is not an object; names the place."""
+def json_object(line: str | bytes, place: object) -> dict[str, Any]:
+    """Parse one line.
+
+    Raises:
+        PelError: if it is not an object; names the place.
+    """
     try:
         record = json.loads(line)
         got = type(record).__name__
     except JSON_ERRORS as err:
         record, got = None, f"invalid JSON ({err})"
     if not isinstance(record, dict):
-        raise PelError(Errors.E002.format(expected="a JSON object", path=place, got=got, todo="Fix the line."))
+        raise wrong_file(place, expected="a JSON object", got=got, todo="Fix the line.")
     return record
 
 
@@ -463,10 +416,24 @@ def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
         The number of lines.
     """
     count = 0
-    with atomic_path(path) as part:
-        gzipped = part.suffix == ".gz"
-        with gzip.open(part, "wt", encoding="utf8") if gzipped else part.open("w", encoding="utf8") as file:
-            for record in records:
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                count += 1
+    with write_text(path) as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
     return count
+
+
+@contextmanager
+def write_text(path: PathLike) -> Iterator[IO[str]]:
+    r"""Write a UTF-8 file with line ends \n, atomically; gzipped if the name ends in .gz.
+
+    Yields:
+        The open file.
+
+    Raises:
+        PelError: if it cannot be written.
+    """
+    with atomic_path(path) as part:
+        open_part: Any = gzip.open if part.suffix == ".gz" else open
+        with open_part(part, "wt", encoding="utf8", newline="\n") as file:
+            yield file

@@ -1,10 +1,13 @@
-"""The package's logger. Unless the application configures logging, Python shows its warnings on stderr."""
+"""The package's logger, and the time that logs record."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timezone
 
-logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hide them
+logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hide its warnings
+_EPOCH = "SOURCE_DATE_EPOCH"  # environment variable of reproducible builds: the time to write, in seconds
 
 
 @contextmanager
@@ -23,3 +26,10 @@ def without_warnings(*codes: str) -> Iterator[None]:
         yield
     finally:
         logger.removeFilter(is_other)
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    epoch = os.environ.get(_EPOCH, "")
+    moment = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdigit() else datetime.now(timezone.utc)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

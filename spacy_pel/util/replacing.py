@@ -1,4 +1,4 @@
-"""Putting a written file or folder in the place of an old one, in one step."""
+"""Writing a file or folder beside its place, and putting it in the place of the old one in one step."""
 
 import ctypes
 import os
@@ -24,16 +24,15 @@ except ImportError:  # Windows
 _AT_FDCWD = -100  # paths are relative to the working directory
 _PATIENCE = 60.0  # seconds to wait for a lock
 _PAUSE = 0.01  # seconds between two tries
-_EXCHANGE = 2  # the flag of renameat2 (Linux) and renamex_np (macOS)
+_EXCHANGE = 2  # the flag of renameat2
 # .NAME.PROCESS.HOST.RANDOM
-_HOLDER = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
+_STAGING_DIR = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
 
-_seen: set[Path] = set()  # folders where this process has removed what others left
+_cleaned: set[Path] = set()  # folders where this process has removed what killed processes left
 
 
 def _host() -> str:
-    """A hash of where process numbers mean the same: the machine, and in a container its own
-    numbers."""
+    """A hash of where process numbers mean the same: the machine, and in a container its own numbers."""
     try:
         space = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -44,14 +43,127 @@ def _host() -> str:
 _HOST = _host()
 
 
-def make_holder(target: Path) -> Path:
-    """A new hidden folder next to the target, whose name says which process made it."""
+@contextmanager
+def atomic_path(target: str | Path) -> Iterator[Path]:
+    """Give a temporary path next to the target; rename it to the target on success.
+
+    Works for files and folders. On any error the temporary output is removed and the target is left as it
+    was. A process that is killed leaves the old or the new target, whole, and perhaps a hidden staging folder
+    beside it, which the next process that writes there removes.
+
+    Args:
+        target: the path of the output.
+
+    Yields:
+        A path that does not exist yet, on the same file system.
+
+    Raises:
+        PelError: if the file system refuses the output (full disk, no permission).
+    """
+    target = Path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(target.parent)
+        staging = staging_dir(target)
+    except OSError as err:
+        raise _unwritable(target, err) from err
+    try:
+        part = staging / target.name
+        yield part
+        _move_into_place(part, target)
+    except OSError as err:
+        if err.filename is not None and not str(err.filename).startswith(str(staging)):
+            raise  # an input's error, not the output's
+        raise _unwritable(target, err) from err
+    except Exception as err:
+        if "(os error " in str(err) and not isinstance(err, PelError):  # of safetensors and tokenizers
+            raise _unwritable(target, err) from err
+        raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _unwritable(target: Path, err: Exception) -> PelError:
+    path = Path(*(part for part in target.parts if not is_staging_dir(part)))
+    got = f"an OS error ({getattr(err, 'strerror', None) or err})"
+    todo = "Nothing was changed there. Free some space, or choose another folder."
+    return PelError(Errors.E002.format(expected="a writable path", path=path, got=got, todo=todo))
+
+
+def staging_dir(target: Path) -> Path:
+    """Create a hidden folder next to the target, whose name says which process made it."""
     return Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
 
 
-def without_holders(path: Path) -> Path:
-    """Where a file in a holder will be, for errors."""
-    return Path(*(part for part in path.parts if not _HOLDER.fullmatch(part)))
+def is_staging_dir(name: str) -> bool:
+    """Whether this is the name of a staging folder, which a killed process may have left."""
+    return _STAGING_DIR.fullmatch(name) is not None
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Remove the staging folders of killed processes of this machine, once in each process. If one was killed
+    between the two steps of replacing a folder, the old folder is put back first.
+
+    Args:
+        parent: where the staging folders are.
+    """
+    parent = parent.resolve()
+    if parent in _cleaned or sys.platform == "win32":  # there a process cannot be asked whether it lives
+        return
+    _cleaned.add(parent)
+    for staging in parent.glob(".*"):
+        match = _STAGING_DIR.fullmatch(staging.name)
+        if match and match["host"] == _HOST and not _is_running(int(match["process"])):
+            with suppress(OSError):  # another user's, or another process removes it, too
+                old = staging / f"{match['name']}.old"
+                if old.exists() and not (parent / match["name"]).exists():
+                    os.replace(old, parent / match["name"])
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _move_into_place(part: Path, target: Path) -> None:
+    """Replace the target. A folder is exchanged for the old one, where system and file system can do that.
+    Elsewhere the old one is moved aside first: a process that is killed right then leaves it in its staging
+    folder.
+
+    Args:
+        part: a file or folder in a staging folder; in the end perhaps the old folder.
+        target: may exist.
+
+    Raises:
+        OSError: if it cannot be replaced; it is left as it was.
+    """
+    if not (part.is_dir() and target.is_dir()) or target.is_symlink():
+        os.replace(part, target)
+        return
+    if _exchange(part, target):
+        return
+    old = part.with_name(f"{target.name}.old")
+    os.replace(target, old)
+    try:
+        os.replace(part, target)
+    except OSError:
+        os.replace(old, target)
+        raise
+
+
+def _exchange(part: Path, target: Path) -> bool:
+    """Whether the two paths were exchanged; False = not possible here. Only Linux can."""
+    try:
+        system: Any = ctypes.CDLL(None, use_errno=True)
+        return bool(system.renameat2(_AT_FDCWD, bytes(part), _AT_FDCWD, bytes(target), _EXCHANGE) == 0)
+    except (AttributeError, OSError, TypeError):  # no such function; on Windows, no such library
+        return False
 
 
 @contextmanager
@@ -68,110 +180,37 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     Raises:
         PelError: if another one does not end within a minute.
     """
-    above = _locked(folder.parent)
+    parent = _lock(folder.parent)
     try:
         yield
     finally:
-        if above is not None:
-            fcntl.flock(above, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
-            os.close(above)
+        if parent is not None:
+            fcntl.flock(parent, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
+            os.close(parent)
 
 
-def _locked(folder: Path) -> int | None:
-    """A descriptor of the folder, which is locked; None = it cannot be."""
+def _lock(folder: Path) -> int | None:
+    """Lock a folder.
+
+    Returns:
+        Its descriptor; None = it cannot be locked.
+    """
     if fcntl is None:
         return None
     try:
-        opened = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
     except OSError:  # it does not exist yet
         return None
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return opened
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
         except BlockingIOError as err:
             if time.monotonic() > end:
-                os.close(opened)
+                os.close(descriptor)
                 raise PelError(Errors.E014.format(path=folder, seconds=f"{_PATIENCE:.0f}")) from err
             time.sleep(_PAUSE)
         except OSError:  # the file system has no locks
-            os.close(opened)
+            os.close(descriptor)
             return None
-
-
-def remove_leftovers(parent: Path) -> None:
-    """Remove the holders of killed processes of this machine, once in each process. If one was killed between
-    the two steps of ``move_into_place``, the old folder is put back first.
-
-    Args:
-        parent: the folder where the holders are.
-    """
-    parent = parent.resolve()
-    if parent in _seen or sys.platform == "win32":  # there a process cannot be asked whether it lives
-        return
-    _seen.add(parent)
-    for holder in parent.glob(".*"):
-        match = _HOLDER.fullmatch(holder.name)
-        if match and match["host"] == _HOST and not _lives(int(match["process"])):
-            with suppress(OSError):  # another user's, or another process removes it, too
-                old = _old(holder, match["name"])
-                if old.exists() and not (parent / match["name"]).exists():
-                    os.replace(old, parent / match["name"])
-            shutil.rmtree(holder, ignore_errors=True)
-
-
-def is_holder(name: str) -> bool:
-    """Whether a file of this name is a holder that a killed process left."""
-    return _HOLDER.fullmatch(name) is not None
-
-
-def _old(holder: Path, name: str) -> Path:
-    return holder / f"{name}.old"
-
-
-def move_into_place(part: Path, target: Path) -> None:
-    """Replace the target. A folder is exchanged for the old one, where system and file system can do that.
-    Elsewhere the old one is moved aside first: a process that is killed right then leaves it in its holder.
-
-    Args:
-        part: a file or folder in a holder; in the end perhaps the old folder.
-        target: may exist.
-
-    Raises:
-        OSError: if it cannot be replaced; it is left as it was.
-    """
-    if not (part.is_dir() and target.is_dir()) or target.is_symlink():
-        os.replace(part, target)
-        return
-    if _exchange(part, target):
-        return
-    old = _old(part.parent, target.name)
-    os.replace(target, old)
-    try:
-        os.replace(part, target)
-    except OSError:
-        os.replace(old, target)
-        raise
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Whether the two paths were exchanged; False = not possible here."""
-    try:
-        system: Any = ctypes.CDLL(None, use_errno=True)
-        if sys.platform == "darwin":
-            return bool(system.renamex_np(os.fsencode(one), os.fsencode(other), _EXCHANGE) == 0)
-        paths = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
-        return bool(system.renameat2(*paths, _EXCHANGE) == 0)
-    except (AttributeError, OSError, TypeError):  # no such function; on Windows, no such library
-        return False
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True

@@ -4,15 +4,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import Errors, PelError
+from .file_hashes import file_hash, remembered_hash
 from .files import atomic_path, read_json, write_json
-from .replacing import is_holder, one_at_a_time
-from .verified_files import file_hash, remembered_hash
+from .replacing import is_staging_dir, one_at_a_time
 
 MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
@@ -68,11 +68,16 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
     path = path.resolve()
     with one_at_a_time(path), atomic_path(path) as part:
 
+        def without(folder: str, names: list[str]) -> set[str]:
+            replaced = {*rewritten, MANIFEST} if Path(folder) == path else set()
+            return {name for name in names if name in replaced or is_staging_dir(name)}
+
         def link_files() -> None:
             shutil.rmtree(part, ignore_errors=True)
-            part.mkdir()
             if path.is_dir():
-                _link_files(path, part, {*rewritten, MANIFEST})
+                shutil.copytree(path, part, copy_function=_link, ignore=without)
+            else:
+                part.mkdir()
 
         read_whole(path, link_files)
         yield part
@@ -115,21 +120,6 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_ctime_ns
 
 
-def _link_files(source: Path, target: Path, without: Set[str]) -> None:
-    for file in source.iterdir():
-        if file.name in without or is_holder(file.name):
-            continue
-        if file.is_dir():
-            shutil.copytree(file, target / file.name, copy_function=_link, ignore=_holders)
-        else:
-            _link(str(file), str(target / file.name))
-
-
-def _holders(folder: str, names: list[str]) -> set[str]:
-    """What an interrupted write left."""
-    return {name for name in names if is_holder(name)}
-
-
 def _link(source: str, target: str) -> None:
     try:
         os.link(os.path.realpath(source), target)  # a relative link would point elsewhere
@@ -149,7 +139,7 @@ def write_manifest(path: Path, *, kind: str, version: int) -> None:
     write_json(path / MANIFEST, {"kind": kind, "format": version, "files": files})
 
 
-def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = False) -> None:
+def check_folder(path: Path, *, kind: str, version: int) -> None:
     """Compare a folder with its manifest: kind, format version, and the size and hash of every file. A large
     file (over 1 MiB) is read once and then again when it has changed, see ``remembered_hash``.
 
@@ -157,7 +147,6 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
         path: the folder.
         kind: the expected kind.
         version: the expected version of the format.
-        every_hash: read all files now, and check the saved folders inside.
 
     Raises:
         PelError: if the folder is missing, damaged, or another kind or version.
@@ -167,22 +156,20 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
         raise PelError(Errors.E007.format(kind=kind, path=path, got=f"one with a saved {manifest['kind']}"))
     if manifest["format"] != version:
         raise PelError(Errors.E005.format(kind=kind, path=path, expected=version, got=manifest["format"]))
-    _check_files(path, kind, manifest["files"], every_hash)
+    _check_files(path, manifest, read_all=False)
 
 
-def _check_files(path: Path, kind: str, files: Mapping[str, dict[str, Any]], every_hash: bool) -> None:
-    for name, entry in files.items():
+def _check_files(path: Path, manifest: dict[str, Any], *, read_all: bool) -> None:
+    kind = manifest["kind"]
+    for name, entry in manifest["files"].items():
         file = path / name
         if not os.path.isfile(file):  # pathlib's raises an OSError for a name that is too long
             raise damaged(path, kind, name, "no such file")
         if file.stat().st_size != entry["size"]:
             raise damaged(path, kind, f"{name} with {entry['size']} bytes", f"{file.stat().st_size} bytes")
-        read = file_hash if every_hash or entry["size"] <= _SMALL else remembered_hash
+        read = file_hash if read_all or entry["size"] <= _SMALL else remembered_hash
         if read(file) != entry["sha256"]:
             raise damaged(path, kind, f"{name} with the SHA-256 hash of the manifest", "other content")
-        if every_hash and file.name == MANIFEST:
-            inner = _read_manifest(file.parent, file, "saved folder")
-            _check_files(file.parent, inner["kind"], inner["files"], every_hash)
 
 
 def verify_folders(path: Path) -> list[dict[str, Any]]:
@@ -204,7 +191,7 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
         if is_hidden(folder, path):
             continue  # what a killed process left
         saved = _read_manifest(folder, manifest, "saved folder")
-        _check_files(folder, saved["kind"], saved["files"], every_hash=True)
+        _check_files(folder, saved, read_all=True)
         for file in _files(folder):
             if (name := file.relative_to(folder).as_posix()) not in saved["files"]:
                 raise damaged(folder, saved["kind"], "only the files of the manifest", name)
@@ -221,18 +208,9 @@ def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
     return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
 
 
-def pack_folder(path: Path, *, kind: str) -> bytes:
-    """A folder as bytes: a line of JSON with names and sizes, then the contents, aligned.
-
-    Raises:
-        PelError: if they are more than 2 GiB.
-    """
-    names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
-    return pack_files({name: (path / name).read_bytes() for name in names}, kind=kind)
-
-
 def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
-    """As ``pack_folder``, from names and contents (anything with the buffer protocol).
+    """Files, given by names and contents (anything with the buffer protocol), as bytes: a line of JSON with
+    names and sizes, then the contents, aligned.
 
     Raises:
         PelError: if they are more than 2 GiB.
@@ -254,7 +232,7 @@ def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
     """The contents by name, without a copy.
 
     Raises:
-        PelError: if these are not bytes of ``pack_folder`` or ``pack_files``.
+        PelError: if these are not bytes of ``pack_files``.
     """
     view = memoryview(data)
     start = bytes(view[: min(len(view), 1 << 20)]).find(b"\n") + 1
@@ -274,17 +252,6 @@ def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
     return files
 
 
-def unpack_folder(data: Buffer, path: Path, *, kind: str) -> None:
-    """Write the files of ``pack_folder`` to a new folder.
-
-    Raises:
-        PelError: if these are not such bytes.
-    """
-    for name, content in unpack_files(data, kind=kind).items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(content)
-
-
 def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
     """Save an object to bytes, given a function that saves it to a folder.
 
@@ -298,9 +265,11 @@ def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
     Raises:
         PelError: if they are more than 2 GiB.
     """
-    with tempfile.TemporaryDirectory(prefix="spacy_pel_") as holder:
-        save(Path(holder) / "data")
-        return pack_folder(Path(holder) / "data", kind=kind)
+    with tempfile.TemporaryDirectory(prefix="spacy_pel_") as staging:
+        path = Path(staging) / "data"
+        save(path)
+        files = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+        return pack_files(dict(sorted(files.items())), kind=kind)
 
 
 def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
@@ -319,9 +288,12 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
         PelError: if these are not such bytes.
     """
     # Windows cannot delete mapped files: there the folder is left for the system to clean up
-    with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as holder:
-        unpack_folder(data, Path(holder) / "data", kind=kind)
-        return load(Path(holder) / "data")
+    with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as staging:
+        path = Path(staging) / "data"
+        for name, content in unpack_files(data, kind=kind).items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_bytes(content)
+        return load(path)
 
 
 def _read_manifest(path: Path, file: Path, kind: str) -> dict[str, Any]:

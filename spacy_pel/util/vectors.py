@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def widen(vectors: "Tensor") -> "Tensor":
+def at_least_float32(vectors: "Tensor") -> "Tensor":
     """Half precision has too few digits for scores that a loss multiplies.
 
     Returns:

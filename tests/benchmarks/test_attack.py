@@ -6,8 +6,6 @@ import time
 import zlib
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from benchmarks.attack.__main__ import attacks, main, table_of
 from benchmarks.attack.mutations import changes_by_name, mutated
@@ -26,6 +24,8 @@ from benchmarks.attack.runner import (
 )
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
+
+pytestmark = pytest.mark.slow
 
 
 def reads(paths, out):
@@ -67,17 +67,12 @@ def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
         ("at {0}/given/tiny.txt, line 3", True),
         ("at {0}/given/tiny.txt.gz.", True),
         ("in tiny.txt: got 5", True),
-        ("at {0}/pipeline/kb, got nothing", True),
         ("at {0}/pipeline/kb/vocab", True),
         ("the kb, its vocab and the tiny text", False),
         ("at {0}/given, got nothing", False),
         ("at {0}/given/other.txt", True),
-        ("at {0}/given/", False),
-        ("at {0}", False),
         ("in mytiny.txt", False),
-        ("in tiny.txt_old", False),
         ("at {0}/given/ {{, got nothing", True),
-        ("at {0}/given, got a folder", True),
         ("at {0}/given, got a name that ends in ''", True),
         ("in tiny.txt.bak", False),
     ],
@@ -153,17 +148,11 @@ def test_folders_and_texts(tmp_path):
         assert {path: path.read_bytes() for path in before} == before
 
 
-def test_command(tmp_path):
-    app = typer.Typer()
-    app.command()(main)
-
-    def run(*args):
-        return CliRunner().invoke(app, [str(arg) for arg in args])
-
-    done = run("--seconds", 20, "--inputs", 20, "--target", "kb-medic", "--target", "sssom")
+def test_command(tmp_path, run):
+    done = run(main, "--seconds", 20, "--inputs", 20, "--target", "kb-medic", "--target", "sssom")
     assert done.exit_code == 0, done.output
     assert "kb-medic" in done.stdout and "sssom" in done.stdout
-    again = run("--target", "kb-medic", "--number", 3, "--keep", tmp_path)
+    again = run(main, "--target", "kb-medic", "--number", 3, "--keep", tmp_path)
     assert again.exit_code == 0 and "kb-medic: " in again.stdout
     assert (tmp_path / "kb-medic" / "given").is_dir()
-    assert run("--target", "nonsense").exit_code == 2 and run("--only", "nonsense").exit_code == 2
+    assert run(main, "--target", "nonsense").exit_code == 2 and run(main, "--only", "nonsense").exit_code == 2

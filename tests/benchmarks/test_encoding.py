@@ -1,8 +1,5 @@
 """The benchmark of encoding, on a tiny encoder."""
 
-import typer
-from typer.testing import CliRunner
-
 from benchmarks.encoding import TEMPLATES, main, measure, read_mentions
 from spacy_pel.corpora import write_corpus
 from spacy_pel.types import Document, Mention
@@ -27,14 +24,11 @@ def test_documents_are_read_once_and_mentions_one_by_one(tmp_path):
     assert found["MarkedContext, 32"]["pieces"] == 18 * 32 > found["DocumentWindows, 128"]["pieces"]
 
 
-def test_the_table_has_a_row_for_each_template(tmp_path):
+def test_the_table_has_a_row_for_each_template(tmp_path, run):
     write_corpus(tmp_path / "corpus.jsonl", DOCUMENTS)
-    app = typer.Typer()
-    app.command()(main)
-    arguments = [str(tmp_path / "corpus.jsonl"), "--encoder", "random:layers=1,width=32", "--repeats", "1"]
-    result = CliRunner().invoke(app, arguments)
+    result = run(main, tmp_path / "corpus.jsonl", "--encoder", "random:layers=1,width=32", "--repeats", 1)
     assert result.exit_code == 0, result.output
     assert all(name in result.output for name in TEMPLATES) and "27 mentions" in result.output
     write_corpus(tmp_path / "empty.jsonl", [Document("d", "text", [])])
-    result = CliRunner().invoke(app, [str(tmp_path / "empty.jsonl")])
+    result = run(main, tmp_path / "empty.jsonl")
     assert result.exit_code == 2 and "got none" in result.output

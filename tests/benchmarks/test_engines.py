@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from benchmarks.engines import Run, lines_of, main, workers_of
 from benchmarks.speed import made_up_pipeline
@@ -15,7 +13,7 @@ from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.util import write_jsonl
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
 
 
 def test_lines_are_sorted_and_those_of_all_parts(tmp_path):
@@ -35,16 +33,14 @@ def test_memory_and_time_of_a_process():
     assert os.getpid() not in workers_of(os.getpid())
 
 
-def test_a_run_with_a_killed_worker(tmp_path, monkeypatch):
+def test_a_run_with_a_killed_worker(tmp_path, monkeypatch, run):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr("benchmarks.engines._EVERY", 0.02)
     monkeypatch.setattr("benchmarks.engines._MEMORY_EVERY", 0.5)
     texts = made_up_pipeline(tmp_path, 120) * 5
     write_jsonl(tmp_path / "in.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
-    app = typer.Typer()
-    app.command()(main)
-    args = [tmp_path / "pipeline", tmp_path / "in.jsonl", "--documents", "600", "--only", "local"]
-    result = CliRunner().invoke(app, [*map(str, args), "--part-size", "20"])
+    options = ["--documents", 600, "--only", "local", "--part-size", 20]
+    result = run(main, tmp_path / "pipeline", tmp_path / "in.jsonl", *options)
     assert result.exit_code == 0, (result.output, result.exception)
     killed, lost, twice, equal = result.stdout.splitlines()[-2].replace("│", " ").split()[-4:]
     assert (killed, lost, twice, equal) == ("1", "0", "0", "yes")

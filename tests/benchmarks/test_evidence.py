@@ -1,20 +1,16 @@
 """The benchmark of the kinds of evidence."""
 
 import json
-from itertools import islice
 
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from benchmarks.evidence import KINDS, first_is_right, main, measure, shuffled, without
-from benchmarks.speed import made_up_pipeline
 from spacy_pel.candidates.evidence.evidence import FEATURES
-from spacy_pel.corpora import write_corpus
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.examples import Examples
-from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable, Document, Mention
+from spacy_pel.linking.calibration import Examples
+from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
+
+pytestmark = pytest.mark.slow
 
 
 def made_up_examples(n: int = 200) -> Examples:
@@ -65,21 +61,10 @@ def test_differences_and_intervals():
     assert rows["variants"][0].difference == 0
 
 
-def test_the_command(tmp_path):
-    texts = made_up_pipeline(tmp_path, 60)
-    start, end = len("Patients had "), -len(" in this study.")
-    documents = []
-    kb = KnowledgeBase.from_disk(tmp_path / "kb")
-    ids = [entity.concept_id for entity in islice(kb.entities(), len(texts))]
-    for number, text in enumerate(texts):
-        mention = Mention(start, len(text) + end, "X", ids=(ids[number],))
-        documents.append(Document(str(number), text, [mention]))
-    write_corpus(tmp_path / "corpus.jsonl", documents)
-    app = typer.Typer()
-    app.command()(main)
-    arguments = [str(tmp_path / "pipeline"), str(tmp_path / "corpus.jsonl")]
-    done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "found.json")])
+def test_the_command(made_up, tmp_path, run):
+    folder, documents = made_up
+    done = run(main, folder / "pipeline", folder / "corpus.jsonl", "--output", tmp_path / "evidence.json")
     assert done.exit_code == 0, done.output
     assert all(kind in done.output for kind in KINDS)
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert found["mentions"] == len(documents) and set(found["without"]) == set(KINDS)
+    written = json.loads((tmp_path / "evidence.json").read_text())
+    assert written["mentions"] == len(documents) and set(written["without"]) == set(KINDS)

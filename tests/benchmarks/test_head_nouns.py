@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from benchmarks.head_nouns import NAMED, REST, UNNAMED, kinds_of, main
 from spacy_pel.corpora import write_corpus
@@ -49,9 +47,7 @@ def test_bare_mentions_are_told_from_others(a_kb):
 
 
 def test_a_word_is_bare_in_its_own_text_alone(a_kb):
-    document = a_document()
-    alone = Document("d", TEXT, document.mentions[1:2])
-    assert kinds_of(alone, a_kb) == [REST]
+    assert kinds_of(Document("d", TEXT, a_document().mentions[1:2]), a_kb) == [REST]
 
 
 def test_an_id_that_was_replaced_is_followed(a_kb):
@@ -60,25 +56,22 @@ def test_an_id_that_was_replaced_is_followed(a_kb):
     assert kinds_of(a_document(), a_kb) == [REST, UNNAMED, REST, NAMED, REST]
 
 
-def test_the_command(a_kb, tmp_path):
+def test_the_command(a_kb, tmp_path, run):
     write_corpus(tmp_path / "corpus.jsonl", [a_document()])
     for name in "ab":
         encoder = BiEncoder(name="random:layers=1,width=32", tied=True)
         encoder.initialize()
         encoder.to_disk(tmp_path / name)
-    app = typer.Typer()
-    app.command()(main)
-    arguments = [str(tmp_path / "kb"), str(tmp_path / "corpus.jsonl"), "--output", str(tmp_path / "out.json")]
-    encoders = [option for name in "ab" for option in ("--encoder", str(tmp_path / name))]
-    done = CliRunner().invoke(app, [*arguments, *encoders])
+    options = ["--encoder", tmp_path / "a", "--encoder", tmp_path / "b", "--output", tmp_path / "out.json"]
+    done = run(main, tmp_path / "kb", tmp_path / "corpus.jsonl", *options)
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["mentions"] == {UNNAMED: 1, NAMED: 1, REST: 3}
     assert list(found["encoders"]) == [str(tmp_path / name) for name in "ab"]
     for row in found["encoders"].values():
         assert set(row) == {UNNAMED, NAMED, REST}
-    missing = CliRunner().invoke(app, [str(tmp_path / "none"), *arguments[1:], *encoders])
+    missing = run(main, tmp_path / "none", tmp_path / "corpus.jsonl", *options)
     assert missing.exit_code == 2 and "Error:" in missing.output
     write_corpus(tmp_path / "empty.jsonl", [Document("d", TEXT, [])])
-    empty = CliRunner().invoke(app, [arguments[0], str(tmp_path / "empty.jsonl"), *encoders])
+    empty = run(main, tmp_path / "kb", tmp_path / "empty.jsonl", *options)
     assert empty.exit_code == 2 and "Expected mentions" in empty.output

@@ -11,6 +11,8 @@ from rich.console import Console
 from benchmarks.kills import CASES, Case, in_child, state_of, try_case
 from spacy_pel.util.saved_folder import write_folder
 
+pytestmark = pytest.mark.slow
+
 
 def test_children_answer_fail_or_are_killed():
     assert in_child(lambda: "x" * 200_000)[0] == "x" * 200_000  # more than a pipe holds

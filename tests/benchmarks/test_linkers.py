@@ -1,27 +1,21 @@
 """The peers of the benchmark, and the benchmark itself on a few mentions."""
 
-import importlib
 import json
-from pathlib import Path
 
 import pytest
 import spacy
-from typer.testing import CliRunner
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
 
 pytest.importorskip("scispacy")
-ROOT = Path(__file__).parents[2]
+from benchmarks import peers  # noqa: E402
+from benchmarks.linkers import main  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
 NAMES = ["aspirin", "ibuprofen", "heart attack", "heart failure", "kidney stone", "kidney failure", "fever"]
-
-
-@pytest.fixture(scope="module")
-def peers():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT))
-        yield importlib.import_module("benchmarks.peers")
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +31,14 @@ def corpus(*gold):
     return documents
 
 
-def test_scispacy_finds_similar_names(peers, kb):
+def test_scispacy_finds_similar_names(kb):
     answers = peers.ScispacyLinker(kb).rank(["heart attacks", "fever", "heart attacks", "zzz"])
     assert answers[0].candidates[0][0] == "C2" and answers[0] == answers[2]
     assert answers[1].candidates[0] == ("C6", pytest.approx(1.0)) and answers[1].nil_score < 0.01
     assert answers[3].candidates == [] and answers[3].nil_score == 1.0
 
 
-def test_prior_counts_and_falls_back(peers, kb):
+def test_prior_counts_and_falls_back(kb):
     named = [("failure", ["C3"])] * 3 + [("Failure", ["C5"]), ("failure", ["X9"]), ("odd", ["X9"])]
     prior = peers.FrequencyPrior(kb, named)
     other = peers.Answer([("C5", 0.9), ("C0", 0.8)], 0.1)
@@ -55,35 +49,31 @@ def test_prior_counts_and_falls_back(peers, kb):
     assert unknown.candidates == other.candidates and unknown.nil_score == pytest.approx(0.55)
 
 
-def test_benchmark_runs_and_keeps_the_answers(peers, kb, tmp_path):
-    linkers = importlib.import_module("benchmarks.linkers")
+def test_benchmark_runs_and_keeps_the_answers(kb, tmp_path, run):
     kb.to_disk(tmp_path / "kb")
     train = corpus(("failure", "C3"), ("failure", "C3"), ("failure", "C5"))
     test = corpus(("failure", "C3"), ("failure", "C5"), ("fever", "C6"), ("gadget", "X1"))
     write_corpus(tmp_path / "train.jsonl", train)
     write_corpus(tmp_path / "test.jsonl", test)
-    args = ["--kb", str(tmp_path / "kb"), "--cache", str(tmp_path / "cache")]
-    args += ["--corpus", str(tmp_path / "test.jsonl"), "--train", str(tmp_path / "train.jsonl")]
-    app = linkers.typer.Typer()
-    app.command()(linkers.main)
+    args = ["--kb", tmp_path / "kb", "--cache", tmp_path / "cache"]
+    args += ["--corpus", tmp_path / "test.jsonl", "--train", tmp_path / "train.jsonl"]
     tables = []
-    for run in ("first", "second"):
-        result = CliRunner().invoke(app, [*args, "--output", str(tmp_path / run)], catch_exceptions=False)
+    for output in (tmp_path / "first", tmp_path / "second"):
+        result = run(main, *args, "--output", output)
         assert result.exit_code == 0, result.stderr
         assert "frequency prior" in result.stdout and "scispaCy" in result.stdout
-        tables.append(json.loads((tmp_path / run / "linkers.json").read_text()))
-        assert (tmp_path / run / "recall.png").is_file() and (tmp_path / run / "nil.png").is_file()
+        tables.append(json.loads((output / "linkers.json").read_text()))
+        assert (output / "recall.png").is_file() and (output / "nil.png").is_file()
     assert tables[0] == tables[1]  # the rate too: the second run took the first one's answers
     prior = tables[0]["linkers"]["frequency prior"]
     assert prior["recall@1"] == pytest.approx(2 / 3) and prior["recall@5"] == 1.0
     assert (prior["n_nil"], prior["n_seen"], prior["nil_aupr"]) == (1, 2, 1.0)
-    result = CliRunner().invoke(app, [*args[2:], "--output", str(tmp_path / "x")])
+    result = run(main, *args[2:], "--output", tmp_path / "x")
     assert result.exit_code == 2 and "--pipeline or --kb" in result.stderr
 
 
-def test_pipelines_under_names_and_their_differences(kb, tmp_path):
+def test_pipelines_under_names_and_their_differences(kb, tmp_path, run):
     """Two pipelines with one KB, of which one has vectors so narrow that names collide."""
-    linkers = importlib.import_module("benchmarks.linkers")
     kb.to_disk(tmp_path / "kb")
     for name, length in (("whole", 16), ("other", 1)):
         nlp = spacy.blank("en")
@@ -94,12 +84,9 @@ def test_pipelines_under_names_and_their_differences(kb, tmp_path):
     write_corpus(tmp_path / "train.jsonl", corpus(("fever", "C6")))
     test = corpus(("aspirin", "C0"), ("fever", "C6"), ("heart attack", "C2"), ("gadget", "X1"))
     write_corpus(tmp_path / "test.jsonl", test)
-    app = linkers.typer.Typer()
-    app.command()(linkers.main)
-    args = ["--corpus", str(tmp_path / "test.jsonl"), "--train", str(tmp_path / "train.jsonl")]
-    args += ["--output", str(tmp_path / "out")]
+    args = ["--corpus", tmp_path / "test.jsonl", "--train", tmp_path / "train.jsonl", "--output", tmp_path / "out"]
     pipelines = ["--pipeline", f"ours={tmp_path / 'whole'}", "--pipeline", f"small={tmp_path / 'other'}"]
-    result = CliRunner().invoke(app, [*args, *pipelines], catch_exceptions=False)
+    result = run(main, *args, *pipelines)
     assert result.exit_code == 0, result.stderr
     assert "ours minus each other linker" in result.stdout and "P(right) ECE" in result.stdout
     found = json.loads((tmp_path / "out" / "linkers.json").read_text())
@@ -113,10 +100,11 @@ def test_pipelines_under_names_and_their_differences(kb, tmp_path):
         unseen = metrics["ours"]["accuracy_unseen"] - metrics[name]["accuracy_unseen"]
         assert by_metric["recall@1 unseen"]["difference"] == pytest.approx(unseen)
 
-    twice = CliRunner().invoke(app, [*args, "--pipeline", "x", "--pipeline", "y"])
-    assert twice.exit_code == 2 and "a name of its own for each pipeline" in twice.stderr
-    peer = CliRunner().invoke(app, [*args, "--pipeline", "scispaCy=x"])
-    assert peer.exit_code == 2 and "scispaCy" in peer.stderr
     KnowledgeBase.build([Entity("Z1", "fever", ())], tmp_path / "other_kb")
-    mixed = CliRunner().invoke(app, [*args, *pipelines[:2], "--kb", str(tmp_path / "other_kb")])
-    assert mixed.exit_code == 2 and "the same KB" in mixed.stderr
+    for options, message in (
+        (["--pipeline", "x", "--pipeline", "y"], "a name of its own for each pipeline"),
+        (["--pipeline", "scispaCy=x"], "scispaCy"),
+        ([*pipelines[:2], "--kb", tmp_path / "other_kb"], "the same KB"),
+    ):
+        refused = run(main, *args, *options)
+        assert refused.exit_code == 2 and message in refused.stderr

@@ -2,8 +2,6 @@
 
 import json
 
-from typer.testing import CliRunner
-
 from benchmarks.mining import main, part_of
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
@@ -30,18 +28,13 @@ def test_parts_keep_the_gold_entities():
     assert part_of(kb, mentions, 1000, 8)[0] is kb
 
 
-def test_the_table_has_a_row_for_each_size(tmp_path):
-    import typer
-
+def test_the_table_has_a_row_for_each_size(tmp_path, run):
     KnowledgeBase.build(ENTITIES, tmp_path / "kb")
     HashEmbed(width=32).to_disk(tmp_path / "model")
     write_corpus(tmp_path / "corpus.jsonl", DOCUMENTS)
-    app = typer.Typer()
-    app.command()(main)
-    arguments = [str(tmp_path / name) for name in ("kb", "model", "corpus.jsonl")]
     sizes = ["--entities", "30", "--entities", "60", "--mentions", "10", "--depth", "5"]
-    kinds = ["--index", "flat", "--index", "ivf", "--output", str(tmp_path / "rows.jsonl")]
-    result = CliRunner().invoke(app, [*arguments, *sizes, *kinds])
+    kinds = ["--index", "flat", "--index", "ivf", "--output", tmp_path / "rows.jsonl"]
+    result = run(main, tmp_path / "kb", tmp_path / "model", tmp_path / "corpus.jsonl", *sizes, *kinds)
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert [(row["entities"], row["index"]) for row in rows] == [

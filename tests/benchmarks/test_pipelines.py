@@ -1,22 +1,18 @@
 """The benchmark that compares pipelines on weights that are fitted on the corpus itself."""
 
 import json
-from itertools import islice
 
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from benchmarks.pipelines import MEASURES, Run, compare, main, run_of
-from benchmarks.speed import made_up_pipeline
 from spacy_pel.candidates.evidence.evidence import FEATURES
-from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.calibration import Examples
 from spacy_pel.linking.query import MentionQuery
-from spacy_pel.types import CandidateTable, Document, Mention
+from spacy_pel.types import CandidateTable
+
+pytestmark = pytest.mark.slow
 
 
 def a_run(first, found, unseen) -> Run:
@@ -56,27 +52,16 @@ def test_an_entity_that_is_no_candidate_is_not_found():
     assert run.documents.max() == 49 and len(run.surfaces) == 200
 
 
-def test_the_command(tmp_path):
-    texts = made_up_pipeline(tmp_path, 60)
-    start, end = len("Patients had "), -len(" in this study.")
-    kb = KnowledgeBase.from_disk(tmp_path / "kb")
-    ids = [entity.concept_id for entity in islice(kb.entities(), len(texts))]
-    documents = [
-        Document(str(number), text, [Mention(start, len(text) + end, "X", ids=(ids[number],))])
-        for number, text in enumerate(texts)
-    ]
-    write_corpus(tmp_path / "corpus.jsonl", documents)
+def test_the_command(made_up, tmp_path, run):
+    folder, _ = made_up
     again = tmp_path / "again"
-    again.symlink_to(tmp_path / "pipeline", target_is_directory=True)
-    app = typer.Typer()
-    app.command()(main)
-    pipelines = ["--pipeline", str(tmp_path / "pipeline"), "--pipeline", str(again)]
-    arguments = [str(tmp_path / "corpus.jsonl"), *pipelines, "--output", str(tmp_path / "found.json")]
-    done = CliRunner().invoke(app, arguments)
+    again.symlink_to(folder / "pipeline", target_is_directory=True)
+    options = ["--pipeline", folder / "pipeline", "--pipeline", again, "--output", tmp_path / "pipelines.json"]
+    done = run(main, folder / "corpus.jsonl", *options)
     assert done.exit_code == 0, done.output
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert found["mentions"] == {"recall@1": 60, "recall@1, seen": 0, "recall@1, unseen": 60, "candidates": 60}
-    one, other = found["pipelines"].values()
+    written = json.loads((tmp_path / "pipelines.json").read_text())
+    assert written["mentions"] == {"recall@1": 60, "recall@1, seen": 0, "recall@1, unseen": 60, "candidates": 60}
+    one, other = written["pipelines"].values()
     assert one == other and one["recall@1"]["difference"] == 0 and one["candidates"]["b"] > 0.5
-    missing = CliRunner().invoke(app, [str(tmp_path / "none.jsonl"), *pipelines])
+    missing = run(main, tmp_path / "none.jsonl", *options)
     assert missing.exit_code == 2 and "Error:" in missing.output

@@ -5,27 +5,11 @@ import time
 
 import pytest
 import spacy
-import typer
-from typer.testing import CliRunner
 
-from benchmarks.speed import made_up_pipeline
 from benchmarks.stages import ENCODE, REST, Stopwatch, main, measure, stages_of
-from spacy_pel.corpora import write_corpus
 from spacy_pel.index import EntityIndex
-from spacy_pel.types import Document, Mention
 
-
-def annotated(texts):
-    start = len("Patients had ")
-    end = -len(" in this study.")
-    return [Document(str(number), text, [Mention(start, len(text) + end, "X")]) for number, text in enumerate(texts)]
-
-
-@pytest.fixture(scope="module")
-def made_up(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("stages")
-    documents = annotated(made_up_pipeline(folder, 120))
-    return folder / "pipeline", documents
+pytestmark = pytest.mark.slow
 
 
 def test_a_stage_inside_another_counts_for_itself_only():
@@ -40,8 +24,8 @@ def test_a_stage_inside_another_counts_for_itself_only():
 
 
 def test_every_stage_runs_and_nothing_stays_wrapped(made_up):
-    pipeline, documents = made_up
-    nlp = spacy.load(pipeline)
+    folder, documents = made_up
+    nlp = spacy.load(folder / "pipeline")
     before, started = EntityIndex.search_groups, time.process_time()
     n_mentions, seconds = measure(nlp, documents[5:30], warm_up=documents[:5])
     assert n_mentions == 25 and EntityIndex.search_groups is before
@@ -51,18 +35,13 @@ def test_every_stage_runs_and_nothing_stays_wrapped(made_up):
     assert 0 < seconds[ENCODE] < sum(seconds.values()) <= time.process_time() - started
 
 
-def test_the_table_has_a_row_for_each_stage(made_up, tmp_path):
-    pipeline, documents = made_up
-    write_corpus(tmp_path / "corpus.jsonl", documents)
-    app = typer.Typer()
-    app.command()(main)
-    arguments = [str(pipeline), str(tmp_path / "corpus.jsonl"), "--documents", "12", "--warm-up", "3"]
-    done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "stages.json")])
+def test_the_table_has_a_row_for_each_stage(made_up, tmp_path, run):
+    folder, _ = made_up
+    options = ["--documents", 12, "--warm-up", 3, "--output", tmp_path / "stages.json"]
+    done = run(main, folder / "pipeline", folder / "corpus.jsonl", *options)
     assert done.exit_code == 0, done.output
-    found = json.loads((tmp_path / "stages.json").read_text())
-    assert found["mentions"] == 12 and "12 mentions in 12 documents" in done.output
-    assert all(stage in done.output for stage in found["cpu_seconds"])
-    assert "all but the encoder" in done.output
-    write_corpus(tmp_path / "empty.jsonl", [Document("d", "No mention.", [])])
-    done = CliRunner().invoke(app, [str(pipeline), str(tmp_path / "empty.jsonl"), "--warm-up", "0"])
+    written = json.loads((tmp_path / "stages.json").read_text())
+    assert written["mentions"] == 12 and "12 mentions in 12 documents" in done.output
+    assert all(stage in done.output for stage in [*written["cpu_seconds"], "all but the encoder"])
+    done = run(main, folder / "pipeline", folder / "empty.jsonl", "--warm-up", 0)
     assert done.exit_code == 2 and "got none" in done.output

@@ -9,11 +9,11 @@ from rich.console import Console
 from benchmarks.teach import corrections_of, link, plot, read_mentions, run, show
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.nil.pretrained import PretrainedLogisticNil
+from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import Document, Entity, Mention
 
 NAMES = ["aspirin", "fever", "asthma", "stroke"]
@@ -24,8 +24,8 @@ SLANG = ["asa", "hot", "wheeze", "insult"]  # what the texts call them
 def linker():
     kb = KnowledgeBase([Entity(f"C{i}", name) for i, name in enumerate(NAMES)])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
-    return Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
 
 
 def documents(n):

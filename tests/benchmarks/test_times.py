@@ -1,7 +1,6 @@
 """The table of times, from folders as trainings, studies and evaluations leave them."""
 
 import pytest
-from typer.testing import CliRunner
 
 from benchmarks.times import HEAD, Times, cells, joined, main, read_times, table_rows
 from spacy_pel.errors import PelError
@@ -46,16 +45,12 @@ def test_a_row_for_each_generator(folders):
     ]
 
 
-def test_command(folders, tmp_path):
-    import typer
-
-    app = typer.Typer()
-    app.command()(main)
+def test_command(folders, tmp_path, run):
     given = [f"ours={folders / 'train'},{folders / 'test'}", str(folders / "study")]
-    done = CliRunner().invoke(app, [*given, "--output", str(tmp_path / "times.md")])
+    done = run(main, *given, "--output", tmp_path / "times.md")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0] == f"| {' | '.join(HEAD)} |" and lines[2] == "| ours | 1.0 | 23 | 6.0 | 123.4 | 2.5 | here |"
     assert lines[3].endswith("study | 2.0 | – | – | 50.0 | – | – |")
     assert (tmp_path / "times.md").read_text() == done.stdout
-    assert CliRunner().invoke(app, [str(folders / "none")]).exit_code == 2
+    assert run(main, folders / "none").exit_code == 2

@@ -8,6 +8,8 @@ from rich.console import Console
 
 from benchmarks.training_cost import CASES, Sizes, made_up_batch, measure, table_of
 
+pytestmark = pytest.mark.slow
+
 TINY = Sizes(batch_size=3, n_negatives=2, mention_length=6, entity_length=4)
 
 

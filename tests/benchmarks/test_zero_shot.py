@@ -4,8 +4,6 @@ import json
 
 import pytest
 import spacy
-import typer
-from typer.testing import CliRunner
 
 from benchmarks import zero_shot
 from benchmarks.linkers import OURS
@@ -14,6 +12,8 @@ from benchmarks.zero_shot import METRICS, main, table_of
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
+
+pytestmark = pytest.mark.slow
 
 NAMES = ["aspirin", "ibuprofen", "heart attack", "heart failure", "kidney stone", "kidney failure", "fever"]
 TINY = "random:layers=1,width=384"
@@ -36,14 +36,8 @@ def worlds(tmp_path):
     return tmp_path / "worlds"
 
 
-def run(*args):
-    app = typer.Typer()
-    app.command()(main)
-    return CliRunner().invoke(app, [str(arg) for arg in args])
-
-
-def test_the_command(worlds, tmp_path, monkeypatch):
-    done = run(worlds, tmp_path / "out", "--untrained", TINY)
+def test_the_command(worlds, tmp_path, monkeypatch, run):
+    done = run(main, worlds, tmp_path / "out", "--untrained", TINY)
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out" / "zero_shot.json").read_text())
     found = report["worlds"]["SMALL"]
@@ -61,37 +55,37 @@ def test_the_command(worlds, tmp_path, monkeypatch):
     built = tmp_path / "out" / "built" / "SMALL" / OURS
     kb = worlds / "SMALL" / "kb"
     assert zero_shot.build(kb, tmp_path, tmp_path, built) == built / "pipeline"  # what is there is used
-    again = run(worlds, tmp_path / "out", "--untrained", "package:other")
+    again = run(main, worlds, tmp_path / "out", "--untrained", "package:other")
     assert again.exit_code == 2 and "Choose another output folder" in again.output
 
 
-def test_no_worlds(tmp_path):
-    done = run(tmp_path, tmp_path / "out")
+def test_no_worlds(tmp_path, run):
+    done = run(main, tmp_path, tmp_path / "out")
     assert done.exit_code == 2 and "kb-worlds" in done.output
 
 
-def test_means_and_differences():
-    def world(*values, unseen=0.5, n_seen=3):
-        linkers = {
-            name: {"recall@1": value, "accuracy_unseen": unseen, "n": 12, "n_nil": 2, "n_seen": n_seen}
-            for name, value in zip((OURS, "peer"), values, strict=True)
-        }
-        return {"linkers": linkers, "differences": {"peer": {"recall@1": {"difference": 0.1, "low": 0, "high": 0.2}}}}
+def world(*values, unseen=0.5, n_seen=3):
+    linkers = {
+        name: {"recall@1": value, "accuracy_unseen": unseen, "n": 12, "n_nil": 2, "n_seen": n_seen}
+        for name, value in zip((OURS, "peer"), values, strict=True)
+    }
+    interval = {"difference": 0.1, "low": 0, "high": 0.2}
+    return {"linkers": linkers, "differences": {"peer": {"recall@1": interval, "recall@1 unseen": interval}}}
 
-    table = table_of({"A": world(0.9, 0.8), "B": world(0.5, 0.2)}, "recall@1", "recall@1")
-    cells = [list(column.cells) for column in table.columns]
+
+def columns_of(table):
+    return [list(column.cells) for column in table.columns]
+
+
+def test_means_and_differences():
+    cells = columns_of(table_of({"A": world(0.9, 0.8), "B": world(0.5, 0.2)}, "recall@1", "recall@1"))
     assert cells[1] == ["10", "10", ""] and cells[2] == ["90.0", "50.0", "70.0"]
     assert cells[3] == ["80.0 (+10.0 [+0.0, +20.0])", "20.0 (+10.0 [+0.0, +20.0])", "50.0 (+20.0)"]
 
 
 def test_a_world_without_unseen_entities():
-    seen = {"linkers": {}, "differences": {"peer": {"recall@1 unseen": {"difference": 0.1, "low": 0, "high": 0.2}}}}
-    known, new = ({**seen, "linkers": {}} for _ in range(2))
-    for found, unseen, n_seen in ((known, None, 10), (new, 0.4, 4)):
-        for name in (OURS, "peer"):
-            found["linkers"][name] = {"accuracy_unseen": unseen, "n": 12, "n_nil": 2, "n_seen": n_seen}
-    table = table_of({"KNOWN": known, "NEW": new}, "accuracy_unseen", "recall@1 unseen")
-    cells = [list(column.cells) for column in table.columns]
+    worlds = {"KNOWN": world(1, 1, unseen=None, n_seen=10), "NEW": world(1, 1, unseen=0.4, n_seen=4)}
+    cells = columns_of(table_of(worlds, "accuracy_unseen", "recall@1 unseen"))
     assert cells[1] == ["0", "6", ""] and cells[2] == ["–", "40.0", "40.0"] and cells[3][0] == "–"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.types import MentionInText
 
@@ -25,9 +25,9 @@ def bound(kb, encoder, make_index):
 def test_candidates_are_those_of_the_index(kb, encoder, make_index, bound):
     surfaces = [mention.surface for mention in MENTIONS]
     for top_k, row_k in ((4, 128), (200, 400)):
-        table = bound.generate(kb, MENTIONS, top_k=top_k)
+        table = bound.find_candidates(kb, MENTIONS, top_k=top_k)
         vectors = encoder.encode_mentions(MENTIONS)
-        expected = gather_evidence(kb, make_index(kb), vectors, surfaces, row_k=row_k, top_k=top_k)
+        expected = find_candidates(kb, make_index(kb), vectors, surfaces, row_k=row_k, top_k=top_k)
         assert table.kb_rows.tolist() == expected.kb_rows.tolist()
         assert table.offsets.tolist() == expected.offsets.tolist()
         np.testing.assert_array_equal(table.vectors, vectors)
@@ -42,7 +42,7 @@ def test_so_many_rows_are_looked_at(kb, bound, monkeypatch):
     monkeypatch.setattr(index, "search_groups", lambda v, k, *rest: asked.append(k) or search(v, k, *rest))
     for row_k, top_k in ((128, 4), (128, 100), (300, 100)):
         bound.row_k = row_k
-        bound.generate(kb, MENTIONS[:1], top_k=top_k)
+        bound.find_candidates(kb, MENTIONS[:1], top_k=top_k)
     assert asked == [128, 200, 300]  # among names and among mentions, in one search
 
 
@@ -59,9 +59,9 @@ def test_each_distinct_mention_is_encoded_once(kb, encoder, make_index):
     generator = BiEncoderCandidates()
     generator.bind(Counting(), make_index(kb))
     elsewhere = MentionInText("Heart attack, again.", 0, 12)
-    generator.generate(kb, [*MENTIONS, elsewhere])
+    generator.find_candidates(kb, [*MENTIONS, elsewhere])
     assert asked == [[*mentions_of("Heart attack", "renal failure", "cold"), elsewhere]]
-    assert len(generator.generate(kb, [])) == 0 and len(asked) == 1
+    assert len(generator.find_candidates(kb, [])) == 0 and len(asked) == 1
 
 
 def test_it_holds_no_vectors_of_its_own(kb, bound, tmp_path):
@@ -71,8 +71,8 @@ def test_it_holds_no_vectors_of_its_own(kb, bound, tmp_path):
     for copy in copies:
         assert copy.settings == {"row_k": 77}
         with pytest.raises(PelError, match="PEL-E456.*BiEncoderCandidates"):
-            copy.generate(kb, MENTIONS)
+            copy.find_candidates(kb, MENTIONS)
     copies[0].bind(*bound._bound)
     assert copies[0].fingerprint == bound.fingerprint != copies[1].fingerprint
-    table = copies[0].generate(kb, MENTIONS)
-    assert table.kb_rows.tolist() == bound.generate(kb, MENTIONS).kb_rows.tolist()
+    table = copies[0].find_candidates(kb, MENTIONS)
+    assert table.kb_rows.tolist() == bound.find_candidates(kb, MENTIONS).kb_rows.tolist()

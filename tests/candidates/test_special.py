@@ -9,8 +9,7 @@ import pytest
 from spacy_pel.candidates.bm25 import BM25
 from spacy_pel.candidates.dense_synonyms import DenseSynonyms
 from spacy_pel.candidates.loading import make_generator
-from spacy_pel.candidates.names import NameTable
-from spacy_pel.candidates.words import words_of
+from spacy_pel.candidates.names import NameTable, words_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
@@ -58,7 +57,7 @@ def test_bm25_equals_the_formula(kb):
             for entity_id in ids:
                 if score > 0:
                     expected[entity_id] = max(expected.get(entity_id, 0.0), score)
-        table = generator.generate(kb, mentions_of(surface))
+        table = generator.find_candidates(kb, mentions_of(surface))
         got = dict(zip(found(kb, table)[0], table.features["name"].tolist(), strict=True))
         assert got == pytest.approx(expected, rel=1e-4)
 
@@ -70,7 +69,7 @@ def test_dense_is_the_cosine_of_lower_cased_names(kb, pooling):
     encoder = generator._new_encoder()
     encoder.initialize()
     assert encoder.encode_names(["ASPIRIN"]) == pytest.approx(encoder.encode_names(["aspirin"]))
-    table = generator.generate(kb, mentions_of("Renal Failure"), top_k=100)
+    table = generator.find_candidates(kb, mentions_of("Renal Failure"), top_k=100)
     query = encoder.encode_names(["renal failure"])[0].astype(np.float64)
     for row, score in zip(table.kb_rows.tolist(), table.features["name"].tolist(), strict=True):
         names = encoder.encode_names(kb.names_at([row])[0]).astype(np.float64)
@@ -78,19 +77,11 @@ def test_dense_is_the_cosine_of_lower_cased_names(kb, pooling):
     assert len(table.kb_rows) == len(ENTITIES)
 
 
-def test_dense_cuts_long_names(kb):
-    generator = DenseSynonyms(name=TINY, max_length=8)
-    generator.build(kb)
-    long = "acetylsalicylic"
-    ids = found(kb, generator.generate(kb, mentions_of(long, long + " and more that is not read")))
-    assert ids[0] == ids[1]
-
-
 def test_dense_codes_and_backends(kb):
     half, whole = DenseSynonyms(name=TINY, codes="fp16"), DenseSynonyms(name=TINY)
     for generator in (half, whole):
         generator.build(kb)
-    tables = [one.generate(kb, mentions_of("heart attack")) for one in (half, whole)]
+    tables = [one.find_candidates(kb, mentions_of("heart attack")) for one in (half, whole)]
     assert tables[0].features["name"] == pytest.approx(tables[1].features["name"], abs=2e-3)
     assert tables[0].features["name"].tolist() != tables[1].features["name"].tolist()
     with pytest.raises(PelError, match="E447"):
@@ -105,7 +96,7 @@ def test_scispacy_asks_its_own_generator(kb):
     pytest.importorskip("scispacy")
     few = make_generator("scispacy", {"neighbours": 2})
     few.build(kb)
-    table = few.generate(kb, mentions_of("kidney failure"))
+    table = few.find_candidates(kb, mentions_of("kidney failure"))
     assert 1 <= len(table.kb_rows) <= 2 and found(kb, table)[0][0] == "C2"
     assert table.features["name"][0] == pytest.approx(1.0)
 

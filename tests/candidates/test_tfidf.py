@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from spacy_pel.candidates import tfidf
+from spacy_pel.candidates.names import words_of
 from spacy_pel.candidates.tfidf import TfIdf, merge_best
-from spacy_pel.candidates.words import words_of
+from spacy_pel.candidates.vectorized_names import FoundRows
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
@@ -66,11 +66,11 @@ def test_equals_the_literal_cosine(kb, settings, kinds):
     generator = TfIdf(**settings)
     generator.build(kb)
     for surface in SURFACES:
-        table = generator.generate(kb, mentions_of(surface))
+        table = generator.find_candidates(kb, mentions_of(surface))
         expected = literal(surface, kinds)
         got = dict(zip(found(kb, table)[0], table.features["name"].tolist(), strict=True))
         assert got == pytest.approx(expected, abs=1e-5), surface
-        cut = generator.generate(kb, mentions_of(surface), top_k=3)
+        cut = generator.find_candidates(kb, mentions_of(surface), top_k=3)
         best = sorted(expected.values(), reverse=True)[:3]
         assert cut.features["name"].tolist() == pytest.approx(best, abs=1e-5)
 
@@ -82,15 +82,15 @@ def test_names_are_read_until_there_are_enough_entities(monkeypatch):
     kb = KnowledgeBase([many, *others])
     generator = TfIdf()
     generator.build(kb)
-    table = generator.generate(kb, mentions_of("kidney stone"), top_k=4)
+    table = generator.find_candidates(kb, mentions_of("kidney stone"), top_k=4)
     assert found(kb, table)[0][0] == "A" and len(table.kb_rows) == 4
 
 
 def test_merged_list_has_each_name_once():
     from numpy import array, float32
 
-    one = tfidf.FoundRows(array([4, 2, 9]), array([0.9, 0.5, 0.4], float32), array([0, 2, 3]))
-    two = tfidf.FoundRows(array([2, 7]), array([0.8, 0.8], float32), array([0, 2, 2]))
+    one = FoundRows(array([4, 2, 9]), array([0.9, 0.5, 0.4], float32), array([0, 2, 3]))
+    two = FoundRows(array([2, 7]), array([0.8, 0.8], float32), array([0, 2, 2]))
     merged = merge_best([one, two], 3, 10)
     assert merged.rows.tolist() == [4, 2, 7, 9] and merged.offsets.tolist() == [0, 3, 4]
     assert merged.scores.tolist() == pytest.approx([0.9, 0.8, 0.8, 0.4])

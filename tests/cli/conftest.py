@@ -67,6 +67,20 @@ def run(*args: Any) -> Result:
     return Result(result.exit_code, result.stdout, result.stderr)
 
 
+def done(*args: Any) -> Result:
+    """The output of a command that must succeed."""
+    result = run(*args)
+    assert result.code == 0, result.err
+    return result
+
+
+def refused(code: str, *args: Any) -> str:
+    """The messages of a command that fails with this code."""
+    result = run(*args)
+    assert result.code == 2 and f"PEL-{code}]" in result.err and "Traceback" not in result.err, result.err
+    return result.err
+
+
 def documents(n: int, names: list[str], prefix: str) -> list[Document]:
     """Documents that name two concepts each; those of UNKNOWN have ids that no KB knows."""
     made = []
@@ -80,13 +94,6 @@ def documents(n: int, names: list[str], prefix: str) -> list[Document]:
             mentions.append(Mention(start, start + len(name), "ENTITY", ids))
         made.append(Document(f"{prefix}{i}", text + " mice.", mentions))
     return made
-
-
-@pytest.fixture(autouse=True)
-def own_list_of_finished_runs(monkeypatch, tmp_path_factory):
-    """Tests leave nothing in the user's cache."""
-    path = tmp_path_factory.mktemp("cache")
-    monkeypatch.setattr("spacy_pel.engines.finished.cache_folder", lambda: path)
 
 
 @pytest.fixture(scope="session")

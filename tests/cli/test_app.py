@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from spacy_pel.cli import _app, pel_cli
+from spacy_pel.cli import _app
 from spacy_pel.cli._app import PLUGINS, PelGroup, _log_to_stderr
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.cli._output import key_values
@@ -20,7 +20,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.util import logger, progress
 from spacy_pel.util.config import load_config
 
-from .conftest import run
+from .conftest import done, run
 
 COMMANDS = """
     average calibrate compare convert debug demo evaluate explain index link mine quickstart recode
@@ -38,8 +38,7 @@ GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in name
 
 @pytest.mark.parametrize("command", [*COMMANDS, *GROUPED])
 def test_every_command_has_an_example(command):
-    result = run(*command.split(), "--help")
-    assert result.code == 0
+    result = done(*command.split(), "--help")
     assert f"Example: spacy-pel {command} " in " ".join(result.out.split())
 
 
@@ -98,13 +97,14 @@ def fail() -> None:
     raise PelError("[PEL-E999] Expected a cat.")
 
 
+@pytest.mark.slow
 def test_python_m_spacy_pel():
     """The entry point makes spaCy's own command line know ours."""
-    done = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "spacy", "pel", "kb", "show"], capture_output=True, text=True, timeout=120
     )
-    assert done.returncode == 2
-    assert done.stderr == "Error: Missing argument 'KB'. Try: python -m spacy pel kb show --help\n"
+    assert output.returncode == 2
+    assert output.stderr == "Error: Missing argument 'KB'. Try: python -m spacy pel kb show --help\n"
 
 
 @pytest.fixture
@@ -201,12 +201,6 @@ def test_config_errors_are_one_line(tmp_path):
         load_config(path, {"nothing.here.x": 2})
 
 
-def test_json_is_one_object(folder):
-    result = run("kb", "info", folder / "kb", "--json")
-    assert isinstance(json.loads(result.out), dict)
-    assert pel_cli.info.cls is PelGroup
-
-
 def test_values_read_as_text():
     shown = key_values({"rate": 1e-5, "zero": 0.0, "recall": 0.5, "none": {}, "files": ["a", "b"], "of": {"x": 2}})
     lines = [line.split(maxsplit=1)[1] for line in shown.splitlines()]
@@ -240,14 +234,15 @@ def test_a_killed_worker_that_logs_leaves_bars_alone(capfd):
     assert "from a worker\n" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_locale_without_other_letters(folder):
     """Texts, paths and results are UTF-8 in any locale; JSON stays JSON on a stream of ASCII."""
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
     texts = [sys.executable, "-m", "spacy_pel", "explain", str(folder / "pipeline"), "No “fever” – é. β."]
     for flags in ([], ["--json"]):
-        done = subprocess.run([*texts, *flags], capture_output=True, env={**os.environ, **plain})
-        assert done.returncode == 0, done.stderr
-    assert "é" in str(json.loads(done.stdout.decode("ascii")))
+        output = subprocess.run([*texts, *flags], capture_output=True, env={**os.environ, **plain})
+        assert output.returncode == 0, output.stderr
+    assert "é" in str(json.loads(output.stdout.decode("ascii")))
     missing = [sys.executable, "-m", "spacy_pel", "verify", "é\r\nx"]
-    done = subprocess.run(missing, capture_output=True, env={**os.environ, **plain})
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and b"Unicode" not in done.stderr
+    output = subprocess.run(missing, capture_output=True, env={**os.environ, **plain})
+    assert output.returncode == 2 and len(output.stderr.splitlines()) == 1 and b"Unicode" not in output.stderr

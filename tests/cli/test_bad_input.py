@@ -122,7 +122,7 @@ def test_the_nearest_name_is_suggested(folder, broken, tmp_path):
         ("link", folder / "pipeline", dev, out, "--engine", "ray", "--set", "gpu=1"): "'gpus'",
         ("candidates", "build", folder / "kb", out, "--generator", "tfidff"): "'tfidf'",
     }.items():
-        assert f" Perhaps {meant} was meant." in error(*words)
+        assert f" (did you mean {meant}?)" in error(*words)
     assert "Perhaps" not in error("kb", "build", tmp_path / "kb", "--reader", "parquet", kb)
     config = (broken / "config.cfg").read_text()
     for old, new, meant in (
@@ -132,7 +132,7 @@ def test_the_nearest_name_is_suggested(folder, broken, tmp_path):
         assert old in config
         (broken / "config.cfg").write_text(config.replace(old, new))
         line = error("link", broken, dev, out)
-        assert "E601" in line and f". Perhaps {meant} was meant" in line and len(line) < 400 + len(str(broken))
+        assert "E601" in line and f" (did you mean {meant}?)" in line and len(line) < 400 + len(str(broken))
 
 
 @pytest.fixture

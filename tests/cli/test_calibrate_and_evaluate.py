@@ -14,7 +14,9 @@ from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.util import fingerprint, read_jsonl
 
-from .conftest import NAMES, documents, run
+from .conftest import NAMES, documents, done, refused, run
+
+pytestmark = pytest.mark.slow
 
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
@@ -31,8 +33,7 @@ def pipeline(folder, tmp_path):
 @pytest.fixture(scope="module")
 def calibrated(folder, tmp_path_factory):
     path = tmp_path_factory.mktemp("calibrated") / "pipeline"
-    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", path, "--json")
-    assert result.code == 0, result.err
+    done("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", path, "--json")
     return path
 
 
@@ -80,7 +81,8 @@ def test_calibrate_finds_the_nil_mentions(folder, calibrated, tmp_path):
 
 def test_calibrate_in_place_changes_the_calibration_and_its_checksum(folder, pipeline, calibrated):
     old = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
-    assert run("calibrate", pipeline, folder / "dev.jsonl").code == 0
+    result = done("calibrate", pipeline, folder / "dev.jsonl")
+    assert "28 of them NIL" in result.err and "is unreliable" in result.err
     new = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     changed = sorted(path.name for path in old if old[path] != new[path])
     assert changed == ["cfg.json", "manifest.json"] and old.keys() == new.keys()
@@ -102,8 +104,8 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
 def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
-    result = run("calibrate", pipeline, corpus)
-    assert result.code == 0 and "W500" in result.err
+    result = done("calibrate", pipeline, corpus)
+    assert "W500" in result.err
     assert "W506" not in result.err  # that it is not calibrated is no news
     assert "set threshold = 1.0" in result.err
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
@@ -114,15 +116,8 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
 def test_advice_on_default_weights_is_for_pipelines_without_a_calibration(folder, calibrated, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
-    result = run("calibrate", calibrated, corpus, "--output", tmp_path / "again")
-    assert result.code == 0 and "W500" in result.err and "set threshold" not in result.err
-
-
-def test_few_nil_mentions_are_pointed_out(folder, pipeline):
-    result = run("calibrate", pipeline, folder / "dev.jsonl")
-    n_nil = int(dict(line.split(maxsplit=1) for line in result.out.splitlines())["n_nil"])
-    assert f"{n_nil} of them NIL" in result.err
-    assert ("is unreliable" in result.err) == (n_nil < 30)
+    result = done("calibrate", calibrated, corpus, "--output", tmp_path / "again")
+    assert "W500" in result.err and "set threshold" not in result.err
 
 
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):
@@ -134,8 +129,7 @@ def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipelin
     write_corpus(tmp_path / "whole.jsonl", [*dev[::2], *dev[1::2]])
     before = learned(pipeline)
     fold = f"{pipeline}={halves[1]}"
-    pooled = run("calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json")
-    assert pooled.code == 0, pooled.err
+    pooled = done("calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json")
     assert learned(pipeline) == before
     assert f"{sum(len(one.mentions) for one in dev)} mentions" in pooled.err
     pooled, states = learned(tmp_path / "out"), {}
@@ -167,8 +161,8 @@ def test_calibrate_for_a_precision(folder, pipeline, tmp_path):
         mentions = [replace(each, ids=turned.get(each.ids, ("X1",))) for each in document.mentions]
         documents.append(replace(document, id=f"{document.id}b", mentions=mentions))
     write_corpus(tmp_path / "both.jsonl", documents)
-    refused = run("calibrate", pipeline, tmp_path / "both.jsonl", "--precision", "1.0")
-    assert refused.code == 2 and "PEL-E614" in refused.err and learned(pipeline) == before
+    refused("E614", "calibrate", pipeline, tmp_path / "both.jsonl", "--precision", "1.0")
+    assert learned(pipeline) == before
 
 
 def test_calibrate_by_label(folder, pipeline, tmp_path):
@@ -179,19 +173,6 @@ def test_calibrate_by_label(folder, pipeline, tmp_path):
     assert metrics["threshold_by_label"] == result["threshold_by_label"]
     again = run("calibrate", pipeline, folder / "dev.jsonl", "--by-label", 1000, "--json").json
     assert again["threshold_by_label"] == {} and "calibrated_by_label" not in learned(pipeline)
-
-
-@pytest.mark.parametrize("name", ["IsotonicNil", "PlattNil"])
-def test_another_nil_model_calibrates_and_reloads(folder, pipeline, tmp_path, name):
-    config = pipeline / "config.cfg"
-    old, text = '@pel_nil = "spacy-pel.LogisticNil.v2"\nl2 = 10.0\ndirections = 16', config.read_text()
-    assert old in text
-    config.write_text(text.replace(old, f'@pel_nil = "spacy-pel.{name}.v1"'))
-    result = run("calibrate", pipeline, folder / "dev.jsonl", "--json")
-    assert result.code == 0, result.err
-    assert learned(pipeline)["nil_model"]["kind"] == name and learned(pipeline)["nil_model"]["state"]
-    metrics = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
-    assert metrics["nil_f1"] == 1.0 and metrics["nil_ece"] < 0.1
 
 
 def test_apply_to_another_pipeline(folder, pipeline, calibrated):
@@ -208,8 +189,7 @@ def test_apply_to_needs_the_same_parts(folder, pipeline):
     saved["combiner"]["kind"] = "BestRow"
     with update_linker_folder(cfg.parent, rewritten=[cfg.name]) as part:
         (part / cfg.name).write_text(json.dumps(saved))
-    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
-    assert result.code == 2 and "E661" in result.err
+    refused("E661", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
     assert learned(pipeline) == saved
 
 
@@ -217,8 +197,7 @@ def test_apply_to_refuses_a_pipeline_that_was_changed_by_hand(folder, pipeline):
     """It would get a new manifest, as if it were complete."""
     cfg = pipeline / "proxy_entity_linker" / "cfg.json"
     cfg.write_text(json.dumps({**learned(pipeline), "calibrated_threshold": 0.25}))
-    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
-    assert result.code == 2 and "PEL-E004" in result.err
+    refused("E004", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
     assert learned(pipeline)["calibrated_threshold"] == 0.25
 
 
@@ -226,15 +205,15 @@ def test_apply_to_needs_the_same_encoder(folder, pipeline):
     """P(NIL) knows directions of the encoder's vectors: those of another mean something else."""
     meta = pipeline / "proxy_entity_linker" / "index" / "meta.json"
     meta.write_text(json.dumps({**json.loads(meta.read_text()), "encoder_fingerprint": "another"}))
-    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
-    assert result.code == 2 and "E661" in result.err and "encoder" in result.err
+    said = refused("E661", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
+    assert "encoder" in said
 
 
 def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
     config = pipeline / "config.cfg"
     config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
-    result = run("calibrate", pipeline, folder / "dev.jsonl")
-    assert result.code == 0 and "W600" in result.err
+    result = done("calibrate", pipeline, folder / "dev.jsonl")
+    assert "W600" in result.err
 
 
 def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
@@ -245,18 +224,17 @@ def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
 
 
 def test_evaluate_says_that_a_pipeline_is_not_calibrated(folder, pipeline, calibrated, tmp_path):
-    result = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "a", "--json")
-    assert result.code == 0 and "PEL-W506" in result.err and "spacy-pel calibrate" in result.err
+    result = done("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "a", "--json")
+    assert "PEL-W506" in result.err and "spacy-pel calibrate" in result.err
     # its default weights tell zebra fish and quantum dot from the names of the KB
     assert result.json["threshold"] is None and result.json["nil_f1"] > 0.9
-    result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "b", "--json")
-    assert result.code == 0 and "PEL-W506" not in result.err
+    result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "b", "--json")
+    assert "PEL-W506" not in result.err
 
 
 def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     out = tmp_path / "metrics"
-    result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
-    assert result.code == 0, result.err
+    result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics == result.json and not [key for key in KEYS if key not in metrics]
     assert all(

@@ -7,15 +7,14 @@ import pytest
 from spacy_pel.corpora import write_corpus
 from spacy_pel.types import Document, Mention
 
-from .conftest import NAMES, run
+from .conftest import NAMES, done, run
 
 
 @pytest.fixture(scope="module")
 def built(folder, tmp_path_factory):
     """Holds tfidf and names, two generators of the KB."""
     path = tmp_path_factory.mktemp("candidates")
-    result = run("candidates", "build", folder / "kb", path / "tfidf", "--generator", "tfidf", "--json")
-    assert result.code == 0, result.err
+    result = done("candidates", "build", folder / "kb", path / "tfidf", "--generator", "tfidf", "--json")
     assert result.json["generator"] == "spacy-pel.TfIdf.v1" and result.json["entities"] == len(NAMES)
     assert run("candidates", "build", folder / "kb", path / "names", "--generator", "aliasmatch").code == 0
     return path
@@ -56,8 +55,7 @@ def test_recall_of_generators(folder, built, tmp_path):
     write_corpus(tmp_path / "test.jsonl", documents)
     args = ("candidates", "eval", folder / "kb", tmp_path / "test.jsonl", built / "tfidf")
     args = (*args, f"exact={built / 'names'}", "--train", folder / "train.jsonl", "--ensemble", "rrf")
-    result = run(*args, "--output", tmp_path / "out", "--json")
-    assert result.code == 0, result.err
+    result = done(*args, "--output", tmp_path / "out", "--json")
     found = result.json
     assert found == json.loads((tmp_path / "out" / "candidates.json").read_text())
     assert (found["n"], found["n_nil"], found["n_documents"]) == (len(NAMES), len(NAMES), len(NAMES))
@@ -80,8 +78,7 @@ def test_recall_of_generators(folder, built, tmp_path):
 
 def test_the_retrieval_of_a_pipeline(folder, built, tmp_path):
     args = ("candidates", "eval", folder / "kb", folder / "dev.jsonl", "--pipeline", folder / "pipeline")
-    result = run(*args, built / "names", "--output", tmp_path / "out", "--json")
-    assert result.code == 0, result.err
+    result = done(*args, built / "names", "--output", tmp_path / "out", "--json")
     assert list(result.json["generators"]) == ["names", "pipeline"]
     assert result.json["generators"]["pipeline"]["recall@64"] == 1.0
     assert "BiEncoder" in result.json["generators"]["pipeline"]["generator"]

@@ -11,8 +11,10 @@ from spacy_pel.candidates.loading import make_generator
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
-from .conftest import run
+from .conftest import done, refused, run
 from .test_ranker import CONFIG
+
+pytestmark = pytest.mark.slow
 
 GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
 LINKER = Path("proxy_entity_linker")
@@ -48,8 +50,7 @@ def parts(pipeline):
 
 
 def evaluated(pipeline, folder, out):
-    result = run("evaluate", pipeline, folder / "dev.jsonl", "--output", out, "--json")
-    assert result.code == 0, result.err
+    result = done("evaluate", pipeline, folder / "dev.jsonl", "--output", out, "--json")
     return result.json
 
 
@@ -57,8 +58,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     calibrated = tmp_path / "calibrated"
     assert run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", calibrated).code == 0
     assert learned(calibrated)["calibrated_threshold"] is not None and "confidence" in learned(calibrated)
-    result = run("candidates", "add", calibrated, tfidf, tmp_path / "out", "--json")
-    assert result.code == 0, result.err
+    result = done("candidates", "add", calibrated, tfidf, tmp_path / "out", "--json")
     assert result.json["generator"] == "TfIdf" and result.json["encoder"] is False
     assert parts(tmp_path / "out") == ["cfg.json", "generator", "kb", "manifest.json"]
     saved = learned(tmp_path / "out")
@@ -69,16 +69,14 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")
     assert metrics["recall@1"] == 1.0 and metrics["threshold"] is not None
     assert metrics["n_seen"] == 0 and "index_fingerprint" not in metrics
-    linked = run("link", tmp_path / "out", folder / "dev.jsonl", tmp_path / "linked.jsonl", "--json")
-    assert linked.code == 0 and linked.json["mentions"] > 0
-    refused = run("calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", calibrated)
-    assert refused.code == 2 and "PEL-E661" in refused.err
+    linked = done("link", tmp_path / "out", folder / "dev.jsonl", tmp_path / "linked.jsonl", "--json")
+    assert linked.json["mentions"] > 0
+    refused("E661", "calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", calibrated)
 
 
 @pytest.mark.parametrize("how", ["rrf", "union"])
 def test_beside_the_vectors(folder, tfidf, tmp_path, how):
-    result = run("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
-    assert result.code == 0, result.err
+    result = done("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
     assert "EnsembleCandidates(BiEncoderCandidates + TfIdf)" in result.out
     assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb", "manifest.json"]
     assert f'how = "{how}"' in (tmp_path / "out" / "config.cfg").read_text()
@@ -87,20 +85,17 @@ def test_beside_the_vectors(folder, tfidf, tmp_path, how):
     assert metrics["threshold"] is None  # not calibrated: the more probable answer is given
     # the same kind of generator, so the calibration of one copy fits another
     shutil.copytree(tmp_path / "out", tmp_path / "copy")
-    stored = run("calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", tmp_path / "copy")
-    assert stored.code == 0, stored.err
+    done("calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", tmp_path / "copy")
 
 
 def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path):
-    trained = run(
+    trained = done(
         *("ranker", "train", CONFIG, "--output", tmp_path / "ranker", "--json", "--paths.pipeline", alone),
         *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
         *("--ranker.training.max_steps", 1, "--ranker.training.eval_frequency", 1),
     )
-    assert trained.code == 0, trained.err
     assert trained.json["best"]["retriever_recall"] == 1.0
-    added = run("ranker", "add", alone, tmp_path / "ranker" / "model-best", tmp_path / "ranked", "--top-k", 3)
-    assert added.code == 0, added.err
+    done("ranker", "add", alone, tmp_path / "ranker" / "model-best", tmp_path / "ranked", "--top-k", 3)
     assert run("calibrate", tmp_path / "ranked", folder / "dev.jsonl").code == 0
     assert learned(tmp_path / "ranked")["reranker"]["kind"] == "CrossEncoder"
     metrics = evaluated(tmp_path / "ranked", folder, tmp_path / "metrics")
@@ -109,15 +104,12 @@ def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path
 
 def test_bad_input(folder, tfidf, alone, tmp_path):
     out = tmp_path / "out"
-    result = run("candidates", "add", alone, tfidf, out, "--ensemble", "rrf")
-    assert result.code == 2 and "PEL-E458" in result.err
+    refused("E458", "candidates", "add", alone, tfidf, out, "--ensemble", "rrf")
     strange = make_generator("tfidf", {})
     strange.build(KnowledgeBase([Entity("X1", "aspirin")]))
     strange.to_disk(tmp_path / "strange")
-    result = run("candidates", "add", folder / "pipeline", tmp_path / "strange", out)
-    assert result.code == 2 and "PEL-E443" in result.err
-    result = run("candidates", "add", folder / "pipeline", folder / "model", out)
-    assert result.code == 2 and "PEL-E007" in result.err
+    refused("E443", "candidates", "add", folder / "pipeline", tmp_path / "strange", out)
+    refused("E007", "candidates", "add", folder / "pipeline", folder / "model", out)
     result = run("candidates", "add", folder / "model", tfidf, out)
     assert result.code == 2
     assert not out.exists()

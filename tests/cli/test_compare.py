@@ -8,15 +8,14 @@ import pytest
 
 from spacy_pel.util import read_jsonl, write_jsonl
 
-from .conftest import run
+from .conftest import done, refused, run
 
 
 @pytest.fixture(scope="module")
 def runs(folder, tmp_path_factory):
     """Folders a and b; b has candidates in the reverse order, and so never the right id."""
     path = tmp_path_factory.mktemp("runs")
-    result = run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
-    assert result.code == 0, result.err
+    done("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
     shutil.copytree(path / "a", path / "b")
     records = list(read_jsonl(path / "a" / "predictions.jsonl"))
     for record in records:
@@ -27,8 +26,7 @@ def runs(folder, tmp_path_factory):
 
 
 def test_json(runs):
-    found = run("compare", runs / "a", runs / "b", "--json", "--seed", 5)
-    assert found.code == 0, found.err
+    found = done("compare", runs / "a", runs / "b", "--json", "--seed", 5)
     assert found.json["differences"]["recall@1"]["difference"] == -1.0
     assert found.json["tests"]["recall@1"]["significant"] is True
     assert [(row["name"], row["n"]) for row in found.json["groups"]] == [("ENTITY", 80)]
@@ -60,8 +58,7 @@ def test_types_from_the_kb(folder, runs, tmp_path):
         record.pop("types", None)
     write_jsonl(tmp_path / "old" / "predictions.jsonl", records)
     args = ("compare", tmp_path / "old", runs / "b", "--group-by", "type")
-    result = run(*args)
-    assert result.code == 2 and "E684" in result.err
+    refused("E684", *args)
     for kb in ("kb", "pipeline"):
         groups = run(*args, "--kb", folder / kb, "--json").json["groups"]
         assert [row["name"] for row in groups] == ["T047", "–"]
@@ -69,8 +66,8 @@ def test_types_from_the_kb(folder, runs, tmp_path):
 
 
 def test_bad_input(runs, tmp_path):
-    result = run("compare", runs / "a", tmp_path)
-    assert result.code == 2 and "E680" in result.err and len(result.err.splitlines()) == 1
+    said = refused("E680", "compare", runs / "a", tmp_path)
+    assert len(said.splitlines()) == 1
     shutil.copytree(runs / "a", tmp_path / "less")
     write_jsonl(tmp_path / "less" / "predictions.jsonl", list(read_jsonl(runs / "a" / "predictions.jsonl"))[1:])
     assert "E682" in run("compare", runs / "a", tmp_path / "less").err

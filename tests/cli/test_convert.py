@@ -5,38 +5,37 @@ from pathlib import Path
 
 import pytest
 import spacy
-from typer.testing import CliRunner
 
-import spacy_pel.cli.convert  # noqa: F401  (registers the command)
-from spacy_pel.cli import pel_cli
 from spacy_pel.cli._settings import make_reader, parse_settings
 from spacy_pel.corpora import read_corpus
+
+from .conftest import run as run_command
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 PUBTATOR = str(FIXTURES / "pubtator" / "tiny.txt")
 
 
 def run(*args):
-    return CliRunner().invoke(pel_cli, ["convert", *map(str, args)])
+    return run_command("convert", *args)
 
 
 def test_convert_with_settings(tmp_path):
     out = tmp_path / "out.jsonl"
     done = run(out, "--reader", "pubtator", PUBTATOR, "--set", "strip_prefix=MESH:", "--set", "label=X", "--json")
-    assert done.exit_code == 0, done.output
-    result = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    result = done.json
     assert result["read"]["documents"] == 3 and result["mismatch_share"] == 0.0
     assert result["written"] == [{"path": str(out), "documents": 3, "mentions": 9, "nil": 1}]
     documents = list(read_corpus(out))
     assert documents[0].mentions[0].ids == ("D001241",) and documents[0].mentions[0].label == "X"
-    text = run(out, "--reader", "pubtator", PUBTATOR).stdout
+    text = run(out, "--reader", "pubtator", PUBTATOR).out
     assert "3 documents read, 9 mentions" in text and "relations: 1" in text
 
 
 @pytest.mark.parametrize("typed", ["1.10", "1e5", "-0", "NaN", "5", "007", "1_0"])
 def test_a_number_as_a_text_is_what_was_typed(tmp_path, typed):
     done = run(tmp_path / "out.jsonl", "--reader", "pubtator", PUBTATOR, "--set", f"label={typed}")
-    assert done.exit_code == 0, done.output
+    assert done.code == 0, done.err
     assert next(read_corpus(tmp_path / "out.jsonl")).mentions[0].label == typed
 
 
@@ -45,22 +44,22 @@ def test_numbers_in_a_list_of_texts_are_what_was_typed():
     assert made.types == {"1.10", "1e5"}
 
 
-def test_split_and_split_by_hash(tmp_path):
+def test_split_and_carve(tmp_path):
     ids = tmp_path / "ids.txt"
     ids.write_text("100\n102\n999\n", encoding="utf8")
     fit, dev = tmp_path / "fit.jsonl", tmp_path / "dev.jsonl"
     args = [fit, "--reader", "pubtator", PUBTATOR, "--split", ids, "--dev-share", 0.5, "--dev-out", dev, "--json"]
     done = run(*args)
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["read"]["ids_not_found"] == 1
+    assert done.code == 0, done.err
+    assert done.json["read"]["ids_not_found"] == 1
     written = [[document.id for document in read_corpus(path)] for path in (fit, dev)]
     assert sorted(written) == [["100"], ["102"]]
 
 
 def test_docbin_out(tmp_path):
     done = run(tmp_path / "out.spacy", "--reader", "jsonl", FIXTURES / "jsonl" / "tiny.jsonl", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["written"][0]["overlapping"] == 1
+    assert done.code == 0, done.err
+    assert done.json["written"][0]["overlapping"] == 1
     docs = list(spacy.tokens.DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("en").vocab))
     assert [ent.kb_id_ for ent in docs[0].ents][:2] == ["D001241", "D012202"]
 
@@ -80,8 +79,8 @@ def test_docbin_out(tmp_path):
 )
 def test_bad_input_is_one_line_and_leaves_nothing(tmp_path, args, words):
     done = run(tmp_path / "out.jsonl", *args)
-    assert done.exit_code == 2 and done.stdout == ""
-    assert words in done.stderr and done.stderr.count("\n") == 1
+    assert done.code == 2 and done.out == ""
+    assert words in done.err and done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -89,7 +88,7 @@ def test_strict(tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("1|t|One\n1\t0\t3\tTwo\tX\tA\n", encoding="utf8")
     done = run(tmp_path / "out.jsonl", "--reader", "pubtator", bad, "--strict")
-    assert done.exit_code == 2 and "PEL-E201" in done.stderr
+    assert done.code == 2 and "PEL-E201" in done.err
 
 
 def craft(tmp_path, n, missing):
@@ -120,32 +119,32 @@ def json_lines(tmp_path, n, missing):
 def test_dropped_mentions(tmp_path, make):
     out = tmp_path / "out.jsonl"
     done = run(out, *make(tmp_path, 20, 1))
-    assert done.exit_code == 0 and done.stderr == "" and "1 dropped" in done.stdout
+    assert done.code == 0 and done.err == "" and "1 dropped" in done.out
     done = run(out, *make(tmp_path, 20, 10))
-    assert done.exit_code == 0 and "W250] 10 of 20 mentions (50%) are left out" in done.stderr
-    assert done.stderr.count("expected") == 3 and "got" in done.stderr and done.stderr.count("\n") == 1
+    assert done.code == 0 and "W250] 10 of 20 mentions (50%) are left out" in done.err
+    assert done.err.count("expected") == 3 and "got" in done.err and done.err.count("\n") == 1
     before = out.read_bytes()
     done = run(out, *make(tmp_path, 20, 11))
-    assert done.exit_code == 2 and done.stdout == "" and out.read_bytes() == before
+    assert done.code == 2 and done.out == "" and out.read_bytes() == before
     for words in ("E250", "11 of 20 (55%)", "expected", "--keep-going", "Check the reader"):
-        assert words in done.stderr
+        assert words in done.err
     done = run(out, *make(tmp_path, 20, 11), "--keep-going", "--json")
-    assert done.exit_code == 0 and "W250" in done.stderr
-    assert json.loads(done.stdout)["read"]["dropped"] == 11
+    assert done.code == 0 and "W250" in done.err
+    assert done.json["read"]["dropped"] == 11
 
 
 def test_an_error_at_the_end_leaves_both_outputs(tmp_path):
     out, dev = tmp_path / "out.jsonl", tmp_path / "dev.jsonl"
     done = run(out, *pubtator(tmp_path, 3, 2), "--dev-share", 0.5, "--dev-out", dev)
-    assert done.exit_code == 2 and not out.exists() and not dev.exists()
+    assert done.code == 2 and not out.exists() and not dev.exists()
 
 
 def test_an_example_shows_both_strings(tmp_path):
     done = run(tmp_path / "out.jsonl", *pubtator(tmp_path, 10, 1))
-    assert "x.txt, line 2: expected 'rash' at characters 0 to 5, got 'Fever'." in done.stderr
+    assert "x.txt, line 2: expected 'rash' at characters 0 to 5, got 'Fever'." in done.err
 
 
 def test_documents_with_the_same_id_are_counted(tmp_path):
     (tmp_path / "x.txt").write_text("1|t|Fever.\n\n1|t|Rash.\n\n2|t|Pain.\n")
     done = run(tmp_path / "out.jsonl", "--reader", "pubtator", tmp_path / "x.txt")
-    assert "3 documents read" in done.stdout and "duplicate ids: 1" in done.stdout
+    assert "3 documents read" in done.out and "duplicate ids: 1" in done.out

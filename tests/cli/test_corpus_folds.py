@@ -2,15 +2,14 @@
 
 from spacy_pel.corpora import read_corpus
 
-from .conftest import run
+from .conftest import done, refused, run
 
 
 def test_each_document_is_in_one_fold_and_in_the_rest_of_all_others(folder, tmp_path):
-    done = run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 4, "--json")
-    assert done.code == 0, done.err
+    output = done("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 4, "--json")
     whole = list(read_corpus(folder / "dev.jsonl"))
     seen = []
-    for number, size in enumerate(done.json["documents"]):
+    for number, size in enumerate(output.json["documents"]):
         held = list(read_corpus(tmp_path / "folds" / f"fold_{number}.jsonl"))
         rest = list(read_corpus(tmp_path / "folds" / f"without_{number}.jsonl"))
         assert len(held) == size and rest == [one for one in whole if one not in held]
@@ -29,5 +28,5 @@ def test_the_first_of_ten_folds_is_what_convert_takes_out(folder, tmp_path):
 
 
 def test_more_folds_than_documents(folder, tmp_path):
-    result = run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 1000)
-    assert result.code == 2 and "E218" in result.err and not (tmp_path / "folds").exists()
+    refused("E218", "corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 1000)
+    assert not (tmp_path / "folds").exists()

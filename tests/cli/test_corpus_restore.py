@@ -8,7 +8,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.preprocessing import original_id, original_span
 from spacy_pel.util import read_json, read_jsonl, write_jsonl
 
-from .conftest import run
+from .conftest import done, refused, run
 
 STEPS = ("--preprocess", "lowercase,longestmentions,sentencewindows", "--set", "sentencewindows.neighbours=0")
 
@@ -25,10 +25,9 @@ def source(folder, tmp_path_factory):
             mention["end"] += 10
         shifted.append(record)
     write_jsonl(path / "dev.jsonl", shifted)
-    done = run("convert", path / "low.jsonl", path / "dev.jsonl", "--reader", "jsonl", *STEPS, "--json")
-    assert done.code == 0, done.err
-    assert list(done.json["preprocessed"]) == ["lowercase", "longestmentions", "sentencewindows"]
-    assert done.json["preprocessed"]["sentencewindows"] == {"sentences": 80, "sentences_without_mentions": 40}
+    output = done("convert", path / "low.jsonl", path / "dev.jsonl", "--reader", "jsonl", *STEPS, "--json")
+    assert list(output.json["preprocessed"]) == ["lowercase", "longestmentions", "sentencewindows"]
+    assert output.json["preprocessed"]["sentencewindows"] == {"sentences": 80, "sentences_without_mentions": 40}
     return path
 
 
@@ -44,15 +43,14 @@ def test_the_corpus(source):
     text = run("convert", source / "x.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS).out
     assert "texts lowered: 40" in text and "sentences: 80" in text
     files = source / "low.jsonl", source / "back.jsonl", "--corpus", source / "dev.jsonl"
-    done = run("corpus", "restore", *files, "--json")
-    assert done.json["documents"] == 40
+    output = run("corpus", "restore", *files, "--json")
+    assert output.json["documents"] == 40
     assert list(read_corpus(source / "back.jsonl")) == list(originals.values())
 
 
 def test_windows_of_a_document_stay_together(source, tmp_path):
     args = ("--dev-share", "0.5", "--dev-out", tmp_path / "dev.jsonl")
-    done = run("convert", tmp_path / "fit.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS, *args)
-    assert done.code == 0
+    done("convert", tmp_path / "fit.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS, *args)
     fit, dev = ({original_id(one) for one in read_corpus(tmp_path / f"{name}.jsonl")} for name in ("fit", "dev"))
     assert len(fit) == len(dev) == 20 and not fit & dev
 
@@ -62,20 +60,19 @@ def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
         args = ("evaluate", folder / "pipeline", source / f"{name}.jsonl", "--output", tmp_path / name)
         assert run(*args).code == 0
     assert "E682" in run("compare", tmp_path / "dev", tmp_path / "low").err
-    done = run("corpus", "restore", tmp_path / "low", tmp_path / "back", "--corpus", source / "low.jsonl", "--json")
-    assert done.code == 0 and done.json["mentions"] == 80, done.err
-    found = run("compare", tmp_path / "dev", tmp_path / "back", "--json")
-    assert found.code == 0 and found.json["differences"]["recall@1"]["difference"] == 0.0, found.err
+    output = done("corpus", "restore", tmp_path / "low", tmp_path / "back", "--corpus", source / "low.jsonl", "--json")
+    assert output.json["mentions"] == 80
+    found = done("compare", tmp_path / "dev", tmp_path / "back", "--json")
+    assert found.json["differences"]["recall@1"]["difference"] == 0.0
     metrics, before = (read_json(tmp_path / name / "metrics.json") for name in ("back", "low"))
     assert metrics["recall@1"] == before["recall@1"] and metrics["restored_from"] == str(tmp_path / "low")
-    done = run("corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
-    assert done.code == 2 and "E240" in done.err and not list((tmp_path / "no").iterdir())
+    output = refused("E240", "corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
+    assert not list((tmp_path / "no").iterdir())
 
 
 def test_links_in_the_original_texts(folder, source, tmp_path):
     assert run("link", folder / "pipeline", source / "low.jsonl", tmp_path / "low.jsonl").code == 0
-    done = run("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "back.jsonl", "--corpus", source / "dev.jsonl")
-    assert done.code == 0, done.err
+    done("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "back.jsonl", "--corpus", source / "dev.jsonl")
     documents = {document.id: document for document in read_corpus(source / "dev.jsonl")}
     for record in read_jsonl(tmp_path / "back.jsonl"):
         gold = [(mention.start, mention.end) for mention in documents[record["id"]].mentions]
@@ -98,21 +95,15 @@ def test_links_in_the_original_texts(folder, source, tmp_path):
     ],
 )
 def test_bad_steps(source, tmp_path, args, words):
-    done = run("convert", tmp_path / "out.jsonl", source / "dev.jsonl", "--reader", "jsonl", *args)
-    assert done.code == 2 and words in done.err and list(tmp_path.iterdir()) == []
+    output = run("convert", tmp_path / "out.jsonl", source / "dev.jsonl", "--reader", "jsonl", *args)
+    assert output.code == 2 and words in output.err and list(tmp_path.iterdir()) == []
 
 
-def test_a_mention_without_a_start(source, tmp_path):
+@pytest.mark.parametrize("key, code", [("mentions", "E202"), ("text", "E238")])
+def test_results_that_do_not_fit(source, tmp_path, key, code):
     record = next(read_jsonl(source / "low.jsonl"))
-    write_jsonl(tmp_path / "low.jsonl", [{**record, "mentions": [{"end": 7}]}])
-    done = run("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
-    assert done.code == 2 and "E202" in done.err and "Traceback" not in done.err
-    assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_offsets_of_another_text(source, tmp_path):
-    record = next(read_jsonl(source / "low.jsonl"))
-    record["text"] += "."
+    record[key] = [{"end": 7}] if key == "mentions" else f"{record['text']}."
     write_jsonl(tmp_path / "low.jsonl", [record])
-    done = run("corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
-    assert done.code == 2 and "E238" in done.err and not (tmp_path / "out.jsonl").exists()
+    files = (tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
+    refused(code, "corpus", "restore", *files)
+    assert not (tmp_path / "out.jsonl").exists()

@@ -20,12 +20,14 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, read_links
-from spacy_pel.engines import resumable as _parts
+from spacy_pel.engines.parts import PartedOutput
 from spacy_pel.linking.confidence import Confidence
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
-from .conftest import run
+from .conftest import done, refused, run
+
+pytestmark = pytest.mark.slow
 
 TEXTS = ["Aspirin for fever.".lower(), "Nothing here.", "No stroke after influenza."]
 IDS = [["C0", "C5"], [], ["C3", "C7"]]
@@ -71,8 +73,7 @@ def bioc_xml(name, text):
 def test_formats(folder, tmp_path, kind):
     source = tmp_path / f"in.{kind}"
     write_input(source, kind)
-    result = run("link", folder / "pipeline", source, tmp_path / "out.jsonl", "--json")
-    assert result.code == 0, result.err
+    result = done("link", folder / "pipeline", source, tmp_path / "out.jsonl", "--json")
     assert (result.json["documents"], result.json["mentions"]) == (3, 4)
     lines = list(read_jsonl(tmp_path / "out.jsonl"))
     assert [line["text"] for line in lines] == TEXTS
@@ -86,8 +87,7 @@ def test_folder_of_texts_and_parquet_out(folder, tmp_path):
     (tmp_path / "in").mkdir()
     for name, text in zip("abc", TEXTS, strict=True):
         (tmp_path / "in" / f"{name}.txt").write_text(text)
-    result = run("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.parquet", "--n-candidates", 2)
-    assert result.code == 0, result.err
+    done("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.parquet", "--n-candidates", 2)
     rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert [(row["id"], row["text"]) for row in rows] == list(zip("abc", TEXTS, strict=True))
     assert [[found["kb_id"] for found in row["mentions"]] for row in rows] == IDS
@@ -102,20 +102,19 @@ def test_folder_of_bioc(folder, tmp_path):
     (tmp_path / "in" / "readme.md").write_text("no article")
     args = ["link", folder / "pipeline", tmp_path / "in", tmp_path / "out.xml", "--part-size", 2]
     killed_after(1, args)
-    result = run(*args, "--resume")
-    assert result.code == 0, result.err
+    done(*args, "--resume")
     run("convert", tmp_path / "back.jsonl", "--reader", "bioc", "--strict", tmp_path / "out.xml")
     back = list(read_corpus(tmp_path / "back.jsonl"))
     assert [(found.id, found.text) for found in back] == list(zip("abc", TEXTS, strict=True))
     assert [[mention.ids[0] for mention in found.mentions] for found in back] == IDS
     (tmp_path / "in" / "c.xml").write_text("<collection><document>")
-    refused = run(*args, "--overwrite")
-    assert refused.code == 2 and "c.xml" in refused.err
+    failed = run(*args, "--overwrite")
+    assert failed.code == 2 and "c.xml" in failed.err
     (tmp_path / "in" / "README.TXT").write_text("No article.")
-    refused = run(*args, "--overwrite")
-    assert refused.code == 2 and "E648" in refused.err and "1 .txt and 3 .xml" in refused.err
-    result = run("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.jsonl", "--format", "txt")
-    assert result.code == 0 and json.loads((tmp_path / "out.jsonl").read_text())["id"] == "README"
+    failed = refused("E648", *args, "--overwrite")
+    assert "1 .txt and 3 .xml" in failed
+    done("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.jsonl", "--format", "txt")
+    assert json.loads((tmp_path / "out.jsonl").read_text())["id"] == "README"
 
 
 def test_passages_that_overlap_are_moved_and_told(folder, tmp_path):
@@ -123,8 +122,8 @@ def test_passages_that_overlap_are_moved_and_told(folder, tmp_path):
     note = {"infons": {}, "text": "?", "locations": [{"offset": "x", "length": 3}]}
     passages[0]["annotations"] = [note]  # annotations of the input are not read
     (tmp_path / "IN.JSON").write_text(json.dumps({"id": "a", "passages": passages}))
-    result = run("link", folder / "pipeline", tmp_path / "IN.JSON", tmp_path / "out.jsonl")
-    assert result.code == 0 and "1 passages of" in result.err and "PEL-W601" in result.err
+    result = done("link", folder / "pipeline", tmp_path / "IN.JSON", tmp_path / "out.jsonl")
+    assert "1 passages of" in result.err and "PEL-W601" in result.err
     assert json.loads((tmp_path / "out.jsonl").read_text())["text"] == "Fever. Cough."
 
 
@@ -159,14 +158,14 @@ def killed_after(n_parts, args):
     """Run link in a child process that dies by SIGKILL while it writes its part n_parts + 1."""
     pid = os.fork()
     if pid == 0:
-        write = _parts.PartFiles.write
+        write = PartedOutput.write
 
         def dying_write(self, number, records):
             if number == n_parts:
                 os.kill(os.getpid(), signal.SIGKILL)
-            write(self, number, records)
+            return write(self, number, records)
 
-        _parts.PartFiles.write = dying_write
+        PartedOutput.write = dying_write
         run(*args)
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == signal.SIGKILL
@@ -189,10 +188,10 @@ def test_resume_after_kill_9(folder, tmp_path):
     args += [out, "--part-size", 7]
     killed_after(3, args)
     assert not out.exists()
-    refused = run(*args)
-    assert refused.code == 2 and "--resume" in refused.err
-    resumed = run(*args, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 3 * 7  # not all over again
+    failed = run(*args)
+    assert failed.code == 2 and "--resume" in failed.err
+    resumed = done(*args, "--resume", "--json")
+    assert resumed.json["resumed_after"] == 3 * 7  # not all over again
     assert "Resuming after 21 of 40 documents" in resumed.err
     linked = list(read_jsonl(out))
     assert resumed.json["documents"] == len(linked) == 40, "the summary is of the whole output"
@@ -202,73 +201,45 @@ def test_resume_after_kill_9(folder, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "whole.jsonl"]
 
 
-def test_resume_refuses_another_format(folder, tmp_path):
-    shutil.copy(folder / "dev.jsonl", tmp_path / "in.txt")
-    args = ["link", folder / "pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl", "--part-size", 7]
-    killed_after(3, [*args, "--format", "txt"])
-    refused = run(*args, "--format", "jsonl", "--resume")
-    assert refused.code == 2 and "E644" in refused.err and "input_format" in refused.err
-
-
-def test_a_killed_run_of_few_documents_loses_few(folder, tmp_path):
-    out = tmp_path / "out.jsonl"
-    args = ["link", folder / "pipeline", folder / "dev.jsonl", out]
-    killed_after(2, args)
-    resumed = run(*args, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 20
-
-
 def test_an_output_that_exists_is_kept(folder, tmp_path):
     write_input(tmp_path / "in.txt", "txt")
     out = tmp_path / "out.jsonl"
     out.write_text("kept\n")
     args = ["link", folder / "pipeline", tmp_path / "in.txt", out]
-    refused = run(*args)
-    assert refused.code == 2 and "E657" in refused.err and "--overwrite" in refused.err
+    failed = refused("E657", *args)
+    assert "--overwrite" in failed
     assert run(*args, "--resume").code == 2 and out.read_text() == "kept\n"
     assert run(*args, "--overwrite").code == 0 and len(list(read_jsonl(out))) == 3
 
 
-def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
-    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.pubtator", "out.xml", "out.brat"])
+def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path, name):
+    source, out = tmp_path / "in.jsonl", tmp_path / name
     shutil.copy(folder / "dev.jsonl", source)
     args = ["link", folder / "pipeline", source, out]
     whole = run(*args, "--part-size", 7, "--json").json
     written = out.stat()
-    again = run(*args, "--resume", "--json")
-    assert again.code == 0 and "Nothing to do: all documents are linked (40)" in again.err
+    again = done(*args, "--resume", "--json")
+    assert "Nothing to do: all documents are linked (40)" in again.err
     keys = ("documents", "mentions", "nil")
     assert [again.json[key] for key in keys] == [whole[key] for key in keys]
     assert again.json["resumed_after"] == 40 and out.stat().st_mtime_ns == written.st_mtime_ns
     assert "E657" in run(*args).err, "only with --resume"
-    for options, got in (
-        (["--n-candidates", 3], "n_candidates changed from 5 to 3"),
-        (["--to", "pubtator"], "to changed from jsonl to pubtator"),
-    ):
-        refused = run(*args, "--resume", *options)
-        assert refused.code == 2 and "E639" in refused.err and got in refused.err and "--overwrite" in refused.err
-    source.write_text(source.read_text().replace("mice", "rats"))
-    assert "E639" in run(*args, "--resume").err
-    shutil.copy(folder / "dev.jsonl", source)
-    assert run(*args, "--resume").code == 0
-    out.write_text(out.read_text() + "\n")
-    assert "E638" in run(*args, "--resume").err, "it is not what the run wrote"
+    lines = source.read_text().splitlines(keepends=True)
+    for changed in (lines[1:], [*lines, lines[0]], [lines[0].replace("studied", "study"), *lines[1:]]):
+        source.write_text("".join(changed))
+        assert "--overwrite" in refused("E638", *args, "--resume")
 
 
-def test_mentions_are_missed_only_where_there_is_text(folder, tmp_path):
-    args = ("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--overwrite")
-    for texts, said, is_asked in (
-        ([None], "1 of 1 document has no text to link", False),
-        ([None, ""], "2 of 2 documents have no text to link", False),
-        ([None, "Qqq."], "1 of 2 documents has no text to link", True),
-        (["Qqq."], "", True),
-    ):
-        write_jsonl(tmp_path / "in.jsonl", [{"id": str(at), "text": text} for at, text in enumerate(texts)])
-        for more in ((), ("--resume",)):
-            result = run(*(args if not more else args[:-1]), *more)
-            assert result.code == 0 and (more or said in result.err), result.err
-            assert ("No mentions were found" in result.err) == is_asked, (texts, more)
-    assert "Nothing to do: all documents are linked (1)" in result.err
+def test_parts_beside_an_older_output_replace_it(folder, tmp_path):
+    out = tmp_path / "out.jsonl"
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]
+    assert run(*args, "--n-candidates", 1).code == 0
+    killed_after(2, [*args, "--overwrite"])
+    refused("E643", *args, "--overwrite")
+    assert run(*args, "--resume", "--json").json["resumed_after"] == 14
+    assert len(next(read_jsonl(out))["mentions"][0]["candidates"]) > 1
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.pubtator", "out.xml", "out.brat"])
@@ -285,14 +256,14 @@ def test_nothing_is_linked_where_the_text_is_null(folder, tmp_path, name):
         ]
     assert result.json["without_text"] == 2
     write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": 5}])
-    result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "other.jsonl")
-    assert result.code == 2 and "E641" in result.err and "got 5." in result.err
+    said = refused("E641", "link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "other.jsonl")
+    assert "got 5." in said
 
 
 def test_a_text_that_cannot_be_read_is_found_before_any_is_linked(folder, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n' * 200 + '{"body": "Fever."}\n')
-    result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert result.code == 2 and "E641" in result.err and "document 201" in result.err
+    said = refused("E641", "link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert "document 201" in said
     assert list(tmp_path.iterdir()) == [tmp_path / "in.jsonl"]
 
 
@@ -331,32 +302,35 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
     assert (parts / "part-000001.jsonl").exists()
     saved = 10 * len(list(parts.glob("part-*.jsonl")))
     last = shown.strip().splitlines()[-1]
-    assert last == f"Interrupted. {saved:,} of 3,000 documents are saved; go on with the same command and --resume."
+    assert (
+        last == f"Interrupted. {saved:,} of 3,000 documents are saved; run the same command with --resume to continue."
+    )
     assert "W127" not in shown
 
 
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
 def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
     """Here while a part is written: spaCy's workers wait to give more."""
-    write = _parts.PartFiles.write
+    write = PartedOutput.write
 
     def write_and_interrupt(self, number, records):
-        write(self, number, records)
+        counts = write(self, number, records)
         if number == 1:
             os.kill(os.getpid(), signal.SIGINT)
+        return counts
 
-    monkeypatch.setattr(_parts.PartFiles, "write", write_and_interrupt)
+    monkeypatch.setattr(PartedOutput, "write", write_and_interrupt)
     monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 10)
     args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl"]
     with warnings.catch_warnings(record=True) as warned:
         result = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3)
         gc.collect()
     assert result.code == 130
-    assert "\nInterrupted. 6 of 40 documents are saved; go on" in result.err
+    assert "\nInterrupted. 6 of 40 documents are saved; run" in result.err
     assert not [one for one in warned if "W127" in str(one.message)]
-    monkeypatch.setattr(_parts.PartFiles, "write", write)
-    resumed = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 6
+    monkeypatch.setattr(PartedOutput, "write", write)
+    resumed = done(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3, "--resume", "--json")
+    assert resumed.json["resumed_after"] == 6
 
 
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
@@ -405,35 +379,28 @@ def wait_until(done, seconds):
 
 def test_an_interrupted_run_is_noticed_before_loading(tmp_path):
     write_input(tmp_path / "in.txt", "txt")
-    _parts.PartFiles(tmp_path / "out.jsonl", {}, resume=False)
+    PartedOutput(str(tmp_path / "out.jsonl.parts"), ".jsonl").start({}, resume=False, overwrite=False)
     args = ["link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl"]
-    refused = run(*args)
-    assert refused.code == 2 and "E643" in refused.err and "--resume" in refused.err
+    failed = refused("E643", *args)
+    assert "--resume" in failed
     assert "E643" not in run(*args, "--resume").err
-
-
-def test_resume_refuses_other_settings(folder, tmp_path):
-    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
-    killed_after(1, args)
-    refused = run(*args, "--resume", "--n-candidates", 3)
-    assert refused.code == 2 and "E644" in refused.err and "n_candidates changed from 5 to 3" in refused.err
 
 
 def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp_path):
     shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
     args = ["link", tmp_path / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
     killed_after(1, args)
-    settings = tmp_path / "out.jsonl.parts" / "settings.json"
+    settings = tmp_path / "out.jsonl.parts" / "_settings.json"
     written = read_json(settings)
     write_json(settings, {key: value for key, value in written.items() if key != "format"})
-    refused = run(*args, "--resume")  # its records lack "probability"
-    assert refused.code == 2 and "E644" in refused.err and "format changed" in refused.err
+    failed = run(*args, "--resume")  # its records lack "probability"
+    assert failed.code == 2 and "E644" in failed.err and "format changed" in failed.err
     write_json(settings, written)
     nlp = spacy.load(tmp_path / "pipeline")
     nlp.get_pipe("proxy_entity_linker").linker.confidence = Confidence((0.0, 1.0, -1.0), (0.0, 1.0))
     nlp.to_disk(tmp_path / "pipeline")
-    refused = run(*args, "--resume")
-    assert refused.code == 2 and "E644" in refused.err and "pipeline changed" in refused.err
+    failed = refused("E644", *args, "--resume")
+    assert "pipeline changed" in failed
 
 
 def test_resume_reads_the_texts_of_a_folder_and_nothing_else_in_it(folder, tmp_path):
@@ -442,11 +409,11 @@ def test_resume_reads_the_texts_of_a_folder_and_nothing_else_in_it(folder, tmp_p
     args = ["link", folder / "pipeline", tmp_path, tmp_path / "out.jsonl", "--part-size", 1]
     killed_after(1, args)
     (tmp_path / "c.txt").write_text(TEXTS[2].replace("stroke", "asthma"))  # of the same size
-    refused = run(*args, "--resume")
-    assert refused.code == 2 and "E644" in refused.err and "input changed" in refused.err
+    failed = refused("E644", *args, "--resume")
+    assert "input changed" in failed
     (tmp_path / "c.txt").write_text(TEXTS[2])
-    resumed = run(*args, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 1, resumed.err
+    resumed = done(*args, "--resume", "--json")
+    assert resumed.json["resumed_after"] == 1
 
 
 def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
@@ -461,9 +428,6 @@ def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
         ("in.txt", "text", ["--format", "word"], "E640"),
         ("in.jsonl", '{"id": "1", "body": "text"}', [], "E641"),
         ("in.jsonl", "no JSON", [], "E002"),
-        ("in.parquet", "no Parquet", [], "E002"),
-        ("in.jsonl", '{"text": "lone \\ud800"}', [], "E002"),
-        ("in.txt", b"caf\xe9\n", [], "E002"),
         ("in.txt", "\n\n", [], "E645"),
         ("in.json", '[{"text": "aspirin"}]', [], "E207"),
         (None, "", [], "E002"),
@@ -472,18 +436,10 @@ def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
 def test_bad_input(folder, tmp_path, name, content, options, code):
     source = tmp_path / (name or "none.txt")
     if name:
-        source.write_bytes(content if isinstance(content, bytes) else content.encode())
+        source.write_text(content)
     result = run("link", folder / "pipeline", source, tmp_path / "out.jsonl", *options)
     assert result.code == 2 and f"[PEL-{code}]" in result.err
     assert result.err.count("\n") == 1 and not (tmp_path / "out.jsonl").exists()
-
-
-def test_a_format_that_is_unknown_is_said_in_words_of_the_command_line(folder, tmp_path):
-    (tmp_path / "in.doc").write_text("text")
-    words = ["link", folder / "pipeline", tmp_path / "in.doc", tmp_path / "out.jsonl"]
-    assert f"got {tmp_path}/in.doc, whose name says none." in run(*words).err
-    assert "got 'word' for" in run(*words, "--format", "word").err
-    assert f"{tmp_path}/none.txt, got no such file." in run(*words[:2], tmp_path / "none.txt", words[3]).err
 
 
 def test_a_folder_with_a_text_that_is_not_utf8_names_it(folder, tmp_path):
@@ -497,22 +453,9 @@ def test_a_folder_with_a_text_that_is_not_utf8_names_it(folder, tmp_path):
     assert [line["text"] for line in read_jsonl(tmp_path / "new.jsonl")] == ["Fever.\nPain."]
 
 
-def test_a_truncated_gz_names_the_line(folder, tmp_path):
-    (tmp_path / "in.txt.gz").write_bytes(gzip.compress(b"Fever.\n" * 99)[:-9])
-    result = run("link", folder / "pipeline", tmp_path / "in.txt.gz", tmp_path / "out.jsonl")
-    assert result.code == 2 and "E002" in result.err and "in.txt.gz, line" in result.err
-    assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_unknown_output_kind(folder, tmp_path):
-    result = run("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.csv")
-    assert result.code == 2 and "E642" in result.err
-
-
 def test_the_input_is_never_overwritten(folder, tmp_path):
     source = tmp_path / "texts.jsonl"
     write_input(source, "jsonl")
     before = source.read_text()
-    result = run("link", folder / "pipeline", source, tmp_path / "." / "texts.jsonl")
-    assert result.code == 2 and "PEL-E649" in result.err
+    refused("E649", "link", folder / "pipeline", source, tmp_path / "." / "texts.jsonl")
     assert source.read_text() == before

@@ -3,10 +3,11 @@
 import pytest
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.util import read_jsonl
 
-from .conftest import run
+from .conftest import done, refused, run
 from .test_link import killed_after
+
+pytestmark = pytest.mark.slow
 
 TEXTS = ["Fever 🌡 after aspirin.\nNo zebra fish, no stroke.", "Nothing <here> & there.", "Kidney stone"]
 
@@ -35,11 +36,9 @@ def mentions(documents):
 )
 def test_round_trip(folder, texts, tmp_path, name, reader, options):
     assert run("link", folder / "pipeline", texts, tmp_path / "out.jsonl").code == 0
-    result = run("link", folder / "pipeline", texts, tmp_path / name, *options, "--json")
-    assert result.code == 0, result.err
+    result = done("link", folder / "pipeline", texts, tmp_path / name, *options, "--json")
     assert (result.json["documents"], result.json["mentions"], result.json["nil"]) == (3, 5, 1)
-    back = run("convert", tmp_path / "back.jsonl", "--reader", reader, "--strict", tmp_path / name)
-    assert back.code == 0, back.err
+    done("convert", tmp_path / "back.jsonl", "--reader", reader, "--strict", tmp_path / name)
     expected = mentions(read_corpus(tmp_path / "out.jsonl"))
     assert [[m[3] for m in d[2]] for d in expected] == [[("C5",), ("C0",), (), ("C3",)], [], [("C4",)]]
     if reader == "pubtator":  # a line is a line
@@ -49,8 +48,7 @@ def test_round_trip(folder, texts, tmp_path, name, reader, options):
 
 @pytest.mark.parametrize("name, options", [("out.brat", []), ("out", ["--to", "brat"])])
 def test_brat(folder, texts, tmp_path, name, options):
-    result = run("link", folder / "pipeline", texts, tmp_path / name, *options)
-    assert result.code == 0, result.err
+    done("link", folder / "pipeline", texts, tmp_path / name, *options)
     files = {path.name: path.read_text(encoding="utf8") for path in (tmp_path / name).iterdir()}
     assert sorted(files) == ["a.ann", "a.txt", "b.ann", "b.txt", "c.ann", "c.txt"]
     assert [files[f"{key}.txt"] for key in "abc"] == [text.lower() for text in TEXTS]
@@ -65,8 +63,8 @@ def test_resume_after_kill_9(folder, tmp_path, name):
     args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]
     killed_after(3, args)
     assert not out.exists()
-    resumed = run(*args, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 3 * 7
+    resumed = done(*args, "--resume", "--json")
+    assert resumed.json["resumed_after"] == 3 * 7
     assert resumed.json["documents"] == 40
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name == "out.brat":
@@ -85,8 +83,8 @@ def test_overwrite(folder, texts, tmp_path):
         args = ["link", folder / "pipeline", texts, tmp_path / name]
         assert run(*args).code == 0
         (texts / "c.txt").rename(tmp_path / "c.txt")
-        refused = run(*args)
-        assert refused.code == 2 and "E657" in refused.err and "--overwrite" in refused.err
+        failed = refused("E657", *args)
+        assert "--overwrite" in failed
         assert run(*args, "--overwrite").code == 0
         (tmp_path / "c.txt").rename(texts / "c.txt")
     assert sorted(path.name for path in (tmp_path / "out.brat").iterdir()) == [*("a.ann", "a.txt", "b.ann", "b.txt")]
@@ -99,12 +97,11 @@ def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):
     (tmp_path / "file.brat").write_text("kept")
     (tmp_path / "folder.xml").mkdir()
     for name, got in (("kept.brat", "notes.doc"), ("file.brat", "a file"), ("folder.xml", "a folder")):
-        result = run("link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
-        assert result.code == 2 and "E647" in result.err and got in result.err
+        said = refused("E647", "link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
+        assert got in said
     assert (kept / "notes.doc").read_text() == (tmp_path / "file.brat").read_text() == "kept"
     for source in (texts, texts / "a.txt"):
-        result = run("link", folder / "pipeline", source, texts, "--to", "brat", "--overwrite")
-        assert result.code == 2 and "E649" in result.err
+        refused("E649", "link", folder / "pipeline", source, texts, "--to", "brat", "--overwrite")
     assert len(list(texts.iterdir())) == 3
 
 
@@ -124,10 +121,3 @@ def test_names_and_formats(folder, texts, tmp_path, name, options, code):
     result = run("link", folder / "pipeline", texts, tmp_path / name, *options)
     assert result.code == 2 and f"[PEL-{code}]" in result.err and result.err.count("\n") == 1
     assert not (tmp_path / name).exists()
-
-
-def test_json_lines_by_name_and_by_option(folder, texts, tmp_path):
-    assert run("link", folder / "pipeline", texts, tmp_path / "out.jsonl", "--part-size", 2).code == 0
-    assert run("link", folder / "pipeline", texts, tmp_path / "new.jsonl", "--to", "jsonl").code == 0
-    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "new.jsonl").read_bytes()
-    assert [line["id"] for line in read_jsonl(tmp_path / "out.jsonl")] == ["a", "b", "c"]

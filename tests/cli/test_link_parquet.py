@@ -1,6 +1,5 @@
 """link's Parquet and its JSON lines are read to the same thing, and commands take both."""
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +10,9 @@ from spacy_pel.corpora import read_corpus, read_links
 from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.util import read_jsonl, write_jsonl
 
-from .conftest import run
+from .conftest import done, refused, run
+
+pytestmark = pytest.mark.slow
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -25,8 +26,7 @@ def linked(folder, tmp_path_factory):
         document["meta"] = {"number": number, "deep": [{"é": None}]} if number % 2 else {}
     write_jsonl(path / "in.jsonl", documents)
     for kind in ("jsonl", "parquet"):
-        result = run("link", folder / "pipeline", path / "in.jsonl", path / f"linked.{kind}")
-        assert result.code == 0, result.err
+        done("link", folder / "pipeline", path / "in.jsonl", path / f"linked.{kind}")
     return path
 
 
@@ -41,31 +41,8 @@ def test_both_are_the_same(linked):
     assert list(stored) == ["id", "score"]
 
 
-def test_commands_take_both(folder, linked, tmp_path):
-    metrics, pages = {}, {}
-    for kind in ("jsonl", "parquet"):
-        corpus, out = linked / f"linked.{kind}", tmp_path / kind
-        gold = tmp_path / f"{kind}.jsonl"
-        back = run("convert", gold, "--reader", "jsonl", corpus, "--json")
-        assert back.code == 0 and back.json["written"][0]["documents"] == 40
-        result = run("evaluate", folder / "pipeline", gold, "--output", out, "--json")
-        assert result.code == 0, result.err
-        metrics[kind] = json.loads((out / "metrics.json").read_text())
-        assert run("report", out, "--corpus", gold, "--output", tmp_path / f"{kind}.html").code == 0
-        pages[kind] = (tmp_path / f"{kind}.html").read_text()
-        assert run("compare", out, out).code == 0
-    assert (tmp_path / "jsonl" / "predictions.jsonl").read_text() == (
-        tmp_path / "parquet" / "predictions.jsonl"
-    ).read_text()
-    assert metrics["jsonl"]["n"] == metrics["parquet"]["n"] > 40
-    assert metrics["jsonl"]["accuracy"] == metrics["parquet"]["accuracy"]
-    assert (tmp_path / "jsonl.jsonl").read_bytes() == (tmp_path / "parquet.jsonl").read_bytes()
-    assert len(pages["parquet"]) > 10_000
-
-
 def test_linked_again_keeps_meta(folder, linked, tmp_path):
-    result = run("link", folder / "pipeline", linked / "linked.parquet", tmp_path / "out.jsonl")
-    assert result.code == 0, result.err
+    done("link", folder / "pipeline", linked / "linked.parquet", tmp_path / "out.jsonl")
     metas = [line["meta"] for line in read_jsonl(tmp_path / "out.jsonl")]
     assert metas == [line["meta"] for line in read_jsonl(linked / "in.jsonl")]
 
@@ -103,11 +80,10 @@ def test_links_are_no_gold_annotation_until_they_are_converted(folder, tmp_path,
         ("evaluate", folder / "pipeline", links, "--output", tmp_path / "out", "--end-to-end"),
         ("candidates", "eval", folder / "kb", links, "--pipeline", folder / "pipeline", "--output", tmp_path),
     ):
-        refused = run(*words)
-        assert refused.code == 2 and "E219" in refused.err
+        refused("E219", *words)
         assert f"spacy-pel convert GOLD.jsonl --reader jsonl {links}" in refused.err
-    converted = run("convert", gold, "--reader", "jsonl", links)
-    assert converted.code == 0 and "W202" not in converted.err and converted.err.count("W203") == 1
+    converted = done("convert", gold, "--reader", "jsonl", links)
+    assert "W202" not in converted.err and converted.err.count("W203") == 1
     assert run("evaluate", folder / "pipeline", gold, "--output", tmp_path / "out", "--json").json["n"] > 40
 
 
@@ -137,20 +113,19 @@ def test_links_as_they_were_are_not_corrected(tmp_path, caplog, kb_id, ids):
 
 def test_links_train_with_a_warning_and_are_refused_as_dev_corpora(folder, linked, tmp_path):
     links = linked / "linked.jsonl"
-    mined = run("mine", folder / "kb", folder / "model", links, tmp_path / "mined.jsonl")
-    assert mined.code == 0 and mined.err.count("W203") == 1
+    mined = done("mine", folder / "kb", folder / "model", links, tmp_path / "mined.jsonl")
+    assert mined.err.count("W203") == 1
     paths = ["--paths.train", links, "--paths.dev", links, "--output", tmp_path / "run"]
     for words in (
         ("train", CONFIGS / "tiny.cfg", "--paths.kb", folder / "kb", *paths),
         ("debug", CONFIGS / "tiny.cfg", "--paths.kb", folder / "kb", *paths[:4]),
         ("ranker", "train", CONFIGS / "ranker_tiny.cfg", "--paths.pipeline", folder / "pipeline", *paths),
     ):
-        refused = run(*words)
-        assert refused.code == 2 and "E219" in refused.err
+        refused("E219", *words)
 
 
 def test_a_report_that_shows_the_texts_says_nothing_of_their_links(folder, linked, tmp_path):
     out, page = tmp_path / "out", tmp_path / "page.html"
     assert run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", out).code == 0
-    shown = run("report", out, "--corpus", linked / "linked.jsonl", "--output", page)
-    assert shown.code == 0 and "W203" not in shown.err
+    shown = done("report", out, "--corpus", linked / "linked.jsonl", "--output", page)
+    assert "W203" not in shown.err

@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.pipeline.linker_data import update_linker_folder
 
-from .conftest import run
+from .conftest import done, refused, run
 from .test_link import killed_after
 
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
@@ -19,21 +19,18 @@ CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 def ranked(folder, tmp_path_factory):
     """A ranker of two steps, in a calibrated pipeline."""
     path = tmp_path_factory.mktemp("ranked")
-    trained = run(
+    trained = done(
         *("ranker", "train", CONFIG, "--output", path / "ranker", "--json", "--paths.pipeline", folder / "pipeline"),
         *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
         *("--ranker.training.max_steps", 2, "--ranker.training.eval_frequency", 1),
     )
-    assert trained.code == 0, trained.err
     assert trained.json["best"]["retriever_recall"] == 1.0 and "gold added to 0" in trained.err
-    added = run(
+    added = done(
         *("ranker", "add", folder / "pipeline", path / "ranker" / "model-best", path / "pipeline"),
         *("--top-k", 4, "--backend", "torchbackend", "--json"),
     )
-    assert added.code == 0, added.err
     assert added.json["top_k"] == 4 and added.json["backend"] == {"@pel_backends": "spacy-pel.TorchBackend.v1"}
-    calibrated = run("calibrate", path / "pipeline", folder / "dev.jsonl", "--json")
-    assert calibrated.code == 0, calibrated.err
+    done("calibrate", path / "pipeline", folder / "dev.jsonl", "--json")
     return path
 
 
@@ -62,8 +59,7 @@ def test_evaluate(folder, ranked, tmp_path):
         document.meta["world"] = f"w{i % 3}"
     write_corpus(tmp_path / "dev.jsonl", documents)
     arguments = (tmp_path / "dev.jsonl", "--output", tmp_path / "out", "--group-by", "meta.world")
-    result = run("evaluate", ranked / "pipeline", *arguments)
-    assert result.code == 0, result.err
+    result = done("evaluate", ranked / "pipeline", *arguments)
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
     assert len(metrics["ranker_fingerprint"]) == 32
     assert sorted(metrics["groups"]) == ["w0", "w1", "w2"]
@@ -73,17 +69,10 @@ def test_evaluate(folder, ranked, tmp_path):
     assert "w1: accuracy" in result.out and "macro_recall@1" in result.out
 
 
-def test_group_by_needs_the_key(folder, ranked, tmp_path):
-    for key, code in (("meta.world", "PEL-E623"), ("world", "PEL-E622")):
-        arguments = (folder / "dev.jsonl", "--output", tmp_path / "out", "--group-by", key)
-        result = run("evaluate", folder / "pipeline", *arguments)
-        assert result.code == 2 and code in result.err
-
-
 def test_a_calibration_does_not_go_to_a_pipeline_without_the_ranker(folder, ranked, tmp_path):
     shutil.copytree(folder / "pipeline", tmp_path / "plain")
-    result = run("calibrate", ranked / "pipeline", folder / "dev.jsonl", "--apply-to", tmp_path / "plain")
-    assert result.code == 2 and "PEL-E661" in result.err and "reranker" in result.err
+    said = refused("E661", "calibrate", ranked / "pipeline", folder / "dev.jsonl", "--apply-to", tmp_path / "plain")
+    assert "reranker" in said
 
 
 def test_linking_does_not_go_on_with_another_ranker(folder, ranked, tmp_path):
@@ -95,19 +84,14 @@ def test_linking_does_not_go_on_with_another_ranker(folder, ranked, tmp_path):
     saved["reranker"]["state"] = {"weights": [0.25, 0.75]}
     with update_linker_folder(path.parent, rewritten=[path.name]) as part:
         (part / path.name).write_text(json.dumps(saved))
-    refused = run(*args, "--resume")
-    assert refused.code == 2 and "E644" in refused.err and "pipeline" in refused.err
+    failed = refused("E644", *args, "--resume")
+    assert "pipeline" in failed
 
 
 def test_bad_input(folder, ranked, tmp_path):
-    result = run("ranker", "train", CONFIG, "--output", tmp_path / "out", "--paths.pipeline", tmp_path)
-    assert result.code == 2 and "PEL-E002" in result.err
-    result = run("ranker", "train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
-    assert result.code == 2 and "PEL-E390" in result.err
-    result = run("ranker", "add", folder / "pipeline", folder / "model", tmp_path / "out")
-    assert result.code == 2 and "PEL-E010" in result.err
+    refused("E002", "ranker", "train", CONFIG, "--output", tmp_path / "out", "--paths.pipeline", tmp_path)
+    refused("E390", "ranker", "train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
+    refused("E010", "ranker", "add", folder / "pipeline", folder / "model", tmp_path / "out")
     result = run("ranker", "add", folder / "model", ranked / "ranker" / "model-best", tmp_path / "out")
     assert result.code == 2
     assert not (tmp_path / "out").exists()
-    for command in ("train", "add"):
-        assert "Example:" in run("ranker", command, "--help").out

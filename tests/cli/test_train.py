@@ -41,9 +41,7 @@ def test_train_and_resume(train, tmp_path):
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (("--pel.training.batchsize", 3), "batchsize"),
         (("--pel.training.batch_size", "many"), "batch_size"),
-        (("--paths.kb", "nowhere"), "nowhere"),
         (("--pel.training.dev.metric", "recall@7"), "recall@7"),
         (("--gpu-id", 99), "99"),
         (("--pel.encoder.name", "package:no_such_package"), "no_such_package"),

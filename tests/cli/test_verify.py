@@ -2,12 +2,11 @@
 
 import shutil
 
-from .conftest import run
+from .conftest import done, refused, run
 
 
 def test_a_saved_pipeline_is_as_saved(folder):
-    result = run("verify", folder / "pipeline", "--json")
-    assert result.code == 0, result.err
+    result = done("verify", folder / "pipeline", "--json")
     kinds = {one["kind"] for one in result.json["folders"]}
     assert kinds >= {"entity linker", "knowledge base", "index"}
     listed = sum(one["files"] for one in result.json["folders"]) - (len(result.json["folders"]) - 1)
@@ -35,5 +34,4 @@ def test_every_changed_byte_is_found(folder, tmp_path):
 
 
 def test_nothing_to_verify(tmp_path):
-    result = run("verify", tmp_path)
-    assert result.code == 2 and "E011" in result.err
+    refused("E011", "verify", tmp_path)

@@ -14,7 +14,7 @@ def corpus(n):
     return [Document(str(number), f"text {number}") for number in range(n)]
 
 
-def test_split_by_hash_does_not_depend_on_the_order():
+def test_carve_does_not_depend_on_the_order():
     fit, dev = split_by_hash(corpus(95), 0.1)
     assert len(dev) == 10 and len(fit) == 85  # round(9.5) = 10: Python rounds to even
     _, again = split_by_hash(reversed(corpus(95)), 0.1)
@@ -23,19 +23,19 @@ def test_split_by_hash_does_not_depend_on_the_order():
     assert {document.id for document in split_by_hash(corpus(95), 0.2)[1]} > {document.id for document in dev}
 
 
-def test_split_by_hash_keeps_the_documents_of_an_id_together():
+def test_carve_keeps_the_documents_of_an_id_together():
     fit, dev = split_by_hash(corpus(10) + corpus(10), 0.5)
     assert len(fit) == len(dev) == 10
     assert not {document.id for document in fit} & {document.id for document in dev}
 
 
-def test_split_by_hash_is_the_documented_hash():
+def test_carve_is_the_documented_hash():
     # the first of 0..4 by BLAKE2b-64, computed with b2sum -l 64
     _, dev = split_by_hash(corpus(5), 0.2)
     assert [document.id for document in dev] == ["2"]
 
 
-def test_folds_are_parts_the_first_of_which_is_split_by_hash():
+def test_folds_are_parts_the_first_of_which_is_carved():
     documents = corpus(95) + corpus(3)
     parts = folds(reversed(documents), 10)
     assert {len(part) for part in parts} <= {9, 10} and sum(map(len, parts)) == 95
@@ -70,7 +70,7 @@ def test_another_original_in_the_meta_is_not_ours():
     assert len(split_by_hash(foreign, 0.5)[1]) == 5
 
 
-def test_split_by_hash_refuses_other_shares():
+def test_carve_refuses_other_shares():
     with pytest.raises(PelError, match="between 0 and 1"):
         split_by_hash(corpus(3), 1.5)
 

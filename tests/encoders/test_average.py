@@ -67,9 +67,6 @@ def test_encoders_that_differ_in_more_than_weights_are_refused(settings, differi
         with pytest.raises(PelError, match=f"E351.*{differing}"):
             average(one, other)
         assert np.array_equal(one.encode_names(NAMES), before)
-
-
-def test_another_vocabulary_is_refused():
     one, other = make(), make()
     other.tokenizer.add_tokens(["lung"])
     with pytest.raises(PelError, match="E351.*vocabulary"):

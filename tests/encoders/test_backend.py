@@ -1,6 +1,7 @@
 """Batches of like length, in the order of the rows whatever runs them."""
 
 import os
+import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.auto_backend import AutoBackend
-from spacy_pel.encoders.backend import TorchBackend, encode_batches
+from spacy_pel.encoders.backend import AutoBackend, TorchBackend, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.templates import RaggedTokens
@@ -69,12 +69,13 @@ def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
     exact.initialize()
     expected, before = exact.encode_names(names), encoder.fingerprint
     at_first = [encoder.encode_names(names) for _ in range(2)]
-    assert len(encoder._prepared) == 1 and next(iter(encoder._prepared.values()))._fast is None
+    assert len(encoder._prepared) == 1 and next(iter(encoder._prepared.values()))._chosen is False
     changed = encoder.encode_names(names)  # now 12 sequences
-    assert type(next(iter(encoder._prepared.values()))._fast).__name__ == "_Compiled"
+    assert type(next(iter(encoder._prepared.values()))._encode).__name__ == "_Compiled"
     for found in (*at_first, changed):
         np.testing.assert_allclose(found, expected, atol=1e-2 if found is not changed else 1e-5)
     assert encoder.fingerprint == before == exact.fingerprint
+    assert not [name for name in sys.modules if name.startswith("openvino_telemetry")], "it reports to nobody"
     encoder.changed()  # new weights begin again
     np.testing.assert_array_equal(encoder.encode_names(names), at_first[0])
 
@@ -112,5 +113,5 @@ def test_openvino_finds_the_same_entities_in_the_shipped_pipeline():
         index = EntityIndex.from_disk(SHIPPED / "index", kb=kb, encoder=encoder)
         names = [kb.name_at(row) for row in range(0, kb.n_rows, kb.n_rows // 200)]
         mentions = [MentionInText(f"Patients with {name}.", 14, 14 + len(name)) for name in names]
-        found.append(np.asarray(index.search_rows(encoder.encode_mentions(mentions), 1)[1])[:, 0])
+        found.append(np.asarray(index.search_entities(encoder.encode_mentions(mentions), 1)[1])[:, 0])
     assert (found[0] == found[1]).mean() >= 0.995 and len(set(found[0].tolist())) > 100

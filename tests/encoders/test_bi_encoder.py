@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ import torch
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.fingerprint import _written_rules
-from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.random_init import _letter_tokenizer
 from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.templates import MarkedContext
@@ -97,21 +95,11 @@ def test_a_pooling_for_each_side(tiny_bert, tmp_path, tied):
     first = make(tiny_bert, tied=tied, pooling="cls", similarity=DotProduct())
     np.testing.assert_allclose(encoder.encode_names(NAMES), first.encode_names(NAMES), atol=1e-5)
     same = make(tiny_bert, tied=tied, pooling="markers", similarity=DotProduct())
-    assert same.fingerprint != encoder.fingerprint and "entity_pooling" not in same.settings
+    assert same.fingerprint != encoder.fingerprint
     encoder.to_disk(tmp_path / "model")
     loaded = BiEncoder(backend=TorchBackend(precision="float32")).from_disk(tmp_path / "model")
     assert (loaded.pooling, loaded.entity_pooling) == ("markers", "cls")
     np.testing.assert_allclose(loaded.encode_names(NAMES), encoder.encode_names(NAMES), atol=1e-5)
-
-
-def test_half_precision_files_are_half_as_large(tiny_bert, tmp_path):
-    sizes = {}
-    for store in ("float32", "float16"):
-        make(tiny_bert, store=store, tied=True).to_disk(tmp_path / store)
-        sizes[store] = (tmp_path / store / "mention" / "model.safetensors").stat().st_size
-    assert 1.8 < sizes["float32"] / sizes["float16"] < 2.1
-    loaded = BiEncoder().from_disk(tmp_path / "float16")
-    assert next(loaded.towers.parameters()).dtype == torch.float32
 
 
 def test_fingerprint_follows_templates_and_not_the_backend(tiny_bert):
@@ -137,10 +125,6 @@ def test_fingerprint_follows_the_config_and_the_rules_of_the_tokenizer(tiny_bert
     third.tokenizer.backend_tokenizer.normalizer = None
     third.changed()
     assert len({encoder.fingerprint, other.fingerprint, third.fingerprint}) == 3
-    third._version = other._version = encoder._version = 1
-    for one in (encoder, other, third):
-        one.changed()
-    assert encoder.fingerprint == other.fingerprint == third.fingerprint
 
 
 def test_fingerprint_does_not_follow_the_version_of_tokenizers():
@@ -156,15 +140,6 @@ def test_fingerprint_does_not_follow_the_version_of_tokenizers():
         rules["model"]["merges"] = merges
         found.append(_written_rules(json.dumps(rules)))
     assert len(pairs) > 5 and found[0] == found[1] != found[2]
-
-
-def test_a_model_of_an_earlier_version_keeps_its_fingerprint(tmp_path):
-    shipped = ASSETS / "pel_medmentions" / "proxy_entity_linker" / "encoder"
-    encoder = BiEncoder().from_disk(shipped)
-    encoder.to_disk(tmp_path / "again")
-    for name in ("bi_encoder.json", "encoder.json"):
-        assert (tmp_path / "again" / name).read_bytes() == (shipped / name).read_bytes()
-    assert "fingerprint_version" not in json.loads((shipped / "bi_encoder.json").read_text())
 
 
 @pytest.mark.parametrize("kind", ["roberta", "distilbert", "albert"])
@@ -210,11 +185,7 @@ def test_a_marker_that_the_model_has_keeps_its_vector(tiny_bert, tmp_path):
     new = again.tower("mention").transformer.get_input_embeddings().weight
     assert len(new) == len(old) + 1
     assert torch.equal(new[:-1], old)
-
-
-def test_no_pooler_is_kept(tiny_bert):
-    names = [name for name, _ in make(tiny_bert).towers.named_parameters()]
-    assert not [name for name in names if "pooler" in name]
+    assert not [name for name, _ in again.towers.named_parameters() if "pooler" in name]
 
 
 # -- backends ---------------------------------------------------------------------------------
@@ -237,15 +208,6 @@ def test_torch_precisions_agree(tiny_bert, precision):
         assert ((vectors * expected).sum(axis=1) > 0.999).all()
 
 
-@pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
-def test_openvino_agrees_with_torch_and_reports_to_nobody(tiny_bert):
-    exact = make(tiny_bert, batch_size=2)
-    other = make(tiny_bert, batch_size=2, backend=OpenVinoBackend(precision="float32"))
-    np.testing.assert_allclose(other.encode_names(NAMES), exact.encode_names(NAMES), atol=1e-4)
-    np.testing.assert_allclose(other.encode_mentions(MENTIONS), exact.encode_mentions(MENTIONS), atol=1e-4)
-    assert not [name for name in sys.modules if name.startswith("openvino_telemetry")]
-
-
 # -- errors -----------------------------------------------------------------------------------
 
 
@@ -263,6 +225,8 @@ def test_constructing_loads_nothing():
 
 
 def test_no_weights_yet(tmp_path):
+    with pytest.raises(PelError, match="int8"):
+        BiEncoder(store="int8")
     encoder = BiEncoder()
     for use in (
         lambda: encoder.width,
@@ -318,12 +282,11 @@ def test_random_models_follow_from_their_name():
         lambda path: (path / "entity" / "config.json").unlink(),
         lambda path: (path / "entity" / "config.json").write_text("{"),
         lambda path: (path / "mention" / "tokenizer.json").write_text("{"),
-        lambda path: truncate(path / "mention" / "model.safetensors", 0),
         lambda path: truncate(path / "mention" / "model.safetensors", 4000),
         lambda path: truncate(path / "entity" / "model.safetensors", -1),
         lambda path: (path / "bi_encoder.json").write_text("{"),
-        lambda path: (path / "bi_encoder.json").write_text("{}"),
         lambda path: (path / "bi_encoder.json").write_text("[]"),
+        lambda path: (path / "bi_encoder.json").unlink(),
         lambda path: edit_settings(path, tied=True),
         lambda path: edit_settings(path, pooling="cls"),
         lambda path: flip_a_weight(path / "entity" / "model.safetensors"),
@@ -333,8 +296,6 @@ def test_random_models_follow_from_their_name():
         lambda path: edit_rules(path, "normalizer", lowercase=False),
         lambda path: edit_rules(path, "model", max_input_chars_per_word=3),
         lambda path: edit_json(path / "mention" / "tokenizer_config.json", cls_token="[SEP]"),
-        lambda path: edit_settings(path, fingerprint_version=3),
-        lambda path: edit_settings(path, fingerprint_version=None),
     ],
 )
 @pytest.mark.parametrize("signed", [False, True])
@@ -373,11 +334,6 @@ def flip_a_weight(path):
     data = bytearray(path.read_bytes())
     data[-2] ^= 1
     path.write_bytes(bytes(data))
-
-
-def test_unknown_store():
-    with pytest.raises(PelError, match="int8"):
-        BiEncoder(store="int8")
 
 
 def test_a_failed_save_leaves_the_old_model(tiny_bert, tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """An encoder that reads documents in windows, against a plain loop over mentions."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 import torch
@@ -9,10 +7,9 @@ import torch
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
 from spacy_pel.encoders.templates import DocumentWindows, MarkedContext
-from spacy_pel.encoders.templates.document_windows import window_starts
+from spacy_pel.encoders.templates.mention_templates import window_starts
 from spacy_pel.encoders.tower import span_means
 from spacy_pel.errors import PelError
 from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
@@ -95,14 +92,6 @@ def test_a_vector_depends_on_its_document_only(tiny_bert):
     alone = np.concatenate([encoder.encode_mentions([mention]) for mention in mentions])
     np.testing.assert_allclose(alone, vectors, atol=1e-5)
     assert encoder.encode_mentions([]).shape == (0, 32)
-
-
-@pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
-def test_openvino_agrees_with_torch(tiny_bert):
-    mentions = make_mentions(n=10)
-    expected = make(tiny_bert).encode_mentions(mentions)
-    vectors = make(tiny_bert, backend=OpenVinoBackend(precision="float32")).encode_mentions(mentions)
-    np.testing.assert_allclose(vectors, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("tied", [True, False])

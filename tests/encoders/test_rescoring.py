@@ -16,7 +16,7 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
 from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import Entity, MentionInText
@@ -93,7 +93,7 @@ def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
 def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kinds, monkeypatch):
     monkeypatch.setattr(rescoring, "_ENTITIES", 7)
     encoder, kb = make(tiny_bert, SumOfMax()), KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds)
     mentions = tokens_by_hand(encoder, "mention", MENTIONS)
     entities = tokens_by_hand(encoder, "entity", [kb.entity_at(row) for row in range(len(ENTITIES))])
     expected = np.array([[som_by_hand(m, e) for e in entities] for m in mentions])
@@ -115,17 +115,11 @@ def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kin
     pooled = make(tiny_bert, DotProduct())
     first = nearest_entities(kb, index, pooled, MENTIONS, top_k=6)
     assert not np.array_equal(first.kb_rows, found.kb_rows), "the second stage has something to do"
+    assert nearest_entities(kb, index, encoder, [], top_k=6).offsets.tolist() == [0]
     few = nearest_entities(kb, index, encoder, MENTIONS, top_k=6, first_stage=1)
     for i in range(5):  # the same entities, in another order
         own = slice(6 * i, 6 * i + 6)
         assert set(few.kb_rows[own].tolist()) == set(first.kb_rows[own].tolist())
-
-
-def test_no_mentions(tiny_bert):
-    encoder, kb = make(tiny_bert, SumOfMax()), KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("card",))
-    found = nearest_entities(kb, index, encoder, [], top_k=6)
-    assert found.offsets.tolist() == [0] and len(found.kb_rows) == 0
 
 
 @pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")

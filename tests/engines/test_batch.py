@@ -19,6 +19,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_jsonl
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def nothing_loaded(monkeypatch):

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from spacy_pel.engines.forked_workers import workers_end_with_this_process
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")]
 
 
 def workers_of(process):

@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
-from spacy_pel.engines import batch_schema, parts
 from spacy_pel.engines.documents import read_documents
-from spacy_pel.engines.parts import PartedCorpus, PartedOutput, file_system, output_kind, read_part
-from spacy_pel.engines.resumable import PartFiles
+from spacy_pel.engines.parted_corpus import PartedCorpus, read_part
+from spacy_pel.engines.parts import PartedOutput, file_system, output_kind
 from spacy_pel.errors import PelError
 
 LINES = [{"id": f"d{i}" if i % 3 else None, "text": f"Tëxt {i}.", "meta": {"n": i}} for i in range(23)]
@@ -92,10 +91,8 @@ def test_bad_input(tmp_path):
 
 def linked(*ids):
     mention = {"start": 0, "end": 1, "text": "T", "label": "X", "ids": [], "kb_id": "NIL", "name": None}
-    mention |= {"score": 0.5, "nil_score": 0.5, "probability": None, "id_set": None}
-    mention["candidates"] = [{"id": "C1", "score": 0.5}]
-    rows = [{"id": one, "text": "Té", "mentions": [mention], "meta": "{}"} for one in ids]
-    return pa.RecordBatch.from_pylist(rows, schema=batch_schema())
+    mention |= {"score": 0.5, "nil_score": 0.5, "probability": None, "candidates": [["C1", 0.5]]}
+    return [{"id": one, "text": "Té", "mentions": [mention], "meta": {}} for one in ids]
 
 
 @pytest.mark.parametrize("kind", [".jsonl", ".jsonl.gz", ".parquet"])
@@ -111,10 +108,8 @@ def test_output(tmp_path, kind):
     again = PartedOutput((tmp_path / "a" / "out").as_uri(), kind)
     with pytest.raises(PelError, match="E643"):
         again.start(SETTINGS, resume=False, overwrite=True)
-    with pytest.raises(PelError, match="E644.*n_candidates"):
-        again.start({"n_candidates": 6}, resume=True, overwrite=False)
     again.start(SETTINGS, resume=True, overwrite=False)
-    assert again.written() == [1]
+    assert list(again.records([1])) == linked("a", "b")
     (tmp_path / "a" / "out" / "_unfinished-1").write_text("of a killed worker")
     again.finish()
     assert sorted(path.name for path in (tmp_path / "a" / "out").iterdir()) == [
@@ -122,7 +117,7 @@ def test_output(tmp_path, kind):
     ]
     again.start(SETTINGS, resume=True, overwrite=False)
     assert again.written() == [1], "nothing is left to do"
-    with pytest.raises(PelError, match="E639.*n_candidates changed from 5 to 6"):
+    with pytest.raises(PelError, match="E644.*n_candidates changed from 5 to 6"):
         again.start({"n_candidates": 6}, resume=True, overwrite=False)
     with pytest.raises(PelError, match="E657"):
         again.start(SETTINGS, resume=False, overwrite=False)
@@ -188,7 +183,7 @@ def test_file_systems(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert file_system("in")[1] == (tmp_path / "in").as_posix()
     assert file_system(tmp_path.as_uri())[1] == tmp_path.as_posix()
-    assert parts.file_system("s3://bucket/in?region=eu-west-1")[1] == "bucket/in"
+    assert file_system("s3://bucket/in?region=eu-west-1")[1] == "bucket/in"
 
 
 def test_a_damaged_gz(tmp_path):
@@ -215,8 +210,15 @@ def test_an_id_of_zero_and_a_date(tmp_path):
     assert [one.text for part in corpus.parts() for one in read_part(corpus.files, part)] == ["", "a"]
 
 
-def test_what_is_left_of_removed_parts_is_not_used(tmp_path):
-    output, settings = tmp_path / "out.jsonl", {"input": "a"}
-    PartFiles(output, settings, resume=False).write(0, [{"id": "old"}])
-    (tmp_path / "out.jsonl.parts" / "settings.json").unlink()  # where removing it was interrupted
-    assert PartFiles(output, {"input": "b"}, resume=False).paths() == []
+def test_parts_without_settings_are_not_replaced_unasked(tmp_path):
+    output = PartedOutput(str(tmp_path / "out"), ".jsonl")
+    output.start(SETTINGS, resume=False, overwrite=False)
+    output.write(0, linked("a"))
+    (tmp_path / "out" / "_settings.json").unlink()
+    with pytest.raises(PelError, match="E657"):
+        output.start(SETTINGS, resume=True, overwrite=False)
+    output.start(SETTINGS, resume=True, overwrite=True)
+    assert output.written() == []
+    output.write(0, linked("a"))
+    output.remove()
+    assert not output.exists() and list(tmp_path.iterdir()) == []

@@ -101,43 +101,29 @@ def test_nothing_phones_home(cluster):
     assert not cluster._private.worker.global_worker.node.webui_url  # no dashboard
 
 
-@pytest.mark.parametrize("failures, tried", [(2, 3), (3, 3)])
-def test_a_failed_part_is_tried_again(folder, tmp_path, monkeypatch, failures, tried):
-    linker = engine._PartLinker(
-        pipeline=str(folder / "pipeline"),
-        input=str(tmp_path),
-        output=str(tmp_path / "out"),
-        kind=".jsonl",
-        n_candidates=5,
-        batch_size=1,
-        threads=1,
-        device=None,
-        tries=3,
-    )
-    calls = []
+@pytest.mark.parametrize(
+    "errors, said",
+    [([OSError("away")] * 2, ""), ([OSError("away")] * 3, None), ([PelError(Errors.E645.format(path="x"))], "E645")],
+    ids=["twice", "always", "refused"],
+)
+def test_a_failed_part_is_tried_three_times(folder, tmp_path, monkeypatch, errors, said):
+    job = LinkJob(str(folder / "pipeline"), str(tmp_path), str(tmp_path / "out.jsonl"))
+    linker = engine._PartLinker(engine.RayEngine(tries=3), job)
+    left = list(errors)
 
     def link_part(*args, **settings):
-        calls.append(args)
-        if len(calls) <= failures:
-            raise OSError("the store is away")
+        if left:
+            raise left.pop()
         return {"part": 0}
 
     monkeypatch.setattr(engine, "link_part", link_part)
     row = {"number": 0, "path": "x", "first": 0, "n": 1, "offset": 0}
-    if failures < 3:
-        assert linker(row) == {"part": 0, "error": ""}
-    else:
+    if said is None:
         with pytest.raises(OSError, match="away"):
             linker(row)
-    assert len(calls) == tried
-    calls.clear()
-
-    def refuse(*args, **settings):
-        calls.append(args)
-        raise PelError(Errors.E645.format(path="x"))
-
-    monkeypatch.setattr(engine, "link_part", refuse)
-    assert "E645" in linker(row)["error"] and len(calls) == 1, "it would be refused again"
+    else:
+        assert said in linker(row)["error"]
+    assert not left
 
 
 def test_without_ray(tmp_path, monkeypatch):

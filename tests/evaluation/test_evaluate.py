@@ -8,12 +8,12 @@ from tqdm import tqdm
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation import evaluate, seen_in_corpus
-from spacy_pel.evaluation.metrics.outcomes import Outcomes
+from spacy_pel.evaluation import Outcomes, Prediction, evaluate, seen_in_corpus
+from spacy_pel.evaluation.predict import SpanCounts
 from spacy_pel.evaluation.report.figure import save_figure
 from spacy_pel.evaluation.report.plots import nil_figure, recall_figure
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.linking.combiners.best_row import BestRow
@@ -35,7 +35,7 @@ def at(surface, *ids, composite=False):
 def linker():
     kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
     encoder = HashEmbed(width=128)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=TRAIN)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=TRAIN)
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold(), threshold=0.6)
 
 
@@ -143,3 +143,23 @@ def test_plots_of_little_data(tmp_path):
     save_figure(*nil_figure({"a": outcomes}), tmp_path / "nil.png")
     save_figure(*recall_figure({"a": {"recall@1": 0.0}, "b": {"recall@1": 1.0}}), tmp_path / "recall.png")
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())
+
+
+def test_scores_end_to_end_by_hand():
+    gold = [Prediction("d", start, start + 4, "x", "", ids, "") for start, ids in ((0, ["A"]), (10, ["B"]), (20, []))]
+    found = [
+        ("d", 0, 4, "A"),  # right
+        ("d", 10, 15, "B"),  # one character too long: no hit
+        ("d", 20, 24, "NIL"),  # offsets right, NIL gives no credit
+        ("d", 30, 34, "C"),  # no mention there
+    ]
+    counts = SpanCounts()
+    counts.add(found, gold)
+    scores = counts.scores()
+    assert scores["mention_precision"] == 2 / 4
+    assert scores["mention_recall"] == pytest.approx(2 / 3)
+    assert scores["mention_f1"] == pytest.approx(4 / 7)
+    assert scores["link_precision"] == pytest.approx(1 / 3)  # of the three linked to the KB
+    assert scores["link_recall"] == pytest.approx(1 / 2)  # of the two gold ones in the KB
+    assert scores["link_f1"] == pytest.approx(2 / 5)
+    assert set(SpanCounts().scores().values()) == {0.0}

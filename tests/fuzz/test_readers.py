@@ -22,6 +22,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.obo_kb import OboKB
 
+pytestmark = pytest.mark.slow
+
 ATTACKS = {attack.name: attack for attack in reader_attacks()}
 SLOW = {"corpus-docbin"}  # a vocabulary for each
 few = settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

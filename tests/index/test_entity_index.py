@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
-from spacy_pel.index.checks import KIND
+from spacy_pel.index.embed import names_of
 from spacy_pel.index.entity_index import VERSION
 from spacy_pel.index.faiss_flat import FaissFlat
-from spacy_pel.index.rows_of_kb import names_of
+from spacy_pel.index.faiss_rows import KIND
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 from spacy_pel.util.saved_folder import pack_files, write_manifest
@@ -30,7 +29,7 @@ def index(kb, encoder, documents):
 
 
 def best_ids(index, kb, encoder, surface, **kwargs):
-    table = gather_evidence(kb, index, encoder.encode_mentions([mention(surface)]), [surface], **kwargs)
+    table = find_candidates(kb, index, encoder.encode_mentions([mention(surface)]), [surface], **kwargs)
     return kb.ids_at(table.kb_rows)
 
 
@@ -55,8 +54,8 @@ def test_rows_of_each_kind(index, kb, documents):
 
 
 def test_rows_hold_the_vectors_of_what_they_stand_for(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=ALL, documents=documents)
-    stored = index.vectors._vectors
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+    stored = index.vectors.vectors(0, len(index))
     entities = list(kb.entities())
     np.testing.assert_array_equal(stored[: len(entities)], encoder.encode_entities(entities))
     last = documents[-1]
@@ -66,10 +65,10 @@ def test_rows_hold_the_vectors_of_what_they_stand_for(kb, encoder, documents):
 
 
 def test_chunks_and_repeats_change_nothing(kb, encoder, documents, monkeypatch):
-    whole = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=ALL, documents=documents)
+    whole = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
     monkeypatch.setattr("spacy_pel.index.embed._CHUNK", 7)
-    parts = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=ALL, documents=documents)
-    np.testing.assert_array_equal(whole.vectors._vectors, parts.vectors._vectors)
+    parts = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+    np.testing.assert_array_equal(*(index.vectors.vectors(0, len(index)) for index in (whole, parts)))
     assert whole.fingerprint == parts.fingerprint
 
 
@@ -77,7 +76,7 @@ def test_each_string_of_a_chunk_is_encoded_once(kb, encoder, monkeypatch):
     seen = []
     encode = encoder.encode_names
     monkeypatch.setattr(encoder, "encode_names", lambda names: seen.append(list(names)) or encode(names))
-    EntityIndex.build(kb, encoder, index=BruteForce(), kinds=["alias"])
+    EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=["alias"])
     (names,) = seen
     assert len(names) == len(set(names)) and "cold" in names
 
@@ -85,7 +84,7 @@ def test_each_string_of_a_chunk_is_encoded_once(kb, encoder, monkeypatch):
 def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
     def build(cap):
         return EntityIndex.build(
-            kb, encoder, index=BruteForce(), kinds=["mention"], documents=documents, max_mentions_per_entity=cap
+            kb, encoder, index=FaissFlat(), kinds=["mention"], documents=documents, max_mentions_per_entity=cap
         )
 
     counts = np.bincount(build(None).kb_rows, minlength=kb.n_rows)
@@ -139,13 +138,13 @@ def assert_same(one, other, kb, encoder):
     assert one is not other
     assert (one.fingerprint, one.meta) == (other.fingerprint, other.meta)
     vectors = encoder.encode_mentions([mention("cold"), mention(kb.name_at(7))])
-    tables = [gather_evidence(kb, part, vectors, ["cold", kb.name_at(7)]) for part in (one, other)]
+    tables = [find_candidates(kb, part, vectors, ["cold", kb.name_at(7)]) for part in (one, other)]
     np.testing.assert_array_equal(tables[0].kb_rows, tables[1].kb_rows)
     for name, values in tables[0].features.items():
         np.testing.assert_array_equal(values, tables[1].features[name])
 
 
-@pytest.mark.parametrize("vectors", [FaissFlat(), FaissFlat(codes="int8", pca=32), BruteForce()])
+@pytest.mark.parametrize("vectors", [FaissFlat(), FaissFlat(codes="int8", pca=32)])
 def test_disk_bytes_and_pickle(vectors, kb, encoder, documents, tmp_path):
     index = EntityIndex.build(kb, encoder, index=vectors, kinds=ALL, documents=documents)
     index.to_disk(tmp_path / "index")
@@ -222,19 +221,18 @@ def test_what_cannot_be_built(kb, encoder):
     from spacy_pel.kb import KnowledgeBase
 
     with pytest.raises(PelError, match="PEL-E406"):
-        EntityIndex.build(KnowledgeBase(), encoder, index=BruteForce())
+        EntityIndex.build(KnowledgeBase(), encoder, index=FaissFlat())
     for kinds in ((), ("card", "definition")):
         with pytest.raises(PelError, match="PEL-E405"):
-            EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds)
+            EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds)
     elsewhere = [Document("d", "cold", [Mention(0, 4, ids=("unknown",))])]
     with pytest.raises(PelError, match="PEL-E407"):
-        EntityIndex.build(kb, encoder, index=BruteForce(), kinds=["mention"], documents=elsewhere)
+        EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=["mention"], documents=elsewhere)
 
 
-@pytest.mark.parametrize("vectors", [FaissFlat(), BruteForce()])
-def test_no_room_leaves_the_old_index_alone(vectors, kb, encoder, documents, tmp_path):
+def test_no_room_leaves_the_old_index_alone(kb, encoder, documents, tmp_path):
     resource = pytest.importorskip("resource")
-    index = EntityIndex.build(kb, encoder, index=vectors, documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
     index.to_disk(tmp_path / "index")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
@@ -258,7 +256,7 @@ def test_the_bar_counts_what_is_embedded(kb, encoder, documents, monkeypatch, ca
         return encode_names(names, **settings)
 
     monkeypatch.setattr(encoder, "encode_names", encode)
-    build = {"index": BruteForce(), "kinds": ("card", "alias", "mention"), "show_progress": True}
+    build = {"index": FaissFlat(), "kinds": ("card", "alias", "mention"), "show_progress": True}
     EntityIndex.build(kb, encoder, **build, documents=documents)
     n_names = [len(names_of(entity)) for entity in kb.entities()]
     drawn = np.repeat(np.arange(len(kb)), n_names)[6:-1:7]

@@ -1,7 +1,5 @@
 """The filter in front of many rows."""
 
-import os
-import pickle
 from pathlib import Path
 
 import faiss
@@ -10,14 +8,12 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, faiss_ivf, recode
-from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_pq import FaissPQ
-from spacy_pel.index.faiss_rows import write_faiss
 from spacy_pel.types import Entity
 
-from .test_fork_safety import exit_code_of
+from .brute_force import BruteForce
 from .test_vector_indexes import unit
 
 N = 9000  # rows; the filter is used from 4,096 rows under a mask
@@ -42,11 +38,7 @@ def filled(vectors=None, groups=APART, **settings):
 
 def exactly(index, queries, k, allowed=None):
     """By comparing the queries with all rows as the index keeps them."""
-    oracle = BruteForce()
-    kept = index.vectors(0, len(index))
-    oracle.train(kept)
-    oracle.add(kept)
-    return oracle.search(queries, k, allowed)
+    return BruteForce(index.vectors(0, len(index))).search(queries, k, allowed)
 
 
 def assert_found(found, expected, *, share=1.0, atol=2e-5):
@@ -117,9 +109,8 @@ def test_saved_added_to_and_saved_again(settings, tmp_path):
     assert loaded.settings == index.settings
     for mine, theirs in zip(loaded.search(queries, 9), index.search(queries, 9), strict=True):
         np.testing.assert_array_equal(mine, theirs)
-    mapped = loaded._rows
     loaded.add(new)
-    assert loaded._rows is mapped and loaded._added.ntotal == 300 and len(loaded) == N + 300
+    assert len(loaded) == N + 300
     _, rows = loaded.search(new, 1)
     assert (rows[:, 0] == np.arange(N, N + 300)).mean() > 0.9
     loaded.to_disk(tmp_path)
@@ -167,36 +158,6 @@ def test_lists_are_mapped(tmp_path):
     assert len(index) == N
 
 
-def test_lists_of_earlier_versions(tmp_path):
-    index, queries = filled(lists=20), unit(40, 1)
-    index.to_disk(tmp_path)
-    for number, part in enumerate(index._filters):  # codes and centroids were in one file
-        (tmp_path / f"lists-{number}.codes").unlink()
-        write_faiss(part.lists, tmp_path / f"lists-{number}.faiss")
-    read = FaissIVF().from_disk(tmp_path)
-    for mine, theirs in zip(read.search(queries, 9), index.search(queries, 9), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-    read.to_disk(tmp_path)
-    assert (tmp_path / "lists-0.codes").exists()
-
-
-def test_mapped_lists_can_be_pickled_and_read_by_faiss_alone(tmp_path):
-    index, queries = filled(groups=None, lists=20, probes=5), unit(40, 1)
-    (tmp_path / "one").mkdir()
-    index.to_disk(tmp_path / "one")
-    read = FaissIVF().from_disk(tmp_path / "one")
-    flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
-    alone = faiss.read_index(str(tmp_path / "one" / "lists-0.faiss"), flags)
-    _, rows = alone.search(queries, 9)
-    np.testing.assert_array_equal(rows, index._filters[0].lists.search(queries, 9)[1])
-    pickled = pickle.dumps(read)
-    for file in (tmp_path / "one").iterdir():
-        file.unlink()
-    again = pickle.loads(pickled)
-    for mine, theirs in zip(again.search(queries, 9), index.search(queries, 9), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
 def test_damaged_lists(tmp_path):
     filled(lists=20).to_disk(tmp_path)
     for name in ("lists-0.faiss", "lists-0.codes"):
@@ -228,32 +189,6 @@ def test_lists_that_end_outside_their_file(tmp_path):
         (tmp_path / "lists-0.faiss").write_bytes(damaged)
         with pytest.raises(PelError, match="PEL-E004.*lists-0.codes"):
             FaissIVF().from_disk(tmp_path)
-
-
-def test_a_changed_mask_is_read_again():
-    index, queries = filled(), unit(40, 1)
-    allowed = np.ones(N, dtype=bool)
-    first = index.search(queries, 1, allowed)[1][:, 0]
-    allowed[first] = False
-    assert not np.isin(index.search(queries, 1, allowed)[1], first).any()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_forked_child_searches_after_its_parent_did():
-    import faiss
-
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(4)
-    try:
-        index, queries = filled(lists=20), unit(100, 1)
-        expected = index.search(queries, 5)[1]
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if (index.search(queries, 5)[1] == expected).all() else 1)
-        assert exit_code_of(child, 60) == 0
-    finally:
-        faiss.omp_set_num_threads(before)
 
 
 # -- as an index of entities ---------------------------------------------------------------------
@@ -306,44 +241,6 @@ def test_lists_without_rows_can_be_read_again(tmp_path):
     assert (again.search(vectors[:1], 3)[0] == index.search(vectors[:1], 3)[0]).all()
 
 
-def test_pickling_after_a_search_under_a_mask():
-    vectors = unit(6000, 1)
-    index = FaissIVF(codes="int8", flat_below=100)
-    index.train(vectors)
-    index.add(vectors)
-    index.finish()
-    allowed = np.arange(len(vectors)) % 5 > 0
-    allowed.flags.writeable = False
-    before = index.search(vectors[:7], 5, allowed)
-    again = pickle.loads(pickle.dumps(index))
-    for one, other in zip(before, again.search(vectors[:7], 5, allowed), strict=True):
-        assert (one == other).all()
-
-
-@pytest.mark.parametrize("settings", [{"codes": "pq", "pca": 8}, {"codes": "int8", "row_bytes": 8}])
-def test_settings_that_would_do_nothing_are_refused(settings):
-    with pytest.raises(PelError, match="E414"):
-        FaissIVF(**settings)
-
-
-def test_a_few_rows_are_compared_exactly_whatever_flat_below_is():
-    vectors = unit(5, 1)
-    index = FaissIVF(flat_below=1)
-    index.train(vectors)
-    index.add(vectors)
-    index.finish()
-    assert index.search(vectors, 1)[1][:, 0].tolist() == [0, 1, 2, 3, 4]
-
-
-def test_a_share_of_the_lists_is_read(monkeypatch):
-    monkeypatch.setattr("spacy_pel.index.faiss_ivf._SCANNED", (500, 10))
-    vectors, probes = unit(N, 0), {}
-    for n_rows in (2000, 6000, 9000):
-        index = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), lists=36)
-        probes[n_rows] = index._filters[0].lists.nprobe
-    assert probes == {2000: 9, 6000: 5, 9000: 4}  # 500 rows, 774 rows, 948 rows
-
-
 def test_many_lists_are_learned_in_two_steps(monkeypatch):
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(40, 24))
@@ -358,17 +255,35 @@ def test_many_lists_are_learned_in_two_steps(monkeypatch):
     assert two > 0.99 * one
 
 
-def test_lists_by_number_of_rows(monkeypatch):
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"codes": "pq", "pca": 8}, "E414.*pca"),
+        ({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"),
+        ({"lists": 0}, "E301.*lists"),
+        ({"probes": -3}, "E301.*probes"),
+        ({"flat_below": -1}, "E301.*flat_below"),
+    ],
+)
+def test_settings_that_cannot_be(settings, code):
+    with pytest.raises(PelError, match=code):
+        FaissIVF(**settings)
+
+
+def test_numbers_of_lists_and_probes_by_number_of_rows(monkeypatch):
     for name, value in (("_ONE_LIST", 2000), ("_LIST", 32), ("_LISTS", 2), ("_SCANNED", (1000, 10))):
         monkeypatch.setattr(faiss_ivf, name, value)
     vectors, found = unit(N, 0), {}
-    for n_rows in (2000, 2001, 9000):
-        lists = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8))._filters[0].lists
-        found[n_rows] = lists.nlist, lists.nprobe
-    assert found == {2000: (1, 1), 2001: (62, 31), 9000: (189, 21)}  # of 32 rows, and of more
+    for n_rows in (5, 2000, 2001, 9000):
+        filters = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), flat_below=1)._filters
+        found[n_rows] = [(part.lists.nlist, part.lists.nprobe) for part in filters]
+    # of 32 rows, and of more; a few rows are compared one by one whatever flat_below is
+    assert found == {5: [], 2000: [(1, 1)], 2001: [(62, 31)], 9000: [(189, 21)]}
 
 
-@pytest.mark.parametrize("setting", [{"lists": 0}, {"probes": -3}, {"flat_below": -1}])
-def test_numbers_that_are_too_small(setting):
-    with pytest.raises(PelError, match=f"PEL-E301.*{next(iter(setting))}"):
-        FaissIVF(**setting)
+def test_faiss_alone_can_read_the_lists(tmp_path):
+    index, queries = filled(groups=None, lists=20, probes=5), unit(40, 1)
+    index.to_disk(tmp_path)
+    flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
+    _, rows = faiss.read_index(str(tmp_path / "lists-0.faiss"), flags).search(queries, 9)
+    np.testing.assert_array_equal(rows, index._filters[0].lists.search(queries, 9)[1])

@@ -1,13 +1,12 @@
 import numpy as np
 
 from spacy_pel.index import EntityIndex, recode
-from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 
 
 def test_a_recoded_index_finds_the_same_entities(kb, encoder, documents):
     kinds = ("card", "alias", "mention")
-    full = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds, documents=documents)
+    full = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=documents)
     queries = encoder.encode_names(["chronic lung disease", "common cold", "cold temperature"])
     small = recode(full, FaissFlat(codes="fp16"))
     assert small.meta["live_rows"] == full.meta["live_rows"]
@@ -20,7 +19,7 @@ def test_a_recoded_index_finds_the_same_entities(kb, encoder, documents):
 
 
 def test_retired_rows_are_left_out(kb, encoder):
-    full = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("alias",))
+    full = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("alias",))
     before = full.meta["live_rows"]["alias"]
     rows = kb.retire(["C90"])
     full.add_entities(kb, encoder, rows)

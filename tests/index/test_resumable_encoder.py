@@ -5,7 +5,7 @@ import pytest
 
 from spacy_pel.index import EntityIndex, embed
 from spacy_pel.index.faiss_flat import FaissFlat
-from spacy_pel.index.resumable_encoder import ResumableEncoder
+from spacy_pel.index.row_encoders import ResumableEncoder
 from spacy_pel.types import Entity
 
 KINDS = ("card", "alias", "mention")

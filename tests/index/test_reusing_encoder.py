@@ -8,12 +8,11 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.embed import names_of
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_pq import FaissPQ
-from spacy_pel.index.reusing_encoder import ReusingEncoder
-from spacy_pel.index.rows_of_kb import names_of
+from spacy_pel.index.row_encoders import ReusingEncoder
 from spacy_pel.types import Document, Entity, Mention
 
 KINDS = ("card", "alias", "mention")
@@ -63,8 +62,8 @@ def changed(kb, documents):
     return change
 
 
-@pytest.mark.parametrize("old", [FaissFlat, FaissIVF, BruteForce, lambda: FaissIVF(codes="fp32", flat_below=16)])
-@pytest.mark.parametrize("into", [FaissFlat, FaissIVF, BruteForce, lambda: FaissFlat(codes="int8", pca=16), FaissPQ])
+@pytest.mark.parametrize("old", [FaissFlat, lambda: FaissIVF(codes="fp32", flat_below=16)])
+@pytest.mark.parametrize("into", [FaissFlat, FaissIVF, lambda: FaissFlat(codes="int8", pca=16), FaissPQ])
 def test_the_same_bytes_as_a_new_build(kb, encoder, documents, changed, tmp_path, old, into):
     build(kb, encoder, old(), documents).to_disk(tmp_path / "old")
     documents = changed()
@@ -141,9 +140,9 @@ def test_rows_that_were_added_or_retired_later_are_reused(kb, encoder, documents
     index.to_disk(tmp_path / "old")
     old = EntityIndex.from_disk(tmp_path / "old")
     counting = Counting()
-    reusing = ReusingEncoder(counting, old, BruteForce())
-    built = build(kb, reusing, BruteForce(), documents)
-    expected = build(kb, encoder, BruteForce(), documents)
+    reusing = ReusingEncoder(counting, old, FaissFlat())
+    built = build(kb, reusing, FaissFlat(), documents)
+    expected = build(kb, encoder, FaissFlat(), documents)
     assert counting.seen == []
     assert reusing.counts(built.rows) == {"reused": len(built), "embedded": 0, "dropped": 0}
     assert np.array_equal(built.vectors.vectors(0, len(built)), expected.vectors.vectors(0, len(expected)))
@@ -177,28 +176,14 @@ def test_an_index_of_other_weights_is_refused(kb, encoder):
         ReusingEncoder(HashEmbed(width=64, context_weight=0.5), old, FaissFlat())
 
 
-def test_an_index_of_an_earlier_version_is_refused(kb, encoder, tmp_path):
-    """It opens, grows and is saved as before."""
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
-    index.rows.texts = None
-    index.to_disk(tmp_path / "old")
-    assert not (tmp_path / "old" / "texts.arrow").exists()
-    old = EntityIndex.from_disk(tmp_path / "old")
-    old.add_entities(kb, encoder, kb.add([NEW]))
-    old.to_disk(tmp_path / "old")
-    for index in (EntityIndex.from_disk(tmp_path / "old"), recode(old, FaissIVF()), recode(old, BruteForce())):
-        with pytest.raises(PelError, match="PEL-E415"):
-            ReusingEncoder(encoder, index, FaissFlat())
-
-
 def test_a_recoded_index_knows_its_texts(kb, encoder, documents, changed, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("spacy_pel.index.recode"), "_BLOCK", 16)
+    monkeypatch.setattr(import_module("spacy_pel.index.recode"), "BLOCK", 16)
     old = build(kb, encoder, FaissFlat(), documents)
     old.add_entities(kb, encoder, kb.retire(["C91"]))
     documents = changed()
     expected = build(kb, encoder, FaissFlat(), documents)
     counts = []
-    for index in (old, recode(old, FaissIVF()), recode(old, BruteForce())):
+    for index in (old, recode(old, FaissIVF()), recode(old, FaissFlat())):
         reusing = ReusingEncoder(encoder, index, FaissFlat())
         updated = build(kb, reusing, FaissFlat(), documents)
         assert files(updated, tmp_path / "updated") == files(expected, tmp_path / "expected")

@@ -9,13 +9,11 @@ from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_flat import FaissFlat
-from spacy_pel.index.resumable_encoder import ResumableEncoder
-from spacy_pel.index.reusing_encoder import ReusingEncoder
-from spacy_pel.index.topics import TEMPERATURE, UNKNOWN, Topics
+from spacy_pel.index.row_encoders import ResumableEncoder, ReusingEncoder
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import EncodedQuery, Linker, MentionQuery, replace_mention
+from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import linear_features
 from spacy_pel.linking.corrections import Correction
@@ -64,7 +62,7 @@ def encoder():
 
 def build(encoder, documents, index=None):
     kinds = ("alias", "mention")
-    return EntityIndex.build(KB, encoder, index=index or BruteForce(), kinds=kinds, documents=documents)
+    return EntityIndex.build(KB, encoder, index=index or FaissFlat(), kinds=kinds, documents=documents)
 
 
 def by_hand(encoder, documents, text):
@@ -100,9 +98,9 @@ def test_of_entities_that_no_text_names_nothing_is_known(encoder, documents):
 
 def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, documents):
     assert build(HashEmbed(width=16), documents).topics is None
-    assert EntityIndex.build(KB, encoder, index=BruteForce()).topics is None
+    assert EntityIndex.build(KB, encoder, index=FaissFlat()).topics is None
     assert build(HashEmbed(width=16), documents).meta["topics"] == 0
-    built = EntityIndex.build(KB, encoder, index=BruteForce(), documents=documents, with_topics=False)
+    built = EntityIndex.build(KB, encoder, index=FaissFlat(), documents=documents, with_topics=False)
     assert built.topics is None and len(built.priors)
 
 
@@ -125,24 +123,6 @@ def test_disk_bytes_and_recode(encoder, documents, tmp_path):
     other.topics = index.topics
     other._fingerprint = None
     assert other.fingerprint != build(encoder, [documents[0]], FaissFlat()).fingerprint
-
-
-@pytest.mark.parametrize("damage", ["cut", "other texts", "float32", "out of order"])
-def test_damaged_files(encoder, documents, tmp_path, damage):
-    topics = build(encoder, documents).topics
-    topics.to_disk(tmp_path)
-    path = tmp_path / "topic_vectors.npy"
-    if damage == "cut":
-        path.write_bytes(b"")
-    elif damage == "out of order":
-        topics.kb_rows[:] = topics.kb_rows[::-1].copy()
-        topics.to_disk(tmp_path)
-    elif damage == "float32":
-        np.save(path, np.zeros((3, 128), np.float32))
-    else:
-        np.save(path, topics.vectors[:1])
-    with pytest.raises(ValueError):
-        Topics.from_disk(tmp_path)
 
 
 def test_an_index_without_the_files_is_refused(encoder, documents, tmp_path):
@@ -174,7 +154,7 @@ def test_left_out_documents_are_left_out_of_topics(encoder, documents):
 
 
 def test_documents_in_another_order_are_refused(encoder, documents):
-    index = EntityIndex.build(KB, encoder, index=BruteForce(), documents=documents)
+    index = EntityIndex.build(KB, encoder, index=FaissFlat(), documents=documents)
     LeaveOut(KB, index, documents)
     with pytest.raises(PelError, match="PEL-E391.*3 texts"):
         LeaveOut(KB, index, documents[::-1])
@@ -225,10 +205,10 @@ def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
     short = replace_mention(ask(text, "HD"), "common cold")
     again = replace_mention(short, "head cold")
     vector = encoder.encode_mentions([short.in_text])[0]
-    known = EncodedQuery(*short, vector, short.document)
+    known = short._replace(vector=vector)
     copies = [pickle.loads(pickle.dumps(query)) for query in (short, known)]
     queries = [ask(text), short, again, known, *copies]
-    assert [query.document for query in queries] == [text] * 6
+    assert [query.context for query in queries] == [text] * 6
     linker.link(queries)
     assert encoder.texts == [text]
 

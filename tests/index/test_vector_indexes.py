@@ -1,13 +1,16 @@
 """The contract of pel_indexes: every registered index against brute force."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.registry import registry
 from spacy_pel.types import VectorIndex
+
+from .brute_force import BruteForce
 
 WIDTH = 24
 # the builder, its settings, the largest error of a score
@@ -65,7 +68,7 @@ def assert_like_oracle(index, oracle, queries, k, allowed, tolerance):
 @pytest.mark.parametrize("n_queries", [1, 100])  # one by one, and in blocks
 def test_equals_brute_force(variant, n_queries):
     vectors, queries = unit(500, 0), unit(n_queries, 1)
-    index, oracle = filled(make(variant), vectors), filled(BruteForce(), vectors)
+    index, oracle = filled(make(variant), vectors), BruteForce(vectors)
     assert isinstance(index, VectorIndex)
     assert len(index) == 500 and index.width == WIDTH
     few = np.zeros(500, dtype=bool)
@@ -73,6 +76,9 @@ def test_equals_brute_force(variant, n_queries):
     half = np.random.default_rng(2).random(500) < 0.5
     for allowed in (None, half, few, np.zeros(500, dtype=bool)):
         assert_like_oracle(index, oracle, queries, 7, allowed, variant[2])
+    assert index.search(unit(0, 4), 5)[1].shape == (0, 5)
+    index.train(vectors)
+    assert (index.search(queries, 5)[1] == -1).all()  # no rows
 
 
 @pytest.mark.parametrize("n_queries", [1, 100])
@@ -89,18 +95,7 @@ def test_groups_are_searched_at_once(variant, n_queries):
 @pytest.mark.parametrize("n_queries", [1, 100])
 def test_fewer_rows_than_k(variant, n_queries):
     vectors = unit(30, 3)
-    index, oracle = filled(make(variant), vectors), filled(BruteForce(), vectors)
-    assert_like_oracle(index, oracle, unit(n_queries, 4), 40, None, variant[2])
-
-
-@pytest.mark.parametrize("n_queries", [1, 100])
-def test_no_rows_and_no_queries(variant, n_queries):
-    index = make(variant)
-    index.train(unit(30, 3))
-    scores, rows = index.search(unit(n_queries, 4), 5)
-    assert (rows == -1).all() and np.isneginf(scores).all()
-    index.add(unit(30, 3))
-    assert index.search(unit(0, 4), 5)[1].shape == (0, 5)
+    assert_like_oracle(filled(make(variant), vectors), BruteForce(vectors), unit(n_queries, 4), 40, None, variant[2])
 
 
 def test_save_load_and_add_after_load(variant, tmp_path):
@@ -115,23 +110,11 @@ def test_save_load_and_add_after_load(variant, tmp_path):
         ):
             np.testing.assert_array_equal(mine, theirs)
     other.add(unit(50, 7))
-    oracle = filled(BruteForce(), np.concatenate([vectors, unit(50, 7)]))
+    oracle = BruteForce(np.concatenate([vectors, unit(50, 7)]))
     assert_like_oracle(other, oracle, queries, 9, None, variant[2])
     other.to_disk(tmp_path)  # over the file that the first part was mapped from
     assert len(registry.pel_indexes.get(variant[0])().from_disk(tmp_path)) == 250
     assert index.search(queries, 9)[1].max() < 200
-
-
-def test_rows_added_to_a_mapped_file_are_kept_apart(tmp_path):
-    index = filled(FaissFlat(codes="int8"), unit(200, 5))
-    index.to_disk(tmp_path)
-    loaded = FaissFlat().from_disk(tmp_path)
-    mapped = loaded._rows
-    loaded.add(unit(50, 7))
-    assert loaded._rows is mapped and mapped.ntotal == 200 and len(loaded) == 250
-    index.add(unit(50, 7))
-    np.testing.assert_array_equal(loaded.vectors(150, 250), index.vectors(150, 250))
-    np.testing.assert_array_equal(loaded.vectors(220, 230), index.vectors(220, 230))
 
 
 def test_damaged_and_missing_files(variant, tmp_path):
@@ -197,3 +180,10 @@ def test_vectors_are_given_back_as_far_as_codes_keep_them(variant, tmp_path):
     kept = make(variant).from_disk(tmp_path).vectors(100, 200)
     assert kept.shape == (100, WIDTH)
     assert np.einsum("ij,ij->i", kept, vectors[100:200]) == pytest.approx(1.0, abs=max(variant[2], 1e-5))
+
+
+def test_a_pickled_index_can_be_filled(variant):
+    index = filled(make(variant), unit(300, seed=3))
+    again = pickle.loads(pickle.dumps(index))  # rows are sent with an EntityIndex
+    assert type(again) is type(index) and len(again) == 0
+    assert len(filled(again, unit(300, seed=3))) == 300

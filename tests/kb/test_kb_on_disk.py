@@ -10,7 +10,6 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.store.check import check_content
 from spacy_pel.kb.store.store_writer import KIND, VERSION
 from spacy_pel.types import Entity
 from spacy_pel.util.saved_folder import pack_files, unpack_files, write_manifest
@@ -40,7 +39,7 @@ def test_changes_survive_every_round_trip(folder, tmp_path):
     kb.to_disk(folder)
     assert (folder / "entities.arrow").stat().st_ino == inode  # nothing to write
     assert other["C3"] == ENTITIES[2]  # who has the old files open keeps them
-    check_content(kb)
+    kb.validate()
 
 
 def test_rows_stay_through_saving(kb, tmp_path):
@@ -126,7 +125,7 @@ def test_changed_bytes_are_found_by_the_check(folder):
     (folder / "entities.arrow").write_bytes(whole.replace(b"Aspirin", b"Ibuprof"))
     write_manifest(folder, kind=KIND, version=VERSION)
     with pytest.raises(PelError, match="PEL-E004.*damaged"):
-        check_content(KnowledgeBase.from_disk(folder))
+        KnowledgeBase.from_disk(folder).validate()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.store import alias_map, arrow_files, store_writer
-from spacy_pel.kb.store.check import check_content
+from spacy_pel.kb.store import alias_writer, arrow_files, store_writer
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
 
@@ -58,9 +57,9 @@ def test_types(kb):
 @pytest.mark.parametrize("hashing", ["good", "colliding"])
 def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     monkeypatch.setattr(store_writer, "_CHUNK", 8)
-    monkeypatch.setattr(alias_map, "_CHUNK", 5)
+    monkeypatch.setattr(alias_writer, "_CHUNK", 5)
     if hashing == "colliding":
-        for module in (store_writer, alias_map, arrow_files):
+        for module in (store_writer, alias_writer, arrow_files):
             monkeypatch.setattr(
                 module, "hash_strings", lambda texts: np.array([len(t) % 3 for t in texts], dtype=np.uint64)
             )
@@ -83,7 +82,7 @@ def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     assert list(kb.entities()) == entities
     assert kb.types() == {f"T{t}": sum(i % 3 == t for i in range(1, 50, 2)) for t in (1, 0, 2)}
     assert np.flatnonzero(kb.rows_with_types(["T1"])).tolist() == list(range(1, 50, 6))
-    check_content(kb)
+    kb.validate()
 
 
 def test_redirects_end_well():

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,16 @@ from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.calibration import cross_fitted_answers
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.confidence import AnswerScores, Confidence, cross_fitted, id_set, shares_of
+from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set, shares_of
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.linking.tables import take_mentions
 from spacy_pel.types import NIL, CandidateTable, Entity
 from spacy_pel.util.ragged import offsets_of
+
+from .annotated import examples, fit_mentions
+
+pytestmark = pytest.mark.slow
 
 
 def made_up(n, seed, n_candidates=6):
@@ -49,7 +54,7 @@ def test_sets_hold_the_right_answer_as_often_as_asked_for(coverage, n):
         confidence = Confidence()
         confidence.fit(table, found, gold, [""] * n)
         _, other, truth = made_up(4000, 100 + seed)
-        rates.append(np.mean(probabilities_of_right(other, truth) >= confidence.least(coverage, "")))
+        rates.append(np.mean(probabilities_of_right(other, truth) >= confidence.minimum(coverage, "")))
     assert coverage - 0.015 < np.mean(rates) < min(1.0, coverage + (0.03 if n == 150 else 0.015))
 
 
@@ -57,10 +62,10 @@ def test_too_few_mentions_or_candidates_for_a_coverage_give_all_answers():
     table, found, gold = made_up(50, 0)
     confidence = Confidence()
     confidence.fit(table, found, gold, [""] * 50)
-    assert confidence.least(0.99, "") == 0.0 < confidence.least(0.9, "")
+    assert confidence.minimum(0.99, "") == 0.0 < confidence.minimum(0.9, "")
     gold[:10] = [np.array([77])] * 10  # the right entity is no candidate: 80 % can be covered at most
     confidence.fit(table, found, gold, [""] * 50)
-    assert confidence.least(0.9, "") == 0.0 < confidence.least(0.7, "")
+    assert confidence.minimum(0.9, "") == 0.0 < confidence.minimum(0.7, "")
 
 
 def test_labels_with_enough_mentions_have_their_own_sets():
@@ -74,8 +79,8 @@ def test_labels_with_enough_mentions_have_their_own_sets():
     confidence = Confidence()
     confidence.fit(table, found, gold, labels)
     assert sorted(confidence.smallest) == ["EASY", "HARD"]
-    assert confidence.least(0.9, "EASY") == 1.0 > confidence.least(0.9, "HARD")
-    assert confidence.least(0.9, "RARE") == confidence.least(0.9, "HARD")  # too few: the most careful one
+    assert confidence.minimum(0.9, "EASY") == 1.0 > confidence.minimum(0.9, "HARD")
+    assert confidence.minimum(0.9, "RARE") == confidence.minimum(0.9, "HARD")  # too few: the most careful one
 
 
 def test_other_labels_are_not_covered_by_an_easy_one():
@@ -93,7 +98,7 @@ def test_other_labels_are_not_covered_by_an_easy_one():
         confidence = Confidence()
         confidence.fit(*parts[0])
         _, found, gold, labels = parts[1]
-        least = np.array([confidence.least(0.9, label) for label in labels])
+        least = np.array([confidence.minimum(0.9, label) for label in labels])
         held = probabilities_of_right(found, gold) >= least
         rates["EASY"].append(held[:1400].mean())
         rates["small"].append(held[1400:].mean())
@@ -111,10 +116,10 @@ def test_composite_mentions_need_all_of_their_entities():
     both.fit(table, found, gold, [""] * 600, composite=np.ones(600, dtype=bool))
     best, nil = np.array([0.5]), np.array([0.1])
     assert both.probabilities(best, nil)[0] < 0.05 < 0.95 < one.probabilities(best, nil)[0]
-    assert one.least(0.9, "") == pytest.approx(0.45) and both.least(0.9, "") == pytest.approx(0.27)
+    assert one.minimum(0.9, "") == pytest.approx(0.45) and both.minimum(0.9, "") == pytest.approx(0.27)
     gold = [np.array([0, 77])] * 600  # one of them is no candidate
     both.fit(table, found, gold, [""] * 600, composite=np.ones(600, dtype=bool))
-    assert both.least(0.9, "") == 0.0
+    assert both.minimum(0.9, "") == 0.0
 
 
 def test_scores_that_are_no_shares_become_shares():
@@ -125,7 +130,7 @@ def test_scores_that_are_no_shares_become_shares():
     assert shares[4:].tolist() == scores[4:].tolist()
     assert shares[:2].sum() == pytest.approx(1.0) and shares[2:4].sum() == pytest.approx(1.0)
     assert shares[0] > shares[1] > 0 and shares[2] > shares[3] > 0
-    assert id_set(["A", "B"], shares[:2].tolist(), 0.3, 0.0) == ["A", NIL, "B"]
+    assert prediction_set(["A", "B"], shares[:2].tolist(), 0.3, 0.0) == ["A", NIL, "B"]
 
 
 def test_p_right_is_calibrated_on_other_mentions():
@@ -159,7 +164,7 @@ def test_before_fit_p_right_is_a_product():
     of_link, of_nil = Confidence().probabilities(np.array([0.8, 0.0]), np.array([0.25, 1.0]))
     assert of_link.tolist() == pytest.approx([0.6, 0.0]) and of_nil.tolist() == [0.25, 1.0]
     with pytest.raises(PelError, match="E519.*calibrate"):
-        Confidence().least(0.9, "")
+        Confidence().minimum(0.9, "")
 
 
 def test_state_survives_json():
@@ -208,8 +213,7 @@ def tfidf_linker(kb, **settings):
 
 def test_no_fold_is_scored_by_parts_that_saw_it(kb):
     linker = tfidf_linker(kb)
-    queries, gold, documents = queries_and_gold()
-    table, rows = linker.evidence(queries), [linker.gold_rows(ids) for ids in gold]
+    part = examples(linker, *queries_and_gold())
     seen = []
 
     class Spy(LinearCombiner):
@@ -217,29 +221,30 @@ def test_no_fold_is_scored_by_parts_that_saw_it(kb):
             seen.append(len(table))
             super().fit(table, gold)
 
-    combiner, nil_model = Spy(), LogisticNil()  # as the linker has them: fitted on all documents
-    linkable = np.flatnonzero([len(one) > 0 for one in rows])
-    combiner.fit(take_mentions(table, linkable), [rows[i] for i in linkable])
-    nil_model.fit(table, combiner(table), np.array([len(one) == 0 for one in rows]))
-    seen.clear()
-    found = cross_fitted(table, rows, documents, combiner, nil_model)
-    n_linkable = sum(len(one) > 0 for one in rows)
+    def cross_fit_after(part, n_ranked):
+        """Of a linker that is fitted on all documents."""
+        linker.combiner, linker.nil_model = Spy(), LogisticNil()
+        linker.combiner.fit(part.linkable.table, part.linkable.gold)
+        linker.nil_model.fit(part.table, linker.combiner(part.table), part.is_nil)
+        seen.clear()
+        return cross_fitted_answers(linker, part, n_ranked=n_ranked)
+
+    answers = cross_fit_after(part, len(part))
+    n_linkable = len(part.linkable)
     assert len(seen) == 5 and max(seen) < n_linkable and sum(seen) <= 4 * n_linkable
     # other labels in one document do not change how that document is scored
-    other = list(rows)
-    for i, name in enumerate(documents):
-        if name == "doc3" and len(rows[i]):
-            other[i] = np.array([(rows[i][0] + 1) % len(NAMES)])
-    combiner.fit(take_mentions(table, linkable), [other[i] for i in linkable])
-    again = cross_fitted(table, other, documents, combiner, nil_model)
-    mine = np.array([name == "doc3" for name in documents])
-    assert np.array_equal(found.nil_scores[mine], again.nil_scores[mine])
-    assert not np.array_equal(found.nil_scores[~mine], again.nil_scores[~mine])
-    assert cross_fitted(table, rows, ["one"] * len(rows), LinearCombiner(), LogisticNil()) is None
+    own = np.array(part.documents) == "doc3"
+    turned = [
+        np.array([(rows[0] + 1) % len(NAMES)]) if is_own and len(rows) else rows
+        for rows, is_own in zip(part.gold, own, strict=True)
+    ]
+    again = cross_fit_after(replace(part, gold=turned), len(part))
+    assert np.array_equal(answers.nil_scores[own], again.nil_scores[own])
+    assert not np.array_equal(answers.nil_scores[~own], again.nil_scores[~own])
+    assert cross_fit_after(replace(part, documents=["one"] * len(part)), len(part)) is None
     # where the ranking is learned from the first mentions alone
-    seen.clear()
-    cross_fitted(table, rows, documents, combiner, nil_model, n_ranked=len(rows) // 2)
-    assert len(seen) == 5 and sum(seen) <= 4 * sum(len(one) > 0 for one in rows[: len(rows) // 2])
+    cross_fit_after(part, n_ranked=len(part) // 2)
+    assert len(seen) == 5 and sum(seen) <= 4 * sum(len(rows) > 0 for rows in part.gold[: len(part) // 2])
 
 
 def test_calibrated_linker_gives_probabilities_and_sets(kb):
@@ -248,7 +253,7 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     before = linker.link(queries)
     assert all(link.id_set is None for link in before)
     assert before[0].probability == pytest.approx(before[0].scores[0] * (1 - before[0].nil_score))
-    links = linker.fit_mentions(queries, gold, documents=documents)
+    links = fit_mentions(linker, queries, gold, documents=documents)
     assert linker.confidence.is_fitted and all(0.0 <= link.probability <= 1.0 for link in links)
     truth = [ids[0] if ids[0] in kb else NIL for ids in gold]
     assert np.mean([one in link.id_set for one, link in zip(truth, links, strict=True)]) >= 0.9
@@ -278,7 +283,7 @@ def test_sets_of_other_documents_hold_the_right_answer(kb):
             documents.append(number)
         halves.append((queries, gold, documents))
     queries, gold, documents = halves[0]
-    linker.fit_mentions(queries, gold, documents=documents)
+    fit_mentions(linker, queries, gold, documents=documents)
     queries, gold, _ = halves[1]
     sets = [link.id_set for link in linker.link(queries)]
     held = [(ids[0] if ids[0] in kb else NIL) in one for ids, one in zip(gold, sets, strict=True)]
@@ -288,10 +293,10 @@ def test_sets_of_other_documents_hold_the_right_answer(kb):
 def test_a_refit_without_nil_forgets_what_was_calibrated(kb):
     linker = tfidf_linker(kb)
     queries, gold, documents = queries_and_gold()
-    linker.fit_mentions(queries, gold, documents=documents)
+    fit_mentions(linker, queries, gold, documents=documents)
     assert linker.confidence.is_fitted
     linkable = [i for i, ids in enumerate(gold) if ids[0] in kb]
-    linker.fit_mentions([queries[i] for i in linkable], [gold[i] for i in linkable])
+    fit_mentions(linker, [queries[i] for i in linkable], [gold[i] for i in linkable])
     assert not linker.confidence.is_fitted
 
 
@@ -299,7 +304,7 @@ def test_too_few_documents_are_said(kb, caplog):
     linker = tfidf_linker(kb)
     queries, gold, _ = queries_and_gold()
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
-        linker.fit_mentions(queries, gold, documents=[0] * len(queries))
+        fit_mentions(linker, queries, gold, documents=[0] * len(queries))
     assert "PEL-W507" in caplog.text and not linker.confidence.is_fitted
 
 

@@ -9,12 +9,15 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.calibration import count_label_types
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.corrections import Correction
-from spacy_pel.linking.label_types import LabelTypes, label_types
+from spacy_pel.linking.label_types import LabelTypes
 from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
 from spacy_pel.pipeline.calibration import learned_state, load_learned_state
 from spacy_pel.types import LABEL_TYPE, CandidateTable, Entity
+
+from .annotated import examples, fit_mentions
 
 # each name is a drug's and a disease's
 NAMES = [f"{one}{other}" for one in ("mor", "sal", "tef", "bel", "nur") for other in ("apin", "idox", "uvel", "onit")]
@@ -47,7 +50,7 @@ def annotated(labels=("Chemical", "Disease")):
 def fitted(kb=None, labels=("Chemical", "Disease")):
     linker = make_linker(make_kb() if kb is None else kb)
     queries, gold, documents = annotated(labels)
-    linker.fit_mentions(queries, gold, documents=documents)
+    fit_mentions(linker, queries, gold, documents=documents)
     return linker
 
 
@@ -64,13 +67,6 @@ def test_counts_and_shares_by_hand():
     expected = [of_chem["x"], of_chem["x"], of_chem[""], of_dis["x"], of_dis[""], 1.0]
     assert known.shares(kb, asked, table).tolist() == pytest.approx(expected)
     assert len(known.shares(kb, [], CandidateTable(np.zeros(0, np.int64), np.zeros(1, np.int64), {}))) == 0
-
-
-def test_the_entities_of_one_mention_share_its_count():
-    kb = make_kb([Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("y", "z")), Entity("C", "c", (), ("x",))])
-    gold = [np.array([0, 1]), np.array([2])]
-    known = LabelTypes.of(kb, [query("a and b", "L"), query("c", "M")], gold)
-    assert known.counts == {"l": {"x": 0.5, "y": 0.25, "z": 0.25}, "m": {"x": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -99,27 +95,19 @@ def test_after_calibration_the_label_decides_between_entities_of_one_name():
     assert set(shares.tolist()) == {1.0}
 
 
-def test_links_do_not_depend_on_what_they_are_linked_with():
-    linker = fitted()
-    queries = [query(name, label) for name in NAMES[:5] for label in ("Chemical", "Disease", "", "GENE")]
-    queries.insert(3, query("  ", "Chemical"))
-    together = linker.link(queries)
-    assert together == [linker.link([one])[0] for one in queries]
-
-
-def test_no_document_tells_on_itself():
+def test_counts_are_computed_out_of_fold():
     kb = make_kb([Entity("A", "alphabet", (), ("x",)), Entity("B", "alphabets", (), ("y",))])
     linker = make_linker(kb)
     labels = ["L", "L", "M", "M", "L"]
     queries = [query("alphabet", label) for label in labels]
     answers = [("A",), ("B",), ("A",), ("B",), ("A",)]  # B bears the label L in the second document alone
-    part = linker.examples(queries, answers, documents=["1", "2", "3", "4", "5"])
-    known, [read] = label_types([part])
+    part = examples(linker, queries, answers, documents=["1", "2", "3", "4", "5"])
+    known, [read] = count_label_types([part])
     assert part.table.kb_rows.tolist() == [0, 1] * 5
     with_own = known.shares(kb, queries, part.table).reshape(5, 2)
     in_folds = read.table.features[LABEL_TYPE].reshape(5, 2)
     assert in_folds[1, 1] == pytest.approx(0.5 / 3.5) and with_own[1, 1] == pytest.approx(1.5 / 4.5)
-    again = label_types([read])[1][0].table.features[LABEL_TYPE]
+    again = count_label_types([read])[1][0].table.features[LABEL_TYPE]
     np.testing.assert_array_equal(again.reshape(5, 2), in_folds)
 
 
@@ -130,15 +118,12 @@ def test_what_is_counted_is_saved_and_follows_the_knowledge_base():
     load_learned_state(other, state, name="linker")
     asked = [query(name, label) for name in NAMES for label in ("Chemical", "Disease")]
     assert other.link(asked) == linker.link(asked)
-    del state["label_types"]  # a calibration from before there were labels
-    load_learned_state(other, state, name="linker")
-    assert not other.label_types
     # an entity that was added since counts by its types, and a changed one by the new ones
     number = NAMES.index("morapin")
     linker.kb.update(
         [Entity(f"d{number}", "morapin", (), ("illness",)), Entity(f"i{number}", "morapin", (), ("drug",))]
     )
-    linker.follow()
+    linker.refresh()
     assert linker.link([query("morapin", "Chemical")])[0].ids[0] == f"i{number}"
     assert linker.kb.types_at([linker.kb.row(f"i{number}"), linker.kb.row("d3")]) == [["drug"], ["drug"]]
 
@@ -159,7 +144,7 @@ def test_a_fit_that_fails_changes_nothing():
     before = learned_state(linker)
     queries = [query("zzz", "Chemical"), query("qqq", "Disease")]
     with pytest.raises(PelError, match="PEL-E420"):
-        linker.fit_mentions(queries, [("i0",), ("d0",)], documents=["1", "2"])
+        fit_mentions(linker, queries, [("i0",), ("d0",)], documents=["1", "2"])
     assert learned_state(linker) == before
 
 
@@ -167,10 +152,10 @@ def test_a_calibration_again_starts_anew():
     linker = fitted()
     first = learned_state(linker)
     queries, gold, documents = annotated()
-    linker.fit_mentions(queries, gold, documents=documents)
+    fit_mentions(linker, queries, gold, documents=documents)
     assert learned_state(linker) == first
     queries, gold, documents = annotated(("", ""))
-    linker.fit_mentions(queries, gold, documents=documents)
+    fit_mentions(linker, queries, gold, documents=documents)
     assert not linker.label_types
 
 

@@ -8,15 +8,18 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
-from spacy_pel.index.priors import AliasPriors
+from spacy_pel.index.annotated_text import AliasPriors
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.corrections.known import IndexWithMemory
-from spacy_pel.linking.nil.pretrained import PretrainedLogisticNil
+from spacy_pel.linking.corrections.entries import make_entries
+from spacy_pel.linking.corrections.learned_mentions import IndexWithMemory
+from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Document, Entity, Mention
 from spacy_pel.util.saved_folder import write_manifest
+
+from .annotated import fit_documents, gold_queries
 
 NAMES = ["aspirin", "common cold", "cold temperature", "fever", "stroke", "asthma"]
 KINDS = ("card", "alias", "mention")
@@ -40,15 +43,15 @@ def documents(*sentences):
 
 def pairs(given):
     """The queries and corrections of documents."""
-    queries = [MentionQuery(one.text, m.start, m.end, m.label) for one in given for m in one.mentions]
+    queries = gold_queries(given)
     answers = [(m.ids or (NIL,))[0] for one in given for m in one.mentions]
     return queries, [Correction(*query[:3], kb_id) for query, kb_id in zip(queries, answers, strict=True)]
 
 
 def make_linker(kb, annotated=()):
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=KINDS, documents=annotated)
-    return Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, documents=annotated)
+    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
 
 
 SEEN = documents(("a asa helps", "C0"), ("the chills came", "C3"), ("a asa works", "C0"))
@@ -112,7 +115,7 @@ def test_annotated_text_outweighs_a_correction_but_in_its_own_text(kb):
 def test_an_annotated_mention_in_a_nearer_context_wins(kb):
     linker = make_linker(kb, documents(("very cold winter", "C2")))
     linker.learn(*pairs(documents(("viral cold infection", "C1"))))
-    assert linker.known.settled.all()
+    assert linker.learned_mentions.settled.all()
     assert answer(linker, "very cold winter")[1] is None
     assert answer(linker, "viral cold infections") == ("C1", 1)
 
@@ -164,21 +167,21 @@ def test_entries_with_and_without_vectors(kb, tmp_path):
     """A pipeline may lose its encoder, or get one: then the forms decide alone."""
     linker = make_linker(kb)
     linker.learn(*pairs(NEW[:2]))
-    assert linker.known.vectors is not None
-    entries = [one for one in make_learned(linker, NEW[2:3])]
+    assert linker.learned_mentions.vectors is not None
+    entries = make_learned(linker, NEW[2:3])
     linker.memory.add(entries, None)
-    assert linker.known.vectors is None and answer_of(linker, "new chills here", "chills") == ("C3", 3)
+    assert linker.learned_mentions.vectors is None and answer_of(linker, "new chills here", "chills") == ("C3", 3)
     linker.memory.to_disk(tmp_path / "memory")
     again = Memory.from_disk(tmp_path / "memory")
-    assert again.known(kb).vectors is None and sorted(again._vectors) == [1, 2]
+    assert again.learned_mentions(kb).vectors is None and sorted(again._vectors) == [1, 2]
     linker.unlearn([3])
-    assert linker.known.vectors is not None
+    assert linker.learned_mentions.vectors is not None
 
 
 def make_learned(linker, given):
-    from spacy_pel.linking.corrections.teach import make_entries
-
-    return make_entries(linker, *pairs(given), None, by="")[0]
+    queries, corrections = pairs(given)
+    before = [link.kb_id for link in linker.link(queries)]
+    return make_entries(linker.kb, linker.memory, queries, corrections, None, before, by="")[0]
 
 
 def answer_of(linker, text, word):
@@ -192,7 +195,7 @@ def test_fitting_ignores_what_is_learned(kb):
     ours.learn(*pairs(NEW))
     fitted_on = [*NEW, *documents(("no wheeze here", "C5"), ("a quux is", "C77"), ("some quux now", "C77"))]
     for linker in (ours, theirs):
-        linker.fit(fitted_on)
+        fit_documents(linker, fitted_on)
     assert ours.combiner.weights == theirs.combiner.weights and ours.combiner.weights
     assert ours.calibrated_threshold == theirs.calibrated_threshold
     assert [one.learned for one in ours.link(pairs(NEW)[0])] == [1, 2, 3, 4], "it still links by them"

@@ -6,12 +6,14 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
 from spacy_pel.types import NIL, CandidateTable, Document, Entity, Mention
+
+from .annotated import fit_documents
 
 NAMES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
 KB = KnowledgeBase([Entity(f"D{i}", name, (f"{name} disease",)) for i, name in enumerate(NAMES)])
@@ -148,7 +150,7 @@ def test_only_a_ranker_is_taken():
 @pytest.fixture
 def make_linker():
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(KB, encoder, index=BruteForce())
+    index = EntityIndex.build(KB, encoder, index=FaissFlat())
 
     def make(ranker, combiner=None, nil_model=None, **settings):
         reranker = None if ranker is None else Reranker(ranker)
@@ -181,7 +183,7 @@ def test_fit_goes_through_combiner_mix_and_nil_model(make_linker):
         (text, "U") for text in ("zzyzx", "qwrtp", "xyloph", "vbnmk")
     ]
     corpus = [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "", (i,))]) for t, i in texts]
-    linker.fit(corpus)
+    fit_documents(linker, corpus)
     assert len(ranker.asked) == 1  # it reads for long: once is enough
     assert linker.reranker.weights != (1.0, 1.0) and linker.calibrated_threshold is not None
     links = linker.link([MentionQuery(d.text, d.mentions[0].start, d.mentions[0].end) for d in corpus])

@@ -14,8 +14,9 @@ from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.linking.nil.inputs import _around
 from spacy_pel.linking.surface_record import FEATURES, KINDS, SHAPE, SurfaceRecord
 from spacy_pel.linking.track_record import FEATURES as RECORD
-from spacy_pel.linking.track_record import TrackRecord
 from spacy_pel.types import CandidateTable, Entity
+
+from .annotated import fit_mentions
 
 MENTIONS = [  # form, NIL, text
     ("pain score", True, 0),
@@ -86,7 +87,7 @@ def test_the_network_learns_which_words_are_nil():
         linker = Linker(kb, None, None, LinearCombiner(), model, generator=generator)
         queries = [MentionQuery(text, 0, len(text)) for text, _ in answers]
         documents = [f"doc{number}" for number in range(len(answers))]
-        linker.fit_examples([linker.examples(queries, [(one,) for _, one in answers], documents=documents)])
+        fit_mentions(linker, queries, [(one,) for _, one in answers], documents)
         asked = [MentionQuery(text, 0, len(text)) for text in ("thing7 score", "thing7 ulcer")]
         score, ulcer = (link.nil_score for link in linker.link(asked))
         found[with_record] = score - ulcer
@@ -104,40 +105,3 @@ def test_the_record_of_all_candidates():
     np.testing.assert_allclose(around, np.stack(expected, axis=1), rtol=1e-6)
     del features["vote"]
     assert _around(table, np.float32([1, 1, 1, 1]))[:, :3].tolist() == [[0, 0, 0]] * 3
-
-
-def test_a_network_of_an_older_version_gives_what_it_gave():
-    """It lacks the columns of words and of all candidates, and its record the words."""
-    kb = KnowledgeBase([Entity("A", "asthma"), Entity("F", "fever")])
-    generator = TfIdf()
-    generator.build(kb)
-    linker = Linker(kb, None, None, LinearCombiner(), NetworkNil(directions=0, epochs=3), generator=generator)
-    answers = [("asthma", "A"), ("fever score", "X"), ("fever", "F"), ("asthmas", "X")] * 10
-    queries = [MentionQuery(text, 0, len(text)) for text, _ in answers]
-    linker.fit_examples([linker.examples(queries, [(one,) for _, one in answers])])
-    older, zeroed = linker.nil_model.state(), linker.nil_model.state()
-    added = [name for name in older["columns"] if name in FEATURES or name.startswith(("voted_", "scored_"))]
-    assert len(added) == len(FEATURES) + 6
-    for name in added:
-        place = older["columns"].index(name)
-        for key in ("columns", "mean", "scale"):
-            older[key].pop(place)
-        for network in older["networks"]:
-            network["hidden_weights"].pop(place)
-    for name in added:
-        for network in zeroed["networks"]:
-            place = zeroed["columns"].index(name)
-            network["hidden_weights"][place] = [0.0] * len(network["hidden_weights"][place])
-    del older["record"]["surfaces"]
-    scores = []
-    for state in (older, zeroed):
-        linker.nil_model.load_state(json.loads(json.dumps(state)))
-        scores.append([link.nil_score for link in linker.link(queries[:4])])
-    assert scores[0] == scores[1] and len(set(scores[0])) > 1
-
-
-def test_a_record_of_an_older_version():
-    state = TrackRecord(["A"], np.array([[3, 2, 1]])).state()
-    del state["surfaces"]
-    record = TrackRecord.from_state(state)
-    assert record.ids == ["A"] and record.surfaces == SurfaceRecord.empty()

@@ -10,14 +10,16 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import ScoreThreshold, best_f1_threshold, precision_threshold
-from spacy_pel.linking.thresholds import fit_by_label
+from spacy_pel.linking.nil.thresholds import thresholds_by_label
 from spacy_pel.types import NIL, Entity
+
+from .annotated import fit_mentions
 
 
 @pytest.mark.parametrize(
@@ -85,18 +87,18 @@ LABELS = ["A"] * 4 + ["B"] * 4 + ["C"]
 
 
 def test_fit_by_hand():
-    found = fit_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, least=2)
+    found = thresholds_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, minimum=2)
     # A: both NIL mentions above 0.55. B: 0.7 alone F1 2/3, down to 0.5 F1 4/5. C: one kind only
     assert found == {"A": pytest.approx(0.55), "B": pytest.approx(0.45)}
-    assert fit_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, least=3) == {}
-    assert set(fit_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, least=0)) == {"A", "B"}
+    assert thresholds_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, minimum=3) == {}
+    assert set(thresholds_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, minimum=0)) == {"A", "B"}
 
 
 def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
     is_nil = IS_NIL.copy()
     is_nil[4:8] = [False, True, True, False]  # the best precision of B is 2/3
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
-        found = fit_by_label(partial(precision_threshold, precision=0.9), LABELS, SCORES, is_nil, least=2)
+        found = thresholds_by_label(partial(precision_threshold, precision=0.9), LABELS, SCORES, is_nil, minimum=2)
     assert set(found) == {"A"} and "PEL-W502" in caplog.text and "'B'" in caplog.text
 
 
@@ -104,7 +106,7 @@ def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
 def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
     encoder = HashEmbed(width=64)
-    return Linker(kb, encoder, EntityIndex.build(kb, encoder, index=BruteForce()), BestRow(), ScoreThreshold())
+    return Linker(kb, encoder, EntityIndex.build(kb, encoder, index=FaissFlat()), BestRow(), ScoreThreshold())
 
 
 def ask(surface, label):
@@ -124,15 +126,15 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
     unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]
     gold = [("D0",), ("D1",), ("D2",)] * 2 + [("X",)] * 3
-    links = linker.fit_mentions(known + unknown, gold, label_least=3)
+    links = fit_mentions(linker, known + unknown, gold, label_minimum=3)
     assert links == linker.link(known + unknown)
     assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
     assert set(linker.calibrated_by_label) == {"A"}
-    linker.fit_mentions(known + unknown, gold)
+    fit_mentions(linker, known + unknown, gold)
     assert linker.calibrated_by_label == {}  # of an earlier fit
 
 
 def test_a_stated_precision_out_of_reach_is_an_error(linker):
     queries = [ask("gout", ""), ask("zzyzx", "")]
     with pytest.raises(PelError, match="PEL-E614"):
-        linker.fit_mentions(queries, [("X",), ("D0",)], choose=partial(precision_threshold, precision=0.9))
+        fit_mentions(linker, queries, [("X",), ("D0",)], choose=partial(precision_threshold, precision=0.9))

@@ -1,4 +1,4 @@
-"""The track record of first candidates: counts, features, and that no mention tells on itself."""
+"""The track record of first candidates: counts, features, and that they are computed out of fold."""
 
 import json
 from collections import Counter
@@ -11,12 +11,17 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.calibration import collect, count_outcomes, fit
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.explanation import explain
-from spacy_pel.linking.nil import IsotonicNil, LogisticNil, NetworkNil, PlattNil
+from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.surface_record import SurfaceRecord
-from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
+from spacy_pel.linking.track_record import FEATURES, TrackRecord
 from spacy_pel.types import CandidateTable, Document, Entity, Mention
+
+from .annotated import examples as annotated_examples
+
+pytestmark = pytest.mark.slow
 
 NAMES = ["fever", "measles", "asthma", "cholera"]
 
@@ -35,7 +40,7 @@ def examples(linker, answers):
     """One document a mention: (surface, id)."""
     queries = [MentionQuery(f"about {one} and more", 6, 6 + len(one)) for one, _ in answers]
     documents = [f"doc{number}" for number in range(len(answers))]
-    return linker.examples(queries, [(one,) for _, one in answers], documents=documents)
+    return annotated_examples(linker, queries, [(one,) for _, one in answers], documents)
 
 
 def test_the_parts_of_a_document_are_in_one_fold():
@@ -43,7 +48,7 @@ def test_the_parts_of_a_document_are_in_one_fold():
     mentions = [Mention(at, at + 5, "", ("FEVER",)) for at in (2, 11, 20)]
     parts = [part for i in range(10) for part in step(Document(f"d{i}", text, mentions))]
     queries = [MentionQuery(part.text, m.start, m.end) for part in parts for m in part.mentions]
-    found = make_linker(make_kb(), IsotonicNil()).examples_of(queries, parts)
+    found = collect(make_linker(make_kb(), LogisticNil()), queries, parts)
     assert found.document_numbers.tolist() == np.repeat(np.arange(10), 3).tolist()
     assert all(len(set(found.folds[found.document_numbers == i])) == 1 for i in range(10))
 
@@ -53,7 +58,7 @@ def candidates(rows):
 
 
 def of_candidates(record, rows, kb=None):
-    return record.read(candidates(rows), make_kb() if kb is None else kb, ["x"]).of_candidates
+    return record.features(candidates(rows), make_kb() if kb is None else kb, ["x"]).of_candidates
 
 
 def log_odds(hits, n, share):
@@ -98,7 +103,7 @@ def test_counts_of_the_other_parts_and_of_all():
     ]
     parts = [examples(linker, each) for linker, each in zip(linkers, answers, strict=True)]
     scores = [linker.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
-    record, (features, of_mentions) = track_record(parts, scores)
+    record, (features, of_mentions) = count_outcomes(parts, scores)
     state = record.state()
     assert state.pop("surfaces") == record.surfaces.state() and record.surfaces.total == (6, 1)
     assert state == {"ids": ["ASTHMA", "FEVER"], "first": [3, 3], "right": [2, 2], "nil": [0, 1]}
@@ -113,13 +118,13 @@ def test_counts_of_the_other_parts_and_of_all():
     assert features["record_nil"][first].tolist() == pytest.approx([log_odds(1, 1, share), log_odds(0, 2, share)])
 
 
-def test_a_document_does_not_tell_on_itself():
+def test_counts_are_computed_out_of_fold():
     linker = make_linker(make_kb(), LogisticNil())
     answers = [("fever", "FEVER"), ("measles", "MEASLES")] * 10
     part = examples(linker, answers)
-    _, before = track_record([part], [linker.combiner(part.table)])
+    _, before = count_outcomes([part], [linker.combiner(part.table)])
     part.gold[3] = np.zeros(0, dtype=np.int64)  # NIL
-    _, after = track_record([part], [linker.combiner(part.table)])
+    _, after = count_outcomes([part], [linker.combiner(part.table)])
     own, other = (slice(*part.table.offsets[i : i + 2].tolist()) for i in (3, 5))
     for name in ("record_right", "record_nil"):
         np.testing.assert_array_equal(before.of_candidates[name][own], after.of_candidates[name][own])
@@ -135,7 +140,7 @@ def test_the_network_learns_which_entity_stands_in_for_others():
     found = {}
     for with_record in (False, True):
         linker = make_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40, track_record=with_record))
-        links = linker.fit_examples([examples(linker, answers)])
+        links = fit(linker, [examples(linker, answers)])
         found[with_record] = [links[0].nil_score, links[2].nil_score]
         again = make_linker(make_kb(["bbbb", "aaaa"]), NetworkNil(track_record=with_record))
         again.combiner.load_state(linker.combiner.state())
@@ -150,7 +155,7 @@ def test_the_network_learns_which_entity_stands_in_for_others():
 
 def test_without_annotated_nil_there_is_no_record():
     linker = make_linker(make_kb(), NetworkNil())
-    linker.fit_examples([examples(linker, [("fever", "FEVER"), ("asthma", "ASTHMA")])])
+    fit(linker, [examples(linker, [("fever", "FEVER"), ("asthma", "ASTHMA")])])
     assert linker.nil_model.record.state() == TrackRecord.empty().state()
     assert linker.nil_model.record.ids == [] and linker.nil_model.state() == {}
 
@@ -159,25 +164,12 @@ def test_text_without_nil_leaves_p_nil_as_it_was():
     """The networks of before read the record in what ``calibrate`` reports, as they do in ``link``."""
     answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
     linker = make_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40))
-    linker.fit_examples([examples(linker, answers)])
-    reported = linker.fit_examples([examples(linker, [("aaaa", "AAAA"), ("bbbb", "BBBB")] * 2)])
+    fit(linker, [examples(linker, answers)])
+    reported = fit(linker, [examples(linker, [("aaaa", "AAAA"), ("bbbb", "BBBB")] * 2)])
     queries = [MentionQuery(f"about {one} and more", 6, 10) for one in ("aaaa", "bbbb")] * 2
     assert [one.nil_score for one in reported] == pytest.approx(
         [one.nil_score for one in linker.link(queries)], abs=1e-5
     )
-
-
-@pytest.mark.parametrize("wrapper", [PlattNil, IsotonicNil])
-def test_a_calibrated_network_reads_the_record(wrapper):
-    answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
-    linker = make_linker(make_kb(["aaaa", "bbbb"]), wrapper(base=NetworkNil(epochs=40)))
-    first, _, last, _ = linker.fit_examples([examples(linker, answers)])[:4]
-    assert linker.nil_model.record.ids == ["AAAA", "BBBB"]
-    assert first.nil_score > 0.35 and last.nil_score < 0.15
-    again = make_linker(make_kb(["aaaa", "bbbb"]), wrapper(base=NetworkNil()))
-    again.nil_model.load_state(json.loads(json.dumps(linker.nil_model.state())))
-    assert again.nil_model.record.state() == linker.nil_model.record.state()
-    assert wrapper().record is None and wrapper(base=LogisticNil()).record is None
 
 
 def test_an_explanation_tells_the_record_of_the_first_candidate():

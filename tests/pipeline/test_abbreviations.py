@@ -8,6 +8,8 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
+pytestmark = pytest.mark.slow
+
 TEXT = (
     "Spinal and bulbar muscular atrophy (SBMA) is an inherited disease of the androgen receptor (AR). "
     "SBMA is slow; (see) the AR (AR) and SBMA (Spinal and bulbar muscular atrophy) too."

@@ -8,7 +8,7 @@ import spacy
 
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 
@@ -88,7 +88,7 @@ class Parts:
 
     def index(self, similarity):
         encoder = self.encoder(similarity)
-        return self.once(("index", similarity), lambda: EntityIndex.build(self.kb, encoder, index=BruteForce()))
+        return self.once(("index", similarity), lambda: EntityIndex.build(self.kb, encoder, index=FaissFlat()))
 
     def generator(self, name):
         def make():
@@ -112,7 +112,7 @@ class Parts:
             "generator": None if generator is None else generator_config(generator),
             "reranker": None if ranker is None else ranker_config(ranker, similarity),
             "encoder": encoder_config(similarity) if with_encoder else None,
-            "index": {"@pel_indexes": "spacy-pel.BruteForce.v1"} if with_encoder else None,
+            "index": {"@pel_indexes": "spacy-pel.FaissFlat.v1"} if with_encoder else None,
         }
         component = self.nlp.create_pipe(NAME, config=config)
         loaders = {"kb_loader": lambda: self.kb}

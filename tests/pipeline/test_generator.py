@@ -24,6 +24,8 @@ from .test_reranker import CROSS
 from .test_serialization import FITTED, dev_set
 from .workers import METHODS, SCRIPT
 
+pytestmark = pytest.mark.slow
+
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}
 ALONE = {"generator": TFIDF, "encoder": None, "index": None, **FITTED}
@@ -72,7 +74,7 @@ def test_candidates_are_those_of_the_generator(make_nlp, kb_path):
     kb = KnowledgeBase.from_disk(kb_path)
     alone = TfIdf()
     alone.build(kb)
-    expected = alone.generate(kb, [query.in_text for query in queries], top_k=128)
+    expected = alone.find_candidates(kb, [query.in_text for query in queries], top_k=128)
     assert table.kb_rows.tolist() == expected.kb_rows.tolist() and table.vectors is None
     assert all(np.array_equal(values, expected.features[name]) for name, values in table.features.items())
     assert [ent.kb_id_ for ent in nlp("Aspirin after a heart attack").ents] == ["C02", "C01"]

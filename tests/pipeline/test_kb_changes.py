@@ -11,6 +11,8 @@ from spacy_pel.types import NIL, Entity
 from .conftest import NAME, TEXTS
 from .test_serialization import FITTED, dev_set
 
+pytestmark = pytest.mark.slow
+
 RASH = Entity("N1", "Cold rash", ("zzyzx",), ("T047",))
 CHANGES = {
     "add": lambda kb: kb.add([RASH]),

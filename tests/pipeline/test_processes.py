@@ -21,11 +21,12 @@ from spacy_pel.types import Entity
 
 from .conftest import ENTITIES, NAME, TEXTS, links
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("link_in_processes.py")
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FAISS_IVF = {"@pel_indexes": "spacy-pel.FaissIVF.v1", "flat_below": 0}
 INDEXES = {
-    "brute-force": {"@pel_indexes": "spacy-pel.BruteForce.v1"},
     "flat-fp32": {"@pel_indexes": "spacy-pel.FaissFlat.v1"},
     "flat-int8": {"@pel_indexes": "spacy-pel.FaissFlat.v1", "codes": "int8"},
     "pq": {"@pel_indexes": "spacy-pel.FaissPQ.v1"},

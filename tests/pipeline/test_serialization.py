@@ -238,7 +238,7 @@ def test_a_pipeline_without_a_threshold_says_so_when_it_is_loaded(trained, tmp_p
 
 def test_default_nil_weights_survive_and_are_named_when_loaded(make_nlp, trained, tmp_path, caplog):
     """Nothing was fitted, so nothing is saved; a pipeline that was fitted goes back to the defaults."""
-    nlp = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v2"})
+    nlp = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v1"})
     expected = found(nlp)
     ids = {ent.text: ent.kb_id_ for ent in nlp(TEXTS[4]).ents}
     assert ids == {"Aspirin": "C02", "cold": ids["cold"], "zzyzx": NIL, "Huntington disease": "C07"}
@@ -248,7 +248,7 @@ def test_default_nil_weights_survive_and_are_named_when_loaded(make_nlp, trained
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         loaded = spacy.load(tmp_path / "v2")
     assert caplog.text.count("PEL-W506") == 1 and NAME in caplog.text and "default weights" in caplog.text
-    fitted = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v2"})
+    fitted = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v1"})
     fitted.get_pipe(NAME).calibrate(fitted, dev_set())
     assert found(fitted) != expected and fitted.get_pipe(NAME).linker.nil_threshold is not None
     fitted.from_bytes(nlp.to_bytes())

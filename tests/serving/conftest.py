@@ -77,12 +77,12 @@ def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
         server.service, server.url = service, f"http://127.0.0.1:{server.port}"
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
-        wait_until(lambda: server.has_started)
+        wait_until(lambda: server.started)
         try:
             yield server
         finally:
             GATE.set()
-            server.stop()
+            server.should_exit = True
             thread.join(60)
             assert not thread.is_alive()
 

@@ -14,6 +14,8 @@ from spacy_pel.types import NIL
 
 from .conftest import EVIL, NAME, TEXT, serving
 
+pytestmark = pytest.mark.slow
+
 httpx = pytest.importorskip("httpx", reason="needs httpx")
 pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")

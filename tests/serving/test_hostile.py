@@ -15,6 +15,8 @@ import pytest
 
 from .test_api import GATE_CODE
 
+pytestmark = pytest.mark.slow
+
 httpx = pytest.importorskip("httpx", reason="needs httpx")
 pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")

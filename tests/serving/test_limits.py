@@ -16,7 +16,7 @@ httpx = pytest.importorskip("httpx", reason="needs httpx")
 pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 
-from spacy_pel.serving.errors import Stopped  # noqa: E402
+from spacy_pel.serving.errors import RequestError  # noqa: E402
 from spacy_pel.serving.guard import host_name, is_local  # noqa: E402
 from spacy_pel.serving.worker import Worker  # noqa: E402
 from spacy_pel.util import logger  # noqa: E402
@@ -151,8 +151,8 @@ def test_unknown_paths_and_methods(client):
 def test_little_is_read_at_once(server):
     """A body in chunks of a byte each takes minutes to parse: others are served between two reads."""
     with socket.create_connection(("127.0.0.1", server.port)):
-        wait_until(lambda: server._server.server_state.connections)
-        assert all(one.transport.max_size == 8192 for one in server._server.server_state.connections)
+        wait_until(lambda: server.server_state.connections)
+        assert all(one.transport.max_size == 8192 for one in server.server_state.connections)
 
 
 # -- time --------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_slow_clients(pipeline):
                 answer = received(of_body)
                 assert answer.startswith(b"HTTP/1.1 408") and b"E732" in answer
             assert received(silent) == b"" and received(of_head) == b""
-        wait_until(lambda: not server._server.server_state.connections)
+        wait_until(lambda: not server.server_state.connections)
 
 
 def test_clients_that_do_not_read(pipeline):
@@ -199,8 +199,8 @@ def test_clients_that_do_not_read(pipeline):
         with connection:
             connection.connect(("127.0.0.1", server.port))
             connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
-            wait_until(lambda: server._server.server_state.tasks)
-            wait_until(lambda: not server._server.server_state.connections)
+            wait_until(lambda: server.server_state.tasks)
+            wait_until(lambda: not server.server_state.connections)
             assert len(received(connection)) < len(body)
 
 
@@ -244,11 +244,11 @@ def test_what_takes_too_long_is_given_up(pipeline, shut_gate):
 def test_too_many_connections(pipeline):
     with serving(pipeline, n_connections=3) as server:
         open_ones = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
-        wait_until(lambda: len(server._server.server_state.connections) == 3)
+        wait_until(lambda: len(server.server_state.connections) == 3)
         assert httpx.get(server.url + "/health").status_code == 503
         for one in open_ones:
             one.close()
-        wait_until(lambda: not server._server.server_state.connections)
+        wait_until(lambda: not server.server_state.connections)
         assert httpx.get(server.url + "/health").status_code == 200
 
 
@@ -258,7 +258,7 @@ def test_stopping_answers_what_was_accepted(pipeline, shut_gate):
         assert WAITS.wait(30)
         running.append(pool.submit(post, server, "aspirin"))
         wait_until(lambda: httpx.get(server.url + "/health").json()["waiting"] == 1)
-        server.stop()
+        server.should_exit = True
         time.sleep(0.5)
         with pytest.raises(httpx.ConnectError):
             post(server, "aspirin")
@@ -334,9 +334,9 @@ def test_stopped_worker_drops_what_waits():
         go.set()
         results = await asyncio.gather(*jobs, return_exceptions=True)
         await stopping
-        with pytest.raises(Stopped):
+        with pytest.raises(RequestError, match="E725"):
             await worker.run(lambda _: 1, timeout=1)
         return results
 
     wanted, dropped = asyncio.run(work())
-    assert wanted is False and isinstance(dropped, Stopped)
+    assert wanted is False and isinstance(dropped, RequestError) and dropped.status == 503

@@ -11,7 +11,10 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-pytestmark = pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded"),
+]
 expect = playwright.expect
 expect.set_options(timeout=60_000)
 

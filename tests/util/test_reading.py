@@ -9,8 +9,7 @@ import pytest
 
 from spacy_pel.errors import PelError, quoted
 from spacy_pel.util import files, numbered_jsonl, read_lines, read_text
-from spacy_pel.util.files import guarded, last_read, open_bytes
-from spacy_pel.util.tables import read_cells
+from spacy_pel.util.files import guarded, last_read, open_bytes, read_cells
 
 
 def packed(path, data):

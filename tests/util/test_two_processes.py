@@ -11,7 +11,10 @@ from spacy_pel import PelError
 from spacy_pel.util import replacing
 from spacy_pel.util.saved_folder import check_folder, read_whole, update_folder, verify_folders, write_folder
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, and exchanges folders in one step")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="forks, and exchanges folders in one step"),
+]
 KIND = "test folder"
 NAMES = [f"{number:02}.txt" for number in range(40)]
 

@@ -1,4 +1,4 @@
-"""Candidates of mentions and the evidence for each: near rows, names, and counts from annotated text.
+"""Candidates of mentions, and evidence for a candidate: near rows, names, and counts from annotated text.
 
 Each source yields pairs of a mention and an entity with a value, as flat arrays.
 """
@@ -9,13 +9,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.priors import AliasPriors
+from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
-from ...types import CandidateTable, Rows, Scores, Vectors
+from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...util import normalize_alias
 from ...util.ragged import (
     distinct,
     offsets_of,
+    owners,
     places_in_pieces,
     segment_order,
     segment_softmax,
@@ -23,8 +25,8 @@ from ...util.ragged import (
     take_pieces,
 )
 from .derivations import derivations
+from .formulas import formula_names
 from .spelling import spelling
-from .surface_forms import SurfaceForms
 from .variants import variants
 
 FEATURES = (
@@ -55,6 +57,29 @@ class Found(NamedTuple):
     values: NDArray[np.float64]
 
 
+class SurfaceForms(NamedTuple):
+    """Normalised once for a batch: the alias map, the priors and spelling all read them.
+
+    Attributes:
+        distinct: normalised surface forms, each once, but once for each formula where capitals
+            make another one of it: "CO", "Co".
+        formulas: for each of them the names that it has as a formula, see formulas.py.
+        which: (n,), the surface form of each mention.
+    """
+
+    distinct: list[str]
+    formulas: list[tuple[str, ...]]
+    which: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, surfaces: Sequence[str]) -> "SurfaceForms":
+        """Of mentions with these texts."""
+        read = {surface: (normalize_alias(surface), formula_names(surface)) for surface in dict.fromkeys(surfaces)}
+        numbers: dict[tuple[str, tuple[str, ...]], int] = {}
+        which = [numbers.setdefault(read[surface], len(numbers)) for surface in surfaces]
+        return cls([form for form, _ in numbers], [names for _, names in numbers], np.array(which, dtype=np.int64))
+
+
 class RowSource(Protocol):
     """What is needed of an EntityIndex."""
 
@@ -66,7 +91,7 @@ class RowSource(Protocol):
     ) -> list[tuple[Scores, Rows]]: ...  # for each group of kinds (n, k) scores and KB rows, -1 = none
 
 
-def gather_evidence(
+def find_candidates(
     kb: KnowledgeBase,
     source: RowSource,
     vectors: Vectors,
@@ -76,7 +101,7 @@ def gather_evidence(
     row_k: int = 128,
     top_k: int = 64,
 ) -> CandidateTable:
-    """Find candidates for mentions and compute their FEATURES.
+    """Find candidates of mentions and compute their FEATURES.
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
@@ -104,8 +129,8 @@ def gather_evidence(
     for start in range(0, max(len(surfaces), 1), _BLOCK):
         block = slice(start, start + _BLOCK)
         forms = SurfaceForms.of(surfaces[block])
-        table = _keep_best(_gather_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
-        table.features.update(spelling(kb, forms, table))
+        table = _keep_best(_find_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
+        table.features.update(spelling(kb, forms.distinct, forms.which, table))
         table.features = {name: table.features[name] for name in FEATURES}
         table.vectors = vectors[block]
         tables.append(table)
@@ -119,7 +144,32 @@ def gather_evidence(
     )
 
 
-def _gather_block(
+def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[MentionInText]) -> CandidateTable:
+    """Compute the FEATURES that need only names.
+
+    Args:
+        kb: the entities.
+        ranked: found for the mentions.
+        mentions: (n,).
+
+    Returns:
+        The same candidates in the same order. "name" is the generator's score,
+        NAMED come from the KB's alias map, "edit" and "partial" from spelling; the features of annotated text
+        and vectors are 0.
+    """
+    forms = SurfaceForms.of([mention.surface for mention in mentions])
+    zeros = np.zeros(len(ranked.kb_rows), dtype=np.float32)
+    features = {name: zeros.copy() for name in FEATURES}
+    features["name"] = ranked.scores.astype(np.float32)
+    pairs = owners(ranked.offsets) * kb.n_rows + ranked.kb_rows
+    for name, found in zip(NAMED, name_matches(kb, forms), strict=True):
+        features[name] = np.isin(pairs, found.mentions * kb.n_rows + found.kb_rows).astype(np.float32)
+    table = CandidateTable(ranked.kb_rows, ranked.offsets, features)
+    table.features.update(spelling(kb, forms.distinct, forms.which, table))
+    return table
+
+
+def _find_block(
     kb: KnowledgeBase, source: RowSource, vectors: Vectors, forms: SurfaceForms, masks: Sequence[Mask], row_k: int
 ) -> CandidateTable:
     n_rows = kb.n_rows
@@ -215,8 +265,8 @@ def _rows_of_others(
     """For each form the distinct rows of entities that have one of its other
     forms as a name; none where something was found before."""
     wanted = [() if any(map(len, before)) else others(form) for form, *before in zip(forms, *found, strict=True)]
-    rows = iter(kb.rows_of_aliases([other for own in wanted for other in own], normalized=True))
-    return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows) for _ in own)])) for own in wanted]
+    rows = iter(kb.rows_of_aliases([other for names in wanted for other in names], normalized=True))
+    return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows) for _ in names)])) for names in wanted]
 
 
 def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:

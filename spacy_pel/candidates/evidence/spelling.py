@@ -15,7 +15,6 @@ from rapidfuzz.distance import Indel
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, Rows, Scores
 from ...util.ragged import take_pieces
-from .surface_forms import SurfaceForms
 
 _FORMS = 4096  # surface forms to remember, at least; at most twice as many
 _ROWS = 1024  # entities to remember for each of them: 16 bytes each
@@ -80,12 +79,15 @@ class SpellingCache:
         self._young[form] = known
 
 
-def spelling(kb: KnowledgeBase, forms: SurfaceForms, table: CandidateTable) -> dict[str, Scores]:
+def spelling(
+    kb: KnowledgeBase, forms: Sequence[str], form_of_mention: Rows, table: CandidateTable
+) -> dict[str, Scores]:
     """Compare normalised surface forms with the normalised names of their candidates.
 
     Args:
         kb: stores the names in normal form; what was compared is kept in its ``memo``.
-        forms: of the n mentions.
+        forms: distinct normalised surface forms.
+        form_of_mention: (n,) which of them each mention has.
         table: the m candidates of the n mentions.
 
     Returns:
@@ -94,16 +96,16 @@ def spelling(kb: KnowledgeBase, forms: SurfaceForms, table: CandidateTable) -> d
     cache = kb.memo.setdefault("spelling", SpellingCache())
     mentions = np.repeat(np.arange(len(table.offsets) - 1), np.diff(table.offsets))
     n_rows = int(table.kb_rows.max(initial=0)) + 1
-    pairs, pair_of = np.unique(forms.which[mentions] * n_rows + table.kb_rows, return_inverse=True)
+    pairs, pair_of = np.unique(form_of_mention[mentions] * n_rows + table.kb_rows, return_inverse=True)
     form_of, row_of = np.divmod(pairs, n_rows)
     values = np.zeros((2, len(pairs)), dtype=np.float32)
     known = np.zeros(len(pairs), dtype=np.bool_)
-    pieces = _pieces(forms.distinct, form_of)
+    pieces = _pieces(forms, form_of)
     for form, piece in pieces:
         known[piece] = cache.look_up(form, row_of[piece], values[:, piece])
     if not known.all():
         new = np.flatnonzero(~known)
-        values[:, new] = compare_names(kb, forms.distinct, form_of[new], row_of[new])
+        values[:, new] = compare_names(kb, forms, form_of[new], row_of[new])
         for form, piece in pieces:
             if not known[piece].all():
                 cache.remember(form, row_of[piece], values[:, piece])

@@ -1,5 +1,3 @@
-"""Commands that build, inspect and change knowledge bases."""
+"""Commands for knowledge bases."""
 
-from . import add, build, diff, edits, info, merge, migrate, sample, show
-
-__all__ = ["add", "build", "diff", "edits", "info", "merge", "migrate", "sample", "show"]
+from . import build, inspect, change  # noqa: F401, I001  (in the order of --help)

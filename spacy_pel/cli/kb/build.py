@@ -1,22 +1,27 @@
-"""The command ``kb build``: a knowledge base folder from source files."""
+"""The commands ``kb build``, ``kb merge`` and ``kb sample``, which write a KB folder."""
 
+import csv
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from .._app import kb_cli
+from ...errors import Errors, PelError
+from ...util.config import load_config
+from ...util.files import atomic_path
+from .._app import CONFIG_CONTEXT, kb_cli
+from .._config import parse_overrides
+from .._options import KB, NewKB, Seed, Settings, argument, option
 from .._output import JSON, emit, key_values
-from ._source import READERS, IdPrefix, Languages, Settings, Sources, Strict, Types, kb_source
+from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
 
 @kb_cli.command("build")
 def kb_build(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The KB folder to write; an existing KB is replaced.")],
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="The source files (for umls: the META folder).")
-    ],
-    reader: Annotated[str, typer.Option(metavar="NAME", help=f"The format: {READERS}")],
+    out: NewKB,
+    files: Annotated[list[Path], argument("FILE...", "The source files; for umls the META folder.")],
+    reader: Annotated[str, option("NAME", f"The format: {READERS}")],
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -25,16 +30,97 @@ def kb_build(
     strict: Strict = False,
     as_json: bool = JSON,
 ) -> None:
-    """Build a knowledge base folder from source files.
+    """Build a knowledge base from source files.
 
     Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
     """
-    from ...kb.readers.from_reader import build_from_reader
+    from ...kb import KnowledgeBase
 
-    source = kb_source(
-        reader, types=types, sources=sources, languages=languages, id_prefix=id_prefix, settings=settings, strict=strict
-    )
-    kb = build_from_reader(source.reader, files, out, source=source.about, strict=strict, show_progress=True)
+    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
+    made, source = kb_source(reader, **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
+    kb = KnowledgeBase.read(made, files, out, about=source, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
+    emit(result, as_json=as_json, text=key_values)
+
+
+@kb_cli.command("merge", context_settings=CONFIG_CONTEXT)
+def kb_merge(
+    ctx: typer.Context,
+    out: NewKB,
+    config: Annotated[Path, argument("CONFIG", "A config with a [merge] section, e.g. configs/open_cui.cfg.")],
+    data: Annotated[Path, option("FOLDER", "The folder of the source files.")] = Path("."),
+    corpus: Annotated[
+        list[Path] | None, option("FILE", "A corpus (JSON lines) whose gold mentions become names (repeatable).")
+    ] = None,
+    name_sources: Annotated[
+        Path | None, option("FILE", "Also write a TSV of all names: id, name, first source.", "--names")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Merge ontologies into one knowledge base by their cross references.
+
+    Twins (ids with the same names from the same source term) become one entity; the retired id still resolves.
+    To add names to a knowledge base with ids of its own, e.g. MeSH, make its reader the first source. Override
+    settings with --merge.KEY VALUE.
+
+    Example: spacy-pel kb merge corpus/kb configs/open_cui.cfg --data data --corpus corpus/train.jsonl
+    """
+    from ...kb import KnowledgeBase
+    from ...kb.merge.merge import Merge
+    from ...kb.merge.merge_config import parse_merge_config
+
+    overrides = parse_overrides(ctx.args)
+    if corpus:
+        # paths on the command line start from the working folder, those of the config from --data
+        overrides["merge.sources.corpus.files"] = [str(path.resolve()) for path in corpus]
+    settings = load_config(config, overrides)
+    if "merge" not in settings:
+        fault = "no such section"
+        raise PelError(Errors.E142.format(config=f"merge config at {config}", where="[merge]", fault=fault))
+    merge = Merge(parse_merge_config(settings["merge"], config), data)
+    entities = list(merge())  # report and redirects are complete only now
+    kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
+    if name_sources is not None:
+        with atomic_path(name_sources) as part, part.open("w", encoding="utf8", newline="") as file:
+            rows = chain([("id", "name", "source")], merge.name_sources())
+            csv.writer(file, delimiter="\t", lineterminator="\n").writerows(rows)
+    counts = {"entities": len(kb), "twins_merged": len(merge.twins), "fingerprint": kb.fingerprint}
+    emit({**counts, "sources": merge.report}, as_json=as_json, text=_merge_text)
+
+
+def _merge_text(result: dict[str, Any]) -> str:
+    lines = [f"{result['entities']:,} entities, {result['twins_merged']:,} twins merged"]
+    lines += [f"{'source':<16} {'terms':>8} {'ids':>8} {'ids new':>8} {'names new':>10}"]
+    for name, counts in result["sources"].items():
+        terms, ids, new_ids, names = (counts.get(key, 0) for key in ("terms", "ids", "ids_new", "names_new"))
+        lines.append(f"{name:<16} {terms:>8,} {ids:>8,} {new_ids:>8,} {names:>10,}")
+    return "\n".join([*lines, f"fingerprint {result['fingerprint']}"])
+
+
+@kb_cli.command("sample")
+def kb_sample(
+    kb: KB,
+    out: NewKB,
+    share: Annotated[float, option("NUMBER", "Share of entities to draw.", min=0.0, max=1.0)] = 0.1,
+    keep: Annotated[
+        list[Path] | None, option("FILE", "A corpus (JSON lines) whose entities are always kept (repeatable).")
+    ] = None,
+    seed: Seed = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Draw a random sample of a knowledge base for small experiments. Recall is higher on a smaller KB.
+
+    Example: spacy-pel kb sample corpus/kb corpus/kb_small --share 0.1 --keep corpus/dev.jsonl
+    """
+    from ...corpora import read_corpus
+    from ...kb import KnowledgeBase
+    from ...kb.sample import sample_entities
+
+    whole = KnowledgeBase.from_disk(kb)
+    documents = chain.from_iterable(read_corpus(path) for path in keep or ())
+    drawn = sample_entities(whole, share=share, seed=seed, documents=documents)
+    source = {**whole.source, "sample": {"of": whole.fingerprint, "share": share, "seed": seed}}
+    part = KnowledgeBase.build(drawn, out, source=source, redirects=whole.redirects())
+    result = {"entities": len(part), "of": len(whole), "fingerprint": part.fingerprint}
     emit(result, as_json=as_json, text=key_values)

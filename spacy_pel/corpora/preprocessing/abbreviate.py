@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...registry import registry
 from ...types import Document
-from .offset_map import OffsetMap
-from .rewrite import rewritten
+from .rewrite import with_replacements
 
 _DEFINITION = re.compile(r"(?<!\w)(\w[^()\n]{4,98}?) ?\( ?(\1) ?\)")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -15,12 +13,6 @@ _SMALL = frozenset("a an and as at by for from in into of on or the to with".spl
 _VOWELS = frozenset("aeiou")
 _LENGTHS = range(2, 10)  # of a short form, as ``find_abbreviations`` has it
 _PLURALS = re.compile(r"[^sui]s$")  # not "mass", "virus", "sepsis"
-
-
-class _Change(NamedTuple):
-    start: int
-    end: int
-    short_form: str
 
 
 @registry.pel_preprocessors("spacy-pel.Abbreviate.v1")
@@ -43,21 +35,12 @@ class Abbreviate:
     def __call__(self, document: Document) -> list[Document]:
         """The one with short forms."""
         ends = {place for mention in document.mentions for place in (mention.start, mention.end)}
-        pieces: list[str] = []
-        changes: list[tuple[int, int, int]] = []
-        done = 0
-        for start, end, short_form in sorted(self._changes(document.text, ends)):
-            if start < done:  # inside a longer one
-                continue
-            pieces += [document.text[done:start], short_form]
-            changes.append((start, end, len(short_form)))
-            done = end
-        self.report["abbreviations_made"] += len(changes)
-        text = "".join([*pieces, document.text[done:]])
-        return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
+        new, n_made = with_replacements(document, sorted(self._short_forms(document.text, ends)))
+        self.report["abbreviations_made"] += n_made
+        return [new]
 
-    def _changes(self, text: str, ends: "set[int]") -> Iterator[_Change]:
-        """The occurrences of long forms, from the one in brackets on.
+    def _short_forms(self, text: str, ends: set[int]) -> Iterator[tuple[int, int, str]]:
+        """The occurrences of long forms, from the one in brackets on, and the short form of each.
 
         Args:
             text: of a document.
@@ -71,18 +54,15 @@ class Abbreviate:
             short_form = short_form_of(long_form)
             if short_form is None or short_form in taken:
                 continue
-            places = [
-                match.span()
-                for match in re.finditer(rf"(?<!\w){re.escape(long_form)}(?!\w)", text)
-                if match.start() >= first
-            ]
-            whole = [place for place in places if not any(end in ends for end in range(place[0] + 1, place[1]))]
-            self.report["abbreviations_cut"] += len(places) - len(whole)
+            matches = re.finditer(rf"(?<!\w){re.escape(long_form)}(?!\w)", text)
+            spans = [match.span() for match in matches if match.start() >= first]
+            whole = [(start, end) for start, end in spans if ends.isdisjoint(range(start + 1, end))]
+            self.report["abbreviations_cut"] += len(spans) - len(whole)
             if not whole or whole[0][0] != first:  # without its definition, it would stand for nothing
                 continue
             taken.add(short_form)
             self.report["abbreviations"] += 1
-            yield from (_Change(*place, short_form) for place in whole)
+            yield from ((start, end, short_form) for start, end in whole)
 
 
 def short_form_of(long_form: str) -> str | None:
@@ -101,7 +81,8 @@ def short_form_of(long_form: str) -> str | None:
     plural = "s" if _PLURALS.search(words[-1]) and len(words[-1]) > 3 else ""
     if len(words) == 1:
         first, *others = words[0].removesuffix(plural)
-        made = "".join([first, *[one for one in others if one.lower() not in _VOWELS][:2]]).upper()
+        consonants = [letter for letter in others if letter.lower() not in _VOWELS]
+        made = "".join([first, *consonants[:2]]).upper()
     else:
         made = "".join(word if word.isdigit() else word[0].upper() for word in words)
     made += plural

@@ -5,8 +5,7 @@ from typing import Any
 from ...registry import registry
 from ...types import Document
 from ..abbreviations import find_abbreviations
-from .offset_map import OffsetMap
-from .rewrite import rewritten
+from .rewrite import with_replacements
 
 
 @registry.pel_preprocessors("spacy-pel.ExpandAbbreviations.v1")
@@ -27,34 +26,31 @@ class ExpandAbbreviations:
         self._nlp: Any = None
 
     def __call__(self, document: Document) -> list[Document]:
-        pieces: list[str] = []
-        changes: list[tuple[int, int, int]] = []
+        ends = {place for mention in document.mentions for place in (mention.start, mention.end)}
+        long_forms = []
         done = 0
-        for start, end, long_form in self._found(document):
+        for start, end, long_form in self._long_forms(document):
             if start < done:  # inside a longer one
                 continue
-            ends = [place for mention in document.mentions for place in (mention.start, mention.end)]
-            if any(start < place < end for place in ends):
+            if ends.isdisjoint(range(start + 1, end)):
+                long_forms.append((start, end, long_form))
+                done = end
+            else:
                 self.report["abbreviations_cut"] += 1
-                continue
-            pieces += [document.text[done:start], long_form]
-            changes.append((start, end, len(long_form)))
-            done = end
-        self.report["abbreviations_expanded"] += len(changes)
-        text = "".join([*pieces, document.text[done:]])
-        return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
+        new, n_expanded = with_replacements(document, long_forms)
+        self.report["abbreviations_expanded"] += n_expanded
+        return [new]
 
-    def _found(self, document: Document) -> list[tuple[int, int, str]]:
-        """Character offsets of short forms and the long form of each,
-        by start, the longest first."""
+    def _long_forms(self, document: Document) -> list[tuple[int, int, str]]:
+        """Character offsets of short forms and the long form of each, by start, the longest first."""
         if self._nlp is None:
             import spacy
 
             self._nlp = spacy.blank(self.lang)
         doc = self._nlp.make_doc(document.text)
-        found = set()
-        for one in find_abbreviations(doc):
-            short = doc[one["short_start"] : one["short_end"]]
-            found.add((short.start_char, short.end_char, one["long_text"]))
-        self.report["abbreviations"] += len({(document.text[start:end], long) for start, end, long in found})
-        return sorted(found, key=lambda each: (each[0], -each[1], each[2]))
+        long_forms = set()
+        for abbreviation in find_abbreviations(doc):
+            short = doc[abbreviation["short_start"] : abbreviation["short_end"]]
+            long_forms.add((short.start_char, short.end_char, abbreviation["long_text"]))
+        self.report["abbreviations"] += len({(document.text[start:end], long) for start, end, long in long_forms})
+        return sorted(long_forms, key=lambda item: (item[0], -item[1], item[2]))

@@ -47,13 +47,8 @@ class OffsetMap:
         self._starts = [piece.start for piece in self.pieces]
 
     @classmethod
-    def identity(cls, length: int) -> "OffsetMap":
-        """Of an unchanged text."""
-        return cls.cut(0, length)
-
-    @classmethod
     def cut(cls, start: int, end: int) -> "OffsetMap":
-        """Of the span of the original from start to end."""
+        """The map of a span of the original, from start to end, which may be all of it."""
         return cls([Piece(0, end - start, start, end, True)] if end > start else [])
 
     @classmethod

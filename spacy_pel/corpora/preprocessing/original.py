@@ -25,34 +25,29 @@ class Original(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> "Original":
-        """Itself, if it was not preprocessed.
+        """The original of a document; itself, if it was not preprocessed.
 
         Raises:
             PelError: if its meta holds something else under our key.
         """
         if KEY not in document.meta:
-            return cls(document.id, OffsetMap.identity(len(document.text)), hash_of(document.text))
-        return cls.from_json(document.meta[KEY], length=len(document.text))
-
-    @classmethod
-    def from_json(cls, given: Any, *, length: int) -> "Original":
-        """Args:
-            given: as ``to_json`` gives it.
-            length: of the current text.
-
-        Raises:
-            PelError: if it is something else, or of another text.
-        """
-        if not isinstance(given, dict) or not {"id", "offsets", "text_hash"} <= given.keys():
-            raise PelError(Errors.E238.format(got=str(given)[:80]))
-        offsets = OffsetMap.from_json(given["offsets"])
-        if len(offsets) != length:
-            got = f"offsets of a text of {len(offsets)} characters for one of {length}"
+            return cls(document.id, OffsetMap.cut(0, len(document.text)), hash_of(document.text))
+        record = document.meta[KEY]
+        if not _is_record(record):
+            raise PelError(Errors.E238.format(got=str(record)[:80]))
+        offsets = OffsetMap.from_json(record["offsets"])
+        if len(offsets) != len(document.text):
+            got = f"offsets of a text of {len(offsets)} characters for one of {len(document.text)}"
             raise PelError(Errors.E238.format(got=got))
-        return cls(str(given["id"]), offsets, str(given["text_hash"]))
+        return cls(str(record["id"]), offsets, str(record["text_hash"]))
 
     def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "offsets": self.offsets.to_json(), "text_hash": self.text_hash}
+
+
+def _is_record(value: Any) -> bool:
+    """Whether a value may be what ``to_json`` gave."""
+    return isinstance(value, dict) and {"id", "offsets", "text_hash"} <= value.keys()
 
 
 def hash_of(text: str) -> str:
@@ -63,10 +58,8 @@ def hash_of(text: str) -> str:
 def original_id(document: Document) -> str:
     """The id of the document that it was made from, or its own. Whatever is split, drawn or
     grouped by document uses it, so that the parts of a document stay together."""
-    given = document.meta.get(KEY)
-    if isinstance(given, dict) and {"id", "offsets", "text_hash"} <= given.keys():
-        return str(given["id"])
-    return document.id
+    record: Any = document.meta.get(KEY)
+    return str(record["id"]) if _is_record(record) else document.id
 
 
 def original_span(document: Document, mention: Mention) -> tuple[int, int]:

@@ -63,11 +63,9 @@ def _original(record: Record) -> Original:
 def _mentions(record: Record) -> list[Record]:
     """Each with whole numbers as "start" and "end"."""
     mentions = record.get("mentions") or []
-    where = f"a line to restore ({record['id']})"
-    if not isinstance(mentions, list):
-        raise PelError(Errors.E202.format(where=where, got=f"mentions {mentions!r}"))
-    for mention in mentions:
+    for mention in mentions if isinstance(mentions, list) else [mentions]:
         # type(), as True is an int, too
         if not isinstance(mention, dict) or {type(mention.get(key)) for key in ("start", "end")} != {int}:
+            where = f"a line to restore ({record['id']})"
             raise PelError(Errors.E202.format(where=where, got=f"the mention {mention!r}"))
     return mentions

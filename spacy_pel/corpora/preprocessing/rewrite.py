@@ -1,12 +1,35 @@
-"""Replacing a document's text: its mentions are moved, and its meta maps them back."""
+"""Replacing a document's text, or spans of it: its mentions are moved, and its meta maps them back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...types import TITLE_LENGTH, Document, Mention
 from .offset_map import OffsetMap
 from .original import KEY, Original
+
+
+def with_replacements(document: Document, replacements: Iterable[tuple[int, int, str]]) -> tuple[Document, int]:
+    """Replace spans of a document.
+
+    Args:
+        document: it is not changed.
+        replacements: start, end and new text of each, by start; one that begins inside an earlier one is left
+            out.
+
+    Returns:
+        The new document, and how many spans were replaced.
+    """
+    pieces: list[str] = []
+    changes: list[tuple[int, int, int]] = []
+    done = 0
+    for start, end, new in replacements:
+        if start >= done:
+            pieces += [document.text[done:start], new]
+            changes.append((start, end, len(new)))
+            done = end
+    text = "".join([*pieces, document.text[done:]])
+    return rewritten(document, text, OffsetMap.replaced(len(document.text), changes)), len(changes)
 
 
 def rewritten(
@@ -30,11 +53,10 @@ def rewritten(
     Returns:
         The new one.
     """
-    kept = []
+    moved = []
     for mention in document.mentions if mentions is None else mentions:
-        place = offsets.new_span(mention.start, mention.end)
-        if place is not None:
-            kept.append(replace(mention, start=place[0], end=place[1]))
+        if span := offsets.new_span(mention.start, mention.end):
+            moved.append(replace(mention, start=span[0], end=span[1]))
     source = Original.of(document)
     meta = dict(document.meta)
     if "discontinuous" in meta:
@@ -48,7 +70,7 @@ def rewritten(
             del meta[TITLE_LENGTH]
     if KEY in meta or id is not None or text != document.text:
         meta[KEY] = source._replace(offsets=source.offsets.then(offsets)).to_json()
-    return Document(document.id if id is None else id, text, kept, meta)
+    return Document(document.id if id is None else id, text, moved, meta)
 
 
 def _parts(listed: Sequence[dict[str, Any]], offsets: OffsetMap) -> list[dict[str, Any]]:

@@ -15,8 +15,7 @@ from ..offsets import fits
 from ..policy import split_ids
 from .bioc_text import BASES, STANDARD, Base, BiocText
 from .bioc_xml import xml_documents
-from .reader_base import CorpusReaderBase
-from .values import id_text, text_or_empty
+from .reader_base import CorpusReaderBase, id_text, text_or_empty, wrong_format
 
 # infons that hold the concept id, in this order; case, blanks and underscores do not matter
 ID_KEYS = ("identifier", "conceptid", "cui", "mesh", "meshid", "omim", "ncbigene", "ncbitaxonomy", "chebi", "hpo", "id")
@@ -95,9 +94,8 @@ class BiocCorpus(CorpusReaderBase):
     def _document(self, record: dict[str, Any], base: Base, where: str) -> Document:
         text = BiocText(record, base, annotations=self.annotations)
         document = Document(id_text(record["id"]), text.text)
-        for key, n in (("moved_passages", text.n_moved), ("relations", text.n_relations)):
-            for _ in range(n):
-                self.count(key)
+        self.count("moved_passages", text.n_moved)
+        self.count("relations", text.n_relations)
         for spans, annotation in text.mentions:
             self._mention(document, spans, annotation, f"{where} ({document.id})")
         return document
@@ -152,7 +150,7 @@ def _named(where: str) -> Iterator[None]:
     except PelError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
-        raise _unexpected(where, "passages with offset, text and annotations", repr(err)) from err
+        raise wrong_format("bioc", where, "passages with offset, text and annotations", repr(err)) from err
 
 
 def _plain(key: str) -> str:
@@ -165,23 +163,11 @@ def _json_documents(path: Path) -> Iterator[dict[str, Any]]:
         data = json.loads(text)
     except JSON_ERRORS:
         # not one JSON value: perhaps one document per line, as PubTator sends them
-        for _, record in numbered_jsonl(path):
-            yield from _documents_in(record, path)
-        return
+        data = [record for _, record in numbered_jsonl(path)]
     for record in data if isinstance(data, list) else [data]:  # PubMed Central sends a list of collections
-        yield from _documents_in(record, path)
-
-
-def _documents_in(record: Any, path: Path) -> Iterator[dict[str, Any]]:
-    """The documents of a collection, or the record itself, which is one."""
-    documents = [record]
-    if isinstance(record, dict) and "passages" not in record:
-        lists = [value for key, value in record.items() if key in ("documents", "PubTator3")]
-        documents = lists[0] if lists else documents
-    if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
-        raise _unexpected(str(path), "a collection with documents", type(record).__name__)
-    yield from documents
-
-
-def _unexpected(where: str, expected: str, got: str) -> PelError:
-    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="bioc"))
+        documents: Any = [record]
+        if isinstance(record, dict) and "passages" not in record:
+            documents = record.get("documents", record.get("PubTator3", [record]))
+        if not isinstance(documents, list) or not all(isinstance(document, dict) for document in documents):
+            raise wrong_format("bioc", path, "a collection with documents", type(record).__name__)
+        yield from documents

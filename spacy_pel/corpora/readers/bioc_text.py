@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from .values import text_or_empty, whole_number
+from .reader_base import text_or_empty, whole_number
 
 _MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
 
@@ -38,7 +38,7 @@ class BiocText:
 
     def __init__(self, record: dict[str, Any], base: Base, *, annotations: bool = True) -> None:
         self.base = base
-        self.annotations = annotations
+        self.reads_annotations = annotations
         self.text = ""
         self.n_moved = self.n_relations = 0
         self.mentions: list[tuple[list[tuple[int, int]], dict[str, Any]]] = []
@@ -77,7 +77,7 @@ class BiocText:
 
     def _annotate(self, holder: dict[str, Any], pieces: Sequence["_Piece"]) -> None:
         """The annotations of a document, passage or sentence, whose text is in these pieces."""
-        if not self.annotations:
+        if not self.reads_annotations:
             return
         self.n_relations += len(holder.get("relations") or [])
         for annotation in holder.get("annotations") or []:

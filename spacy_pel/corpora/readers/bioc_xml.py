@@ -1,12 +1,16 @@
 """BioC XML as the dictionaries of BioC JSON, one document at a time."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
-from ...errors import Errors, PelError
-from ...util.files import READ_ERRORS, open_bytes
+from ...util.files import open_bytes
+from ...util.place import Place
+from ...util.xml_elements import read_elements
+
+_BLOCK = 1 << 20
 
 
 def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
@@ -16,41 +20,31 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
         path: the file.
 
     Yields:
-        With "id", "infons", "passages" and "annotations", as BioC JSON has them.
+        With "id", "passages", "annotations" and "relations", as BioC JSON has them.
 
     Raises:
         PelError: if the file is not XML, or a damaged .gz.
     """
     with open_bytes(path) as file:
-        try:
-            # the bytes, not the text: the XML declaration names the encoding
-            for _, element in ElementTree.iterparse(file):
-                if element.tag == "document":
-                    yield _document(element)
-                    element.clear()
-        # LookupError, ValueError: its declaration names an encoding that is unknown, or of several bytes
-        except (ElementTree.ParseError, LookupError, ValueError, *READ_ERRORS) as err:
-            if isinstance(err, PelError):
-                raise
-            raise PelError(
-                Errors.E207.format(where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc")
-            ) from err
+        # the bytes, not the text: the XML declaration names the encoding; no lines: a file may have only one
+        blocks = ((Place(path), block) for block in iter(partial(file.read, _BLOCK), b""))
+        for _, _, element in read_elements(blocks, expected="BioC XML"):
+            if element.tag == "document":
+                yield _document(element)
 
 
-def _document(element: ElementTree.Element) -> dict[str, Any]:
+def _document(element: Element) -> dict[str, Any]:
     return {
         "id": element.findtext("id", "").strip(),
-        "infons": _infons(element),
         "passages": [_passage(passage) for passage in element.findall("passage")],
         **_annotations(element),
     }
 
 
-def _passage(element: ElementTree.Element) -> dict[str, Any]:
+def _passage(element: Element) -> dict[str, Any]:
     """A passage or a sentence: both have an offset, text and annotations."""
     passage: dict[str, Any] = {
         "offset": element.findtext("offset", "0"),
-        "infons": _infons(element),
         "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
         **_annotations(element),
     }
@@ -60,7 +54,7 @@ def _passage(element: ElementTree.Element) -> dict[str, Any]:
     return passage
 
 
-def _annotations(element: ElementTree.Element) -> dict[str, Any]:
+def _annotations(element: Element) -> dict[str, Any]:
     """Those of a document, passage or sentence itself; its relations are counted only."""
     return {
         "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
@@ -68,13 +62,9 @@ def _annotations(element: ElementTree.Element) -> dict[str, Any]:
     }
 
 
-def _annotation(element: ElementTree.Element) -> dict[str, Any]:
+def _annotation(element: Element) -> dict[str, Any]:
     return {
-        "infons": _infons(element),
+        "infons": {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")},
         "text": element.findtext("text", ""),
         "locations": [dict(location.attrib) for location in element.findall("location")],
     }
-
-
-def _infons(element: ElementTree.Element) -> dict[str, str]:
-    return {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from ...errors import Errors, PelError, quoted
+from ...errors import quoted
 from ...registry import registry
 from ...types import NIL, Document
 from ...util import read_lines, read_text
 from ..offsets import fits
 from ..policy import has_id, looks_like_id, split_ids
-from .reader_base import CorpusReaderBase
-from .values import whole_number
+from .reader_base import CorpusReaderBase, whole_number, wrong_format
 
 _OTHER = {"R": "relations", "*": "relations", "E": "events", "A": "attributes", "M": "attributes"}
 _NOTE = re.compile(r"[\s;,|]+")  # between the ids of a note
@@ -44,10 +43,10 @@ class BratCorpus(CorpusReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         pairs = _pairs(paths)
         if not any("ann" in files for files in pairs.values()):
-            raise _unexpected(", ".join(map(str, paths)), "files .ann beside files .txt", "none")
+            raise wrong_format("brat", ", ".join(map(str, paths)), "files .ann beside files .txt", "none")
         for stem, files in sorted(pairs.items()):
             if "txt" not in files:
-                raise _unexpected(str(files["ann"]), f"a text {stem.name}.txt beside it", "none")
+                raise wrong_format("brat", str(files["ann"]), f"a text {stem.name}.txt beside it", "none")
             if "ann" not in files:
                 self.count("without_annotations")
             rows = list(_rows(files["ann"])) if "ann" in files else []
@@ -84,7 +83,7 @@ def _pairs(paths: Sequence[Path]) -> dict[Path, dict[str, Path]]:
     pairs: dict[Path, dict[str, Path]] = {}
     for path in paths:
         if not (path.is_dir() or _NAME.search(path.name)):
-            raise _unexpected(str(path), "a folder, or a file .txt or .ann", "another file")
+            raise wrong_format("brat", str(path), "a folder, or a file .txt or .ann", "another file")
         beside = [path.with_name(_NAME.sub("", path.name) + ending) for ending in _ENDINGS]
         for file in path.rglob("*") if path.is_dir() else [path, *filter(Path.is_file, beside)]:
             match = _NAME.search(file.name)
@@ -108,7 +107,7 @@ def _place(row: list[str], where: str) -> tuple[str, list[Span]]:
         spans = [(whole_number(start), whole_number(end)) for start, end in pairs]
     except ValueError as err:
         expected = "a mention with tabs: T1, Type 0 5;10 15, text"
-        raise _unexpected(where, expected, quoted("\t".join(row))) from err
+        raise wrong_format("brat", where, expected, quoted("\t".join(row))) from err
     return label, spans
 
 
@@ -134,7 +133,3 @@ def _joined(text: str, spans: list[Span]) -> list[Span]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _unexpected(where: str, expected: str, got: str) -> PelError:
-    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="brat"))

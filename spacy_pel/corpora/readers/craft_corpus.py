@@ -1,16 +1,16 @@
 """CRAFT: full texts as JSON lines and all ontologies' annotations as one table, given together."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from ...errors import Errors, PelError, quoted, shortened
+from ...errors import quoted, shortened
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl, read_lines
 from ..policy import split_ids
-from .reader_base import CorpusReaderBase
-from .values import whole_number
+from .reader_base import CorpusReaderBase, whole_number, wrong_format
 
 COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
 Part = Literal["train", "dev", "test"]
@@ -52,70 +52,54 @@ class CraftCorpus(CorpusReaderBase):
         texts = [path for path in paths if names[path].endswith(".jsonl")]
         tables = [path for path in paths if names[path].endswith(".tsv")]
         if not texts or not tables or len(texts) + len(tables) < len(paths):
-            raise self._unexpected(
-                ", ".join(map(str, paths)), "a .jsonl file of texts and a .tsv file of concepts", "other files"
-            )
-        rows = self._rows(tables)
+            expected = "a .jsonl file of texts and a .tsv file of concepts"
+            raise wrong_format("craft", ", ".join(map(str, paths)), expected, "other files")
+        rows: dict[str, list[Row]] = {}
+        for where, row in chain.from_iterable(map(_rows, tables)):
+            if self.ontologies is None or row["ontology"] in self.ontologies:
+                rows.setdefault(row["pmid"], []).append((where, row))
         for path in texts:
             for number, record in numbered_jsonl(path):
-                where = f"{path}, line {number}"
-                if not {"pmid", "split", "text"} <= record.keys():
-                    raise self._unexpected(where, "the keys pmid, split and text", quoted(sorted(record)))
-                pmid, split, text = record["pmid"], record["split"], record["text"]
+                pmid, split, text = record.get("pmid"), record.get("split"), record.get("text")
                 if type(pmid) not in (str, int) or not isinstance(split, str) or not isinstance(text, str):
-                    raise self._unexpected(where, "text for pmid, split and text", quoted(record))
+                    expected = "text for the keys pmid, split and text"
+                    raise wrong_format("craft", f"{path}, line {number}", expected, quoted(record))
                 annotations = rows.pop(str(pmid), [])
-                if self.part is not None and split != self.part:
-                    continue
-                document = Document(str(pmid), text, meta={"split": split})
-                for row in annotations:
-                    self._mention(document, row)
-                yield document
-        for pmid, left in rows.items():
-            self._no_text(pmid, left)
+                if self.part in (None, split):
+                    document = Document(str(pmid), text, meta={"split": split})
+                    for where, row in annotations:
+                        self._mention(document, row, where)
+                    yield document
+        for where, row in chain.from_iterable(rows.values()):
+            if self.part in (None, row["split"]):
+                expected = f"a text of the document {shortened(row['pmid'])}"
+                if self.strict:
+                    raise wrong_format("craft", where, expected, "none")
+                self.count("mentions")
+                self.count("no_text")
+                self.check.drop(f"{where}: expected {expected}, got none")
 
-    def _rows(self, tables: Sequence[Path]) -> dict[str, list[Row]]:
-        rows: dict[str, list[Row]] = {}
-        for path in tables:
-            for number, line in read_lines(path):
-                fields = line.split("\t")
-                if number == 1:
-                    if fields != COLUMNS:
-                        raise self._unexpected(str(path), f"the columns {COLUMNS}", quoted(fields))
-                    continue
-                where = f"{path}, line {number}"
-                if len(fields) != len(COLUMNS):
-                    raise self._unexpected(where, f"{len(COLUMNS)} fields", f"{len(fields)}")
-                row = dict(zip(COLUMNS, fields, strict=True))
-                if self.ontologies is None or row["ontology"] in self.ontologies:
-                    rows.setdefault(row["pmid"], []).append((where, row))
-        return rows
-
-    def _no_text(self, pmid: str, left: Sequence[Row]) -> None:
-        for where, fields in left:
-            if self.part is not None and fields["split"] != self.part:
-                continue
-            if self.strict:
-                raise self._unexpected(where, f"a text of the document {shortened(pmid)}", "none")
-            self.count("mentions")
-            self.count("no_text")
-            self.check.drop(f"{where}: expected a text of the document {shortened(pmid)}, got none")
-
-    def _mention(self, document: Document, row: Row) -> None:
-        where, fields = row
+    def _mention(self, document: Document, row: dict[str, str], where: str) -> None:
         try:
-            spans = []
-            for span in fields["spans"].split(";"):
-                start, end = span.split(",")
-                if start != end:  # two annotations have an empty part
-                    spans.append((whole_number(start), whole_number(end)))
+            pairs = [span.split(",") for span in row["spans"].split(";")]
+            # two annotations have an empty part
+            spans = [(whole_number(start), whole_number(end)) for start, end in pairs if start != end]
         except ValueError as err:
-            raise self._unexpected(where, "spans like 10,20;25,30", quoted(fields["spans"])) from err
+            raise wrong_format("craft", where, "spans like 10,20;25,30", quoted(row["spans"])) from err
         if len(spans) > 1 and self.discontinuous == "drop":
             self.count("discontinuous_dropped")
             return
-        ids, _ = split_ids(fields["id"], joiners="|", strip_prefix=self.strip_prefix)
-        self.add(document, spans, fields["text"], label=fields["ontology"], ids=ids, where=where)
+        ids, _ = split_ids(row["id"], joiners="|", strip_prefix=self.strip_prefix)
+        self.add(document, spans, row["text"], label=row["ontology"], ids=ids, where=where)
 
-    def _unexpected(self, where: str, expected: str, got: str) -> PelError:
-        return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="craft"))
+
+def _rows(path: Path) -> Iterator[Row]:
+    lines = read_lines(path)
+    header = next(lines, (1, ""))[1].split("\t")
+    if header != COLUMNS:
+        raise wrong_format("craft", path, f"the columns {COLUMNS}", quoted(header))
+    for number, line in lines:
+        cells = line.split("\t")
+        if len(cells) != len(COLUMNS):
+            raise wrong_format("craft", f"{path}, line {number}", f"{len(COLUMNS)} fields", str(len(cells)))
+        yield f"{path}, line {number}", dict(zip(COLUMNS, cells, strict=True))

@@ -9,12 +9,12 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
-from ...errors import Errors, PelError
+from ...errors import PelError
 from ...registry import registry
 from ...types import NIL, Document
-from ...util.files import check_expansion, max_expansion
+from ...util.files import check_expansion, check_is_file
 from ..policy import split_ids
-from .reader_base import CorpusReaderBase
+from .reader_base import CorpusReaderBase, wrong_format
 
 _CHUNK = 2**20  # bytes
 
@@ -75,26 +75,17 @@ class DocbinCorpus(CorpusReaderBase):
 
 
 def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    if not path.is_file():
-        raise PelError(Errors.E002.format(expected="a .spacy file", path=path, got="no file", todo="Check the path."))
+    check_is_file(path)
     data = path.read_bytes()
     try:
-        _check_size(path, data)
+        packed_size, size, unpacked = len(data), 0, zlib.decompressobj()
+        rest = data
+        while rest and not unpacked.eof:
+            size += len(unpacked.decompress(rest, _CHUNK))
+            check_expansion(path, packed_size=packed_size, size=size)  # a small file may unpack to gigabytes
+            rest = unpacked.unconsumed_tail
         yield from DocBin(store_user_data=True).from_bytes(data).get_docs(vocab)
     except PelError:
         raise
     except Exception as err:  # zlib, msgpack, numpy and spaCy each raise their own errors
-        raise PelError(
-            Errors.E207.format(where=path, expected="a DocBin", got=f"unreadable bytes ({err})", reader="docbin")
-        ) from err
-
-
-def _check_size(path: Path, data: bytes) -> None:
-    """Raises:
-    PelError: if it is a small file that unpacks to gigabytes.
-    """
-    limit, size, unpacked = int(len(data) * max_expansion()), 0, zlib.decompressobj()
-    while data and not unpacked.eof:
-        size += len(unpacked.decompress(data, _CHUNK))
-        check_expansion(path, size, limit)
-        data = unpacked.unconsumed_tail
+        raise wrong_format("docbin", path, "a DocBin", f"unreadable bytes ({err})") from err

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ...errors import Errors, PelError, quoted
+from ...errors import quoted
 from ...registry import registry
 from ...types import Document
 from ...util import read_lines, read_text
 from ..policy import split_ids
-from .reader_base import CorpusReaderBase
-from .values import whole_number
+from .reader_base import CorpusReaderBase, wrong_format
 
-_LINE = re.compile(r"\[(\d+)::(\d+)\]\s+(\S+)\s*\|\s?(.*)")
+_LINE = re.compile(r"\[(\d{1,15})::(\d{1,15})\]\s+(\S+)\s*\|\s?(.*)")
 _UNDERSCORE_ID = re.compile(r"(?<![A-Za-z])([A-Za-z]+)_(\w+)")  # from the first letter, or it takes quadratic time
 
 
@@ -38,7 +37,7 @@ class GscCorpus(CorpusReaderBase):
             annotations = _files(_folder(path, "annotations"))
             for stem in annotations:
                 if stem not in texts:
-                    raise _unexpected(str(annotations[stem]), f"a text named {stem}", "none")
+                    raise wrong_format("gsc", str(annotations[stem]), f"a text named {stem}", "none")
             for stem, file in texts.items():
                 document = Document(stem, read_text(file))
                 if stem in annotations:
@@ -54,21 +53,17 @@ class GscCorpus(CorpusReaderBase):
             where = f"{path}, line {number}"
             match = _LINE.fullmatch(line)
             if match is None:
-                raise _unexpected(where, "[start::end], a tab and HP_0000110 | text", quoted(line))
+                raise wrong_format("gsc", where, "[start::end], a tab and HP_0000110 | text", quoted(line))
             start, end, given, surface = match.groups()
-            try:
-                span = whole_number(start), whole_number(end)
-            except ValueError as err:
-                raise _unexpected(where, "offsets", str(err)) from err
             ids, _ = split_ids(_UNDERSCORE_ID.sub(r"\1:\2", given), strip_prefix=self.strip_prefix)
-            self.add(document, [span], surface, label="", ids=ids, where=where)
+            self.add(document, [(int(start), int(end))], surface, label="", ids=ids, where=where)
 
 
 def _folder(path: Path, name: str) -> Path:
     for folder in sorted(path.iterdir()) if path.is_dir() else []:
         if folder.is_dir() and folder.name.casefold() == name:
             return folder
-    raise _unexpected(str(path), "the folders Text and Annotations", "neither")
+    raise wrong_format("gsc", str(path), "the folders Text and Annotations", "neither")
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -78,7 +73,3 @@ def _files(folder: Path) -> dict[str, Path]:
         for file in sorted(folder.iterdir())
         if file.is_file() and not file.name.startswith(".")
     }
-
-
-def _unexpected(where: str, expected: str, got: str) -> PelError:
-    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="gsc"))

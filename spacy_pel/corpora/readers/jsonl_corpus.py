@@ -12,7 +12,7 @@ from ...util import logger, numbered_jsonl, write_jsonl
 from ...util.files import guarded
 from ..offsets import OffsetCheck, new_report
 from .parquet_rows import parquet_rows
-from .values import id_text, text_or_empty, whole_number
+from .reader_base import id_text, text_or_empty, whole_number
 
 PathLike = str | Path
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
@@ -62,24 +62,21 @@ class JsonlCorpus:
             for number, record in _numbered(Path(path)):
                 self.report["documents"] += 1
                 document = _document(record, self.check, f"{path}, line {number}")
-                links = [one for one in record.get("mentions") or [] if _LINK_KEYS <= one.keys()]
+                links = [mention for mention in record.get("mentions") or [] if _LINK_KEYS <= mention.keys()]
                 if gold and links:
                     raise PelError(Errors.E219.format(path=path))
                 n_links += len(links)
                 corrected += sum(map(_is_corrected, links))
-                yield self._stripped(document)
+                if prefix := self.strip_prefix:
+                    document.mentions = [
+                        replace(mention, ids=tuple(key.removeprefix(prefix) or key for key in mention.ids))
+                        for mention in document.mentions
+                    ]
+                yield document
             if corrected:
                 logger.warning(Warnings.W202.format(path=path, n=corrected))
             elif n_links:
                 logger.warning(Warnings.W203.format(path=path, n=n_links))
-
-    def _stripped(self, document: Document) -> Document:
-        if self.strip_prefix:
-            document.mentions = [
-                replace(one, ids=tuple(given.removeprefix(self.strip_prefix) or given for given in one.ids))
-                for one in document.mentions
-            ]
-        return document
 
 
 def read_corpus(path: PathLike) -> Iterator[Document]:
@@ -180,37 +177,26 @@ def _document(record: dict[str, Any], check: OffsetCheck, where: str) -> Documen
     except ValueError as err:
         raise PelError(Errors.E202.format(where=where, got=f"the id {quoted(record['id'])}")) from err
     where = f"{where} ({document.id})"
-    for given in mentions:
-        mention = _mention(given, where)
-        in_text = 0 <= mention.start < mention.end <= len(text)
-        surface = given.get("text", "")
-        if not isinstance(surface, str):
-            raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(given)}"))
-        fits = len(surface) == mention.end - mention.start
-        if in_text and ("text" not in given or (fits and text.startswith(surface, mention.start))):
+    for item in mentions:
+        try:
+            mention, surface = _mention(item)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
+            raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(item)}")) from err
+        start, end = mention.start, mention.end
+        if 0 <= start < end <= len(text) and surface in (None, text[start:end]):
             check.report["mentions"] += 1
             document.mentions.append(mention)
-            continue
-        place = check(text, mention.start, mention.end, surface, where=where)
-        if place is not None:
-            document.mentions.append(Mention(*place, label=mention.label, ids=mention.ids, composite=mention.composite))
+        elif span := check(text, start, end, surface or "", where=where):
+            document.mentions.append(replace(mention, start=span[0], end=span[1]))
     return document
 
 
-def _mention(given: Any, where: str) -> Mention:
-    try:
-        ids = given.get("ids") or []
-        if not isinstance(ids, list):
-            raise TypeError(ids)
-        composite = given.get("composite", False)
-        if not isinstance(composite, bool):
-            raise TypeError(composite)
-        return Mention(
-            whole_number(given["start"]),
-            whole_number(given["end"]),
-            label=text_or_empty(given.get("label")),
-            ids=tuple(map(id_text, ids)),
-            composite=composite,
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
-        raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(given)}")) from err
+def _mention(item: dict[str, Any]) -> tuple[Mention, str | None]:
+    """A mention, and its text if that is given."""
+    ids, composite, surface = item.get("ids") or [], item.get("composite", False), item.get("text", "")
+    if not isinstance(ids, list) or not isinstance(composite, bool) or not isinstance(surface, str):
+        raise TypeError
+    start, end = whole_number(item["start"]), whole_number(item["end"])
+    label = text_or_empty(item.get("label"))
+    mention = Mention(start, end, label=label, ids=tuple(map(id_text, ids)), composite=composite)
+    return mention, surface if "text" in item else None

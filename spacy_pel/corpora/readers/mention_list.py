@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ...errors import Errors, PelError, quoted
+from ...errors import quoted
 from ...registry import registry
 from ...types import Document
 from ...util import read_lines
-from ...util.tables import read_cells
+from ...util.files import read_cells
 from ..policy import split_ids
-from .reader_base import CorpusReaderBase
+from .reader_base import CorpusReaderBase, wrong_format
 
 # what the columns may be called
 _COLUMNS = {"document": ("document", "pmid"), "id": ("id", "cui"), "mention": ("mention", "text")}
@@ -52,12 +52,12 @@ class MentionList(CorpusReaderBase):
         found = {field: [name for name in names if name in header] for field, names in columns.items()}
         if missing := [" or ".join(columns[field]) for field in columns if not found[field]]:
             expected = f"a header with {', '.join(missing)}"
-            raise self._unexpected(f"{path}, line 1", expected, quoted(header))
+            raise wrong_format("mentionlist", f"{path}, line 1", expected, quoted(header))
         places = {field: header.index(names[0]) for field, names in found.items()}
         for number, cells in rows:
             if len(cells) != len(header):
                 expected = f"{len(header)} cells as in the header"
-                raise self._unexpected(f"{path}, line {number}", expected, str(len(cells)))
+                raise wrong_format("mentionlist", f"{path}, line {number}", expected, str(len(cells)))
             row = {field: " ".join(cells[place].split()) for field, place in places.items()}
             if row.get("split") == self.part:
                 yield row["document"], row["id"], row["mention"]
@@ -72,6 +72,3 @@ class MentionList(CorpusReaderBase):
             self.add(document, [span], mention, label="", ids=ids, composite=composite, where=where)
             start = span[1] + len(_BETWEEN)
         return document
-
-    def _unexpected(self, where: str, expected: str, got: str) -> PelError:
-        return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="mentionlist"))

@@ -5,14 +5,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import Errors, PelError
-from ...util.files import JSON_ERRORS, check_is_file
+from ...util.files import JSON_ERRORS, check_is_file, wrong_file
 
 _ROWS = 1024  # read at a time
 
 
-def open_parquet(path: Path) -> Any:
-    """The file.
+def open_parquet(path: Any, files: Any = None) -> Any:
+    """Open a file.
+
+    Args:
+        path: the file.
+        files: its file system, of Arrow; None = the local one.
 
     Raises:
         PelError: if it is missing or is not Parquet.
@@ -20,14 +23,13 @@ def open_parquet(path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    check_is_file(path)
+    if files is None:
+        check_is_file(path)
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(path if files is None else files.open_input_file(path))
     except pa.ArrowInvalid as err:
         got = f"an error: {str(err).rstrip('.')}"
-        raise PelError(
-            Errors.E002.format(expected="Parquet", path=path, got=got, todo="Write the file again.")
-        ) from err
+        raise wrong_file(path, expected="Parquet", got=got, todo="Write the file again.") from err
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -55,10 +57,15 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
 
 def as_in_json(row: dict[str, Any]) -> dict[str, Any]:
     """A row of documents, linked or not, as an object of JSON lines."""
-    if isinstance(row.get("meta"), str):
-        row["meta"] = _dictionary(row["meta"])
-    elif isinstance(row.get("meta"), dict):  # a structure, which may hold dates
-        row["meta"] = json.loads(json.dumps(row["meta"], default=str))
+    meta = row.get("meta")
+    if isinstance(meta, dict):  # a structure, which may hold dates
+        row["meta"] = json.loads(json.dumps(meta, default=str))
+    elif isinstance(meta, str):
+        try:
+            meta = json.loads(meta)
+        except JSON_ERRORS:  # another file's column of this name
+            meta = {}
+        row["meta"] = meta if isinstance(meta, dict) else {}
     for mention in row.get("mentions") or ():
         if not isinstance(mention, dict):
             continue
@@ -67,11 +74,3 @@ def as_in_json(row: dict[str, Any]) -> dict[str, Any]:
         if mention.get("candidates"):
             mention["candidates"] = [[one["id"], one["score"]] for one in mention["candidates"]]
     return row
-
-
-def _dictionary(text: str) -> dict[str, Any]:
-    try:
-        meta = json.loads(text)
-    except JSON_ERRORS:
-        return {}  # another file's column of this name
-    return meta if isinstance(meta, dict) else {}

@@ -13,8 +13,7 @@ from ...registry import registry
 from ...types import TITLE_LENGTH, Document
 from ...util import read_lines
 from ..policy import split_ids
-from .reader_base import CorpusReaderBase
-from .values import whole_number
+from .reader_base import CorpusReaderBase, whole_number
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([A-Za-z]\w*)\|(.*)", re.DOTALL)
 Line = tuple[int, str]
@@ -42,23 +41,20 @@ class PubtatorCorpus(CorpusReaderBase):
 
     def _document(self, block: list[Line], path: Path) -> Document:
         title, pmid = "", ""
-        texts: list[str] = []
-        kinds: list[str] = []
+        sections: list[tuple[str, str]] = []
         rows: list[tuple[int, list[str]]] = []
         for number, line in block:
             match = _TEXT_LINE.fullmatch(line)
             if match is None:
                 rows.append((number, line.split("\t")))
-                continue
-            if (kinds and match[1] != pmid) or (match[2] == "a" and "a" in kinds):
+            elif (pmid and match[1] != pmid) or (match[2] == "a" and "a" in dict(sections)):
                 raise _bad_line(f"{path}, line {number}", pmid, line)
-            pmid, kind, text = match.groups()
-            kinds.append(kind)
-            if kind == "t":
-                title = text
+            elif match[2] == "t":
+                pmid, _, title = match.groups()
             else:
-                texts.append(text)
-        document = Document(pmid.strip(), " ".join([title, *texts]))
+                pmid = match[1]
+                sections.append((match[2], match[3]))
+        document = Document(pmid.strip(), " ".join([title, *(text for _, text in sections)]))
         document.meta[TITLE_LENGTH] = len(title)  # where a writer parts them again
         for number, row in rows:
             self._row(document, row, f"{path}, line {number}")

@@ -1,11 +1,11 @@
-"""What all corpus readers share: settings, verified mentions, counts."""
+"""What all corpus readers share: settings, verified mentions, counts, and values that are refused, not converted."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, quoted
 from ...types import Document, Mention
 from ...util.files import check_unicode, guarded
 from ..offsets import OffsetCheck, new_report
@@ -60,9 +60,9 @@ class CorpusReaderBase(ABC):
             check_unicode({"id": document.id, "text": document.text, "ids": ids}, ", ".join(map(str, paths)))
             yield document
 
-    def count(self, key: str) -> None:
+    def count(self, key: str, n: int = 1) -> None:
         """Count something in ``report``."""
-        self.check.count(key)
+        self.check.count(key, n)
 
     def add(
         self,
@@ -95,3 +95,48 @@ class CorpusReaderBase(ABC):
     def _begin(self) -> None:
         self.report: dict[str, int] = new_report()
         self.check = OffsetCheck(self.report, strict=self.strict)
+
+
+def wrong_format(reader: str, where: object, expected: str, got: str) -> PelError:
+    """The error for a file that is not in the format of a reader.
+
+    Args:
+        reader: its short name.
+        where: the file, and the line or document.
+    """
+    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader=reader))
+
+
+def whole_number(value: Any) -> int:
+    """A number of characters or tokens, given as an integer or its digits.
+
+    Raises:
+        ValueError: if it is anything else, also for more digits than a text can have characters.
+    """
+    if isinstance(value, str) and len(value) < 16 and value.strip().isdecimal():
+        return int(value)
+    if type(value) is not int or abs(value) >= 10**15:
+        raise ValueError(f"expected a whole number, got {quoted(value)}")
+    return value
+
+
+def id_text(value: Any) -> str:
+    """An id, which may be given as an integer.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    if isinstance(value, str) or type(value) is int:
+        return str(value)
+    raise ValueError(f"expected an id, got {quoted(value)}")
+
+
+def text_or_empty(value: Any) -> str:
+    """A text; "" for None.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise ValueError(f"expected text, got {quoted(value)}")

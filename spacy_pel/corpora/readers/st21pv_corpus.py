@@ -11,8 +11,7 @@ from ...util import numbered_jsonl
 from ...util.files import DATA_ERRORS
 from ..policy import split_ids
 from .detokenize import glue, spaces_in
-from .reader_base import CorpusReaderBase
-from .values import id_text
+from .reader_base import CorpusReaderBase, id_text
 
 
 @registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")

@@ -1,32 +1,20 @@
 """ZESHEL: mentions as JSON lines with token offsets into the pages of wikis, given together."""
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl
-from .reader_base import CorpusReaderBase
+from .reader_base import CorpusReaderBase, wrong_format
 from .zeshel_files import json_files, world_of
 
 _PAGE = ("document_id", "title", "text")
 _MENTION = ("mention_id", "context_document_id", "label_document_id", "text", "category", "corpus")
 Key = tuple[str, str]  # a world and a page in it
-
-
-class _Given(NamedTuple):
-    """A mention as the file gives it."""
-
-    where: str
-    mention_id: str
-    first: int  # token, inclusive
-    last: int
-    text: str
-    label_id: str
-    category: str
+Row = tuple[str, dict[str, Any]]  # file and line of a mention, and its record
 
 
 @registry.pel_corpus_readers("spacy-pel.ZeshelCorpus.v1")
@@ -54,106 +42,74 @@ class ZeshelCorpus(CorpusReaderBase):
         self.worlds = None if worlds is None else frozenset(worlds)
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
-        pages, mentions = self._sorted(list(json_files(paths)), paths)
-        wanted = self._mentions(mentions)
-        without = sorted({world for world, _ in wanted} - {world_of(path) for path in pages})
-        if without:
-            raise self._unexpected(
-                ", ".join(map(str, pages)),
-                f"the pages of every world with mentions (or the setting 'worlds'), {without[0]}.json too",
-                f"no file {', '.join(f'{world}.json' for world in without)}",
-            )
+        pages, mention_files = _pages_and_mentions(paths)
+        mentions: dict[Key, list[Row]] = {}
+        for where, record in _rows(mention_files, _MENTION):
+            if type(record.get("start_index")) is not int or type(record.get("end_index")) is not int:
+                got = f"{record.get('start_index')!r} and {record.get('end_index')!r}"
+                raise wrong_format("zeshel", where, "start_index and end_index as whole numbers", got)
+            if self.worlds is None or record["corpus"] in self.worlds:
+                mentions.setdefault((record["corpus"], record["context_document_id"]), []).append((where, record))
+        worlds = {world for world, _ in mentions}
+        if without := sorted(worlds - {world_of(path) for path in pages}):
+            expected = f"the pages of every world with mentions (or the setting 'worlds'), {without[0]}.json too"
+            got = f"no file {', '.join(f'{world}.json' for world in without)}"
+            raise wrong_format("zeshel", ", ".join(map(str, pages)), expected, got)
         for path in pages:
             world = world_of(path)
-            if any(key[0] == world for key in wanted):
-                for number, record in numbered_jsonl(path):
-                    self._check(record, _PAGE, f"{path}, line {number}")
-                    given = wanted.pop((world, record["document_id"]), None)
-                    if given is not None:
-                        yield self._document(record, world, given)
-        for lost in wanted.values():
-            self._no_page(lost)
+            if world in worlds:
+                for _, page in _rows([path], _PAGE):
+                    if rows := mentions.pop((world, page["document_id"]), None):
+                        yield self._document(page, world, rows)
+        for where, _ in chain.from_iterable(mentions.values()):
+            if self.strict:
+                raise wrong_format("zeshel", where, "a mention on one of the pages", "one of a missing page")
+            self.count("mentions")
+            self.count("no_page")
+            self.check.drop(f"{where}: expected a mention on one of the pages, got another page")
 
-    def _sorted(self, files: list[Path], paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-        """Which files hold pages, which mentions?"""
-        pages, mentions = [], []
-        for path in files:
-            keys = set(next((record for _, record in numbered_jsonl(path)), {}))
-            if keys >= set(_MENTION):
-                mentions.append(path)
-            elif keys >= set(_PAGE):
-                pages.append(path)
-            else:
-                expected = f"the keys of a page ({', '.join(_PAGE)}) or of a mention ({', '.join(_MENTION)})"
-                raise self._unexpected(str(path), expected, ", ".join(sorted(keys)) or "an empty file")
-        if not pages or not mentions:
-            kinds = "pages" if mentions else "mentions"
-            shown = ", ".join(map(str, paths)) or "no files"
-            raise self._unexpected(shown, "files of pages and of mentions", f"no file of {kinds}")
-        return pages, mentions
-
-    def _mentions(self, files: Sequence[Path]) -> dict[Key, list[_Given]]:
-        wanted: dict[Key, list[_Given]] = {}
-        for path in files:
-            for number, record in numbered_jsonl(path):
-                where = f"{path}, line {number}"
-                self._check(record, _MENTION, where)
-                first, last = record.get("start_index"), record.get("end_index")
-                if type(first) is not int or type(last) is not int:
-                    got = f"{first!r} and {last!r}"
-                    raise self._unexpected(where, "start_index and end_index as whole numbers", got)
-                world = record["corpus"]
-                if self.worlds is None or world in self.worlds:
-                    given = _Given(
-                        where,
-                        record["mention_id"],
-                        first,
-                        last,
-                        record["text"],
-                        record["label_document_id"],
-                        record["category"],
-                    )
-                    wanted.setdefault((world, record["context_document_id"]), []).append(given)
-        return wanted
-
-    def _document(self, page: dict[str, Any], world: str, mentions: Sequence[_Given]) -> Document:
+    def _document(self, page: dict[str, Any], world: str, rows: Sequence[Row]) -> Document:
         tokens = page["text"].split()
         starts = [0, *accumulate(len(token) + 1 for token in tokens)]
         listed: list[dict[str, Any]] = []
         meta = {"world": world, "title": page["title"], "mentions": listed}
         document = Document(page["document_id"], " ".join(tokens), meta=meta)
-        for given in mentions:
-            outside = len(document.text), len(document.text)  # there is no text there: a mismatch
-            inside = 0 <= given.first <= given.last < len(tokens)
-            span = (starts[given.first], starts[given.last + 1] - 1) if inside else outside
-            ids = (given.label_id.removeprefix(self.strip_prefix),) if given.label_id else ()
-            before = len(document.mentions)
-            self.add(
-                document,
-                [span],
-                given.text,
-                label=given.category,
-                ids=ids,
-                where=f"{given.where}, {page['document_id']}",
-            )
-            if len(document.mentions) > before:
-                place = document.mentions[-1]
-                about = {"mention_id": given.mention_id, "category": given.category}
-                listed.append({"start": place.start, "end": place.end, **about})
+        for where, row in rows:
+            span = len(document.text), len(document.text)  # there is no text there: a mismatch
+            if 0 <= row["start_index"] <= row["end_index"] < len(tokens):
+                span = starts[row["start_index"]], starts[row["end_index"] + 1] - 1
+            label, entity_id = row["category"], row["label_document_id"].removeprefix(self.strip_prefix)
+            ids = (entity_id,) if row["label_document_id"] else ()
+            n_before = len(document.mentions)
+            self.add(document, [span], row["text"], label=label, ids=ids, where=f"{where}, {page['document_id']}")
+            for mention in document.mentions[n_before:]:
+                about = {"mention_id": row["mention_id"], "category": label}
+                listed.append({"start": mention.start, "end": mention.end, **about})
         return document
 
-    def _no_page(self, mentions: Sequence[_Given]) -> None:
-        for given in mentions:
-            if self.strict:
-                raise self._unexpected(given.where, "a mention on one of the pages", "one of a missing page")
-            self.count("mentions")
-            self.count("no_page")
-            self.check.drop(f"{given.where}: expected a mention on one of the pages, got another page")
 
-    def _check(self, record: dict[str, Any], keys: Sequence[str], where: str) -> None:
-        wrong = [key for key in keys if not isinstance(record.get(key), str)]
-        if wrong:
-            raise self._unexpected(where, f"strings for {', '.join(keys)}", f"no string for {', '.join(wrong)}")
+def _pages_and_mentions(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The files that hold pages, and those that hold mentions."""
+    pages, mentions = [], []
+    for path in json_files(paths):
+        keys = set(next((record for _, record in numbered_jsonl(path)), {}))
+        if keys >= set(_MENTION):
+            mentions.append(path)
+        elif keys >= set(_PAGE):
+            pages.append(path)
+        else:
+            expected = f"the keys of a page ({', '.join(_PAGE)}) or of a mention ({', '.join(_MENTION)})"
+            raise wrong_format("zeshel", path, expected, ", ".join(sorted(keys)) or "an empty file")
+    if not pages or not mentions:
+        got = f"no file of {'pages' if mentions else 'mentions'}"
+        raise wrong_format("zeshel", ", ".join(map(str, paths)) or "no files", "files of pages and of mentions", got)
+    return pages, mentions
 
-    def _unexpected(self, where: str, expected: str, got: str) -> PelError:
-        return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="zeshel"))
+
+def _rows(files: Sequence[Path], keys: Sequence[str]) -> Iterator[Row]:
+    for path in files:
+        for number, record in numbered_jsonl(path):
+            if wrong := [key for key in keys if not isinstance(record.get(key), str)]:
+                expected, got = f"strings for {', '.join(keys)}", f"no string for {', '.join(wrong)}"
+                raise wrong_format("zeshel", f"{path}, line {number}", expected, got)
+            yield f"{path}, line {number}", record

@@ -7,7 +7,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ...types import NIL
-from .text_file import text_file
+from ...util.files import write_text
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
@@ -36,7 +36,7 @@ def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
     Raises:
         PelError: if the file cannot be written.
     """
-    with text_file(path) as file:
+    with write_text(path) as file:
         file.write(_HEAD)
         for record in records:
             file.writelines(f"{line}\n" for line in _lines(record))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ...types import NIL, TITLE_LENGTH
+from ...util.files import write_text
 from .one_line import first_line_end, one_line
-from .text_file import text_file
 
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
 _NO_ID = "-"  # as PubTator Central writes it
@@ -28,7 +28,7 @@ def write_pubtator(path: Path, records: Iterable[dict[str, Any]]) -> None:
     Raises:
         PelError: if the file cannot be written.
     """
-    with text_file(path) as file:
+    with write_text(path) as file:
         for record in records:
             file.writelines(f"{line}\n" for line in _lines(record))
 

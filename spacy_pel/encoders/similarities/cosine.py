@@ -1,18 +1,18 @@
 """The cosine: the similarity of the proxy-based loss (Wiatrak et al. 2022, section 5.2)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import unit_length, widen
-from .similarity import IndexSide, Metric
+from ...util.vectors import at_least_float32, unit_length
+from .similarity import IndexSide, Similarity
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @registry.pel_similarities("spacy-pel.Cosine.v1")
-class Cosine:
+class Cosine(Similarity):
     """The inner product of vectors of length 1, between -1 and 1.
 
     Its zero means "unrelated" for every mention, which a threshold between mentions needs.
@@ -21,28 +21,19 @@ class Cosine:
 
     registered_name = "spacy-pel.Cosine.v1"
     unit_vectors = True
-    token_level = False
-    metric: Metric = "inner_product"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {}
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
         from torch.nn.functional import normalize
 
-        return normalize(widen(mentions), dim=-1) @ normalize(widen(entities), dim=-1).T
+        return normalize(at_least_float32(mentions), dim=-1) @ normalize(at_least_float32(entities), dim=-1).T
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
         from torch.nn.functional import normalize
 
-        own = normalize(widen(mentions), dim=-1).unsqueeze(1)
-        return (own * normalize(widen(entities), dim=-1)).sum(dim=-1)
-
-    def index_width(self, width: int) -> int:
-        return width
+        ours = normalize(at_least_float32(mentions), dim=-1).unsqueeze(1)
+        return (ours * normalize(at_least_float32(entities), dim=-1)).sum(dim=-1)
 
     def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
         """Scaled to length 1."""

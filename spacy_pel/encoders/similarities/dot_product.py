@@ -1,18 +1,17 @@
 """The dot product: the similarity of the cross-entropy (Wiatrak et al. 2022, Eq. 1)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...registry import registry
-from ...types import Vectors
-from ...util.vectors import widen
-from .similarity import IndexSide, Metric
+from ...util.vectors import at_least_float32
+from .similarity import Similarity
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @registry.pel_similarities("spacy-pel.DotProduct.v1")
-class DotProduct:
+class DotProduct(Similarity):
     """The inner product of vectors of any length: long vectors score high against everything.
 
     Scores have no fixed range, so temperatures and bonuses that were chosen for cosines do not
@@ -21,25 +20,11 @@ class DotProduct:
     """
 
     registered_name = "spacy-pel.DotProduct.v1"
-    unit_vectors = False
-    token_level = False
-    metric: Metric = "inner_product"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {}
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
-        return widen(mentions) @ widen(entities).T
+        return at_least_float32(mentions) @ at_least_float32(entities).T
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
-        return (widen(mentions).unsqueeze(1) * widen(entities)).sum(dim=-1)
-
-    def index_width(self, width: int) -> int:
-        return width
-
-    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
-        """As they are."""
-        return vectors
+        return (at_least_float32(mentions).unsqueeze(1) * at_least_float32(entities)).sum(dim=-1)

@@ -1,13 +1,13 @@
 """The negative Euclidean distance: the similarity of the triplet losses (Le & Nguyen 2023, section 3.2)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import widen
-from .similarity import IndexSide, Metric
+from ...util.vectors import at_least_float32
+from .similarity import IndexSide, Similarity
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,19 +16,13 @@ _MORE = 4  # extra dimensions for an index; keeps a width divisible by 4
 
 
 @registry.pel_similarities("spacy-pel.Euclidean.v1")
-class Euclidean:
+class Euclidean(Similarity):
     """``-|m - e|``, at most 0. An index ranks by ``-|m - e|^2 / 2``, which is the inner product of
     ``[m, 1, 1, -|m|^2 / 2, 0]`` and ``[e, a, b, 1, 0]`` with ``a + b = -|e|^2 / 2``.
     """
 
     registered_name = "spacy-pel.Euclidean.v1"
-    unit_vectors = False
-    token_level = False
-    metric: Metric = "euclidean"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {}
+    metric = "euclidean"
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""
@@ -36,15 +30,15 @@ class Euclidean:
 
         # with a matrix product, small distances between long vectors would be lost to rounding
         exact = "donot_use_mm_for_euclid_dist"
-        return -torch.cdist(widen(mentions), widen(entities), compute_mode=exact)
+        return -torch.cdist(at_least_float32(mentions), at_least_float32(entities), compute_mode=exact)
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider. The gradient of two equal vectors is 0."""
         import torch
 
         exact = "donot_use_mm_for_euclid_dist"
-        own = widen(mentions).unsqueeze(1)
-        return -torch.cdist(own, widen(entities), compute_mode=exact).squeeze(1)
+        ours = at_least_float32(mentions).unsqueeze(1)
+        return -torch.cdist(ours, at_least_float32(entities), compute_mode=exact).squeeze(1)
 
     def index_width(self, width: int) -> int:
         return width + _MORE

@@ -1,8 +1,11 @@
-"""The interface of similarities."""
+"""The interface of similarities, and vectors of tokens, for those that compare texts token by token."""
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Union
 
 from ...types import Vectors
+from ...util.part_settings import PartSettings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -11,14 +14,24 @@ Metric = Literal["inner_product", "euclidean"]
 IndexSide = Literal["mention", "entity"]
 
 
-@runtime_checkable
-class Similarity(Protocol):
+class TokenVectors(NamedTuple):
+    """Token vectors of some texts, padded to one length.
+
+    vectors: (..., length, d); the content of padding does not matter.
+    mask: (..., length) bool, True = a real token.
+    """
+
+    vectors: "Tensor"
+    mask: "Tensor"
+
+
+Encoded = Union["Tensor", TokenVectors]  # what a similarity reads: (n, d), or tokens of n texts
+
+
+class Similarity(PartSettings, ABC):
     """s(m, e); the higher, the more alike. It reads one vector of each text, (n, d), or where
     ``token_level`` is true one of each token: ``TokenVectors`` of (n, length, d).
     ``BiEncoder.represent_mentions`` and ``represent_entities`` give what it reads.
-
-    An index compares inner products only: ``index_vectors`` returns vectors whose inner products rank as
-    the similarity does (for tokens approximately: what the index finds is rescored).
 
     Attributes:
         registered_name: its name in the registry "pel_similarities".
@@ -28,19 +41,47 @@ class Similarity(Protocol):
         metric: what the pooled vectors are compared by: their inner product or their distance.
     """
 
-    registered_name: str
-    unit_vectors: bool
-    token_level: bool
-    metric: Metric
-
-    @property
-    def settings(self) -> dict[str, Any]: ...
+    registered_name: ClassVar[str]
+    unit_vectors: ClassVar[bool] = False
+    token_level: ClassVar[bool] = False
+    metric: ClassVar[Metric] = "inner_product"
 
     # both sides are an ``Encoded``: tensors, or TokenVectors
-    def __call__(self, mentions: Any, entities: Any) -> "Tensor": ...  # n, m of them -> (n, m), all pairs
+    @abstractmethod
+    def __call__(self, mentions: Any, entities: Any) -> "Tensor":
+        """n and m of them -> (n, m), all pairs, float32 or wider."""
 
-    def paired(self, mentions: Any, entities: Any) -> "Tensor": ...  # n, (n, k) of their own -> (n, k)
+    @abstractmethod
+    def paired(self, mentions: Any, entities: Any) -> "Tensor":
+        """n mentions, each with k entities of its own, (n, k) -> (n, k), float32 or wider."""
 
-    def index_width(self, width: int) -> int: ...  # of the vectors for an index
+    def index_width(self, width: int) -> int:
+        """Width of the vectors for an index."""
+        return width
 
-    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors: ...  # (n, d) -> (n, index_width)
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
+        """Vectors whose inner products rank as the similarity does, (n, d) -> (n, ``index_width``): an index
+        compares inner products only. For tokens they do so approximately: what the index finds is rescored."""
+        return vectors
+
+
+def take(encoded: Encoded, index: "Tensor") -> Encoded:
+    """These texts, in the shape of the index, which may have repeats."""
+    if isinstance(encoded, TokenVectors):
+        return TokenVectors(encoded.vectors[index], encoded.mask[index])
+    return encoded[index]
+
+
+def join(parts: Sequence[Encoded]) -> Encoded:
+    """The texts of all parts in order, tokens padded to the longest."""
+    import torch
+    from torch.nn.functional import pad
+
+    tokens = [part for part in parts if isinstance(part, TokenVectors)]
+    if not tokens:
+        return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])
+    longest = max(part.mask.shape[-1] for part in tokens)
+    missing = [longest - part.mask.shape[-1] for part in tokens]
+    vectors = [pad(part.vectors, (0, 0, 0, more)) for part, more in zip(tokens, missing, strict=True)]
+    masks = [pad(part.mask, (0, more)) for part, more in zip(tokens, missing, strict=True)]
+    return TokenVectors(torch.cat(vectors), torch.cat(masks))

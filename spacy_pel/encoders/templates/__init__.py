@@ -1,14 +1,9 @@
 """What the encoders read: templates that turn mentions and entities into word pieces."""
 
-from .document_windows import DocumentWindows
-from .entity_card import EntityCard
-from .general_card import GeneralCard
-from .marked_context import MarkedContext
+from .cards import EntityCard, EntityTemplate, GeneralCard, SynonymCard
 from .mention_entity_pair import MentionEntityPair
-from .mention_windows import MentionTokens, MentionWindows, window_numbers
-from .synonym_card import SynonymCard
-from .template import EntityTemplate, MentionTemplate
-from .token_arrays import RaggedTokens
+from .mention_templates import DocumentWindows, MarkedContext, MentionTemplate
+from .token_arrays import MentionTokens, MentionWindows, RaggedTokens, window_numbers
 
 __all__ = [
     "DocumentWindows",

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity, MentionInText
-from ...util.ragged import offsets_of, places_in_pieces
-from .entity_card import EntityCard
-from .marked_context import MarkedContext
+from ...util.ragged import offsets_of
+from .cards import EntityCard
+from .mention_templates import MarkedContext
 from .token_arrays import RaggedTokens
 
 _LEAST = 8  # word pieces that an entity must have
@@ -85,7 +85,7 @@ class MentionEntityPair:
                 with entity ``entity_rows[j]``.
 
         Returns:
-            M sequences, at most max_length long.
+            m sequences, at most max_length long.
         """
         return self.join(
             self.mention_template.tokenize(tokenizer, mentions),
@@ -107,27 +107,12 @@ class MentionEntityPair:
             mention_rows, entity_rows: (m,) what each pair is made of.
 
         Returns:
-            M sequences; one that was cut ends with [SEP] all the same.
+            m sequences; one that was cut ends with [SEP] all the same.
         """
-        first = mentions.lengths[mention_rows]
-        whole = entities.lengths[entity_rows] - 1
-        second = np.minimum(whole, self.max_length - first)
-        offsets = offsets_of(first + second)
-        ids = np.empty(offsets[-1], dtype=np.int32)
-        _copy(mentions.values, mentions.offsets[mention_rows], ids, offsets[:-1], first)
-        _copy(entities.values, entities.offsets[entity_rows] + 1, ids, offsets[:-1] + first, second)
-        cut = np.flatnonzero(second < whole)
-        ids[offsets[1:][cut] - 1] = ids[(offsets[:-1] + first)[cut] - 1]  # the mention's own [SEP]
-        return RaggedTokens(ids, offsets)
-
-
-def _copy(
-    source: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    target: NDArray[np.int32],
-    positions: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-) -> None:
-    """Copy pieces of one flat array into another."""
-    within = places_in_pieces(offsets_of(lengths))
-    target[np.repeat(positions, lengths) + within] = source[np.repeat(starts, lengths) + within]
+        pairs = zip(mention_rows.tolist(), entity_rows.tolist(), strict=True)
+        sequences = [np.concatenate([mentions[mention], entities[entity][1:]]) for mention, entity in pairs]
+        for number, sequence in enumerate(sequences):
+            if len(sequence) > self.max_length:
+                sequences[number] = np.append(sequence[: self.max_length - 1], sequence[-1])
+        offsets = offsets_of(np.array([len(sequence) for sequence in sequences], dtype=np.int64))
+        return RaggedTokens(np.concatenate([np.empty(0, np.int32), *sequences]), offsets)

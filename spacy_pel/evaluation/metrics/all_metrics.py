@@ -1,16 +1,16 @@
 """All metrics of an evaluation: the content of metrics.json."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .bootstrap import share_interval, weighted_interval
-from .nil import average_precision, precision_recall_f1
+from .nil import average_precision, decision_metrics
 from .outcomes import Flags, Floats, Outcomes
 from .recall import RECALL_AT, found_within, recall_all_at, recall_at, reciprocal_rank, share
 from .reliability import reliability_metrics
-from .trust import trust_metrics
 
 POLICY = (
     "recall@k: share of the mentions whose gold entity is in the KB (all of them: unnormalised) that have it "
@@ -58,9 +58,9 @@ def compute_metrics(
         "mrr": float(np.mean(reciprocal_rank(rank))) if len(rank) else 0.0,
         "nil_aupr": average_precision(outcomes.nil_score, outcomes.is_nil),
         "nil_share": share(outcomes.is_nil),
-        **precision_recall_f1(outcomes),
+        **decision_metrics(outcomes),
         **reliability_metrics(outcomes.nil_score, outcomes.is_nil),
-        **trust_metrics(outcomes),
+        **_trust_metrics(outcomes),
     }
     for name, chosen in (("seen", in_kb & outcomes.seen), ("unseen", in_kb & ~outcomes.seen)):
         metrics[f"n_{name}"] = int(chosen.sum())
@@ -85,22 +85,40 @@ def _intervals(
         "accuracy_unseen": (outcomes.rank == 1, in_kb & ~outcomes.seen),
     }
     n_documents = int(outcomes.document.max()) + 1
-    intervals: dict[str, float | None] = {}
-
-    def keep(name: str, low: float | None, high: float | None) -> None:
-        intervals[f"{name}_low"], intervals[f"{name}_high"] = low, high
+    intervals: dict[str, tuple[float | None, float | None]] = {}
 
     for name, (value, chosen) in values.items():
         if name.startswith("accuracy_") and not chosen.any():
-            keep(name, None, None)
+            intervals[name] = (None, None)
             continue
         hits = np.bincount(outcomes.document, value * chosen, n_documents).astype(np.float64)
         counts = np.bincount(outcomes.document, chosen, n_documents).astype(np.float64)
-        keep(name, *share_interval(hits, counts, n_samples=n_samples, rng=rng))
+        intervals[name] = share_interval(hits, counts, n_samples=n_samples, rng=rng)
     if outcomes.is_nil.any():
+        aupr = partial(average_precision, outcomes.nil_score, outcomes.is_nil)
+        n_draws = min(200, n_samples)
+        intervals["nil_aupr"] = weighted_interval(aupr, outcomes.document, n_samples=n_draws, rng=rng)
+    ends = ("low", "high")
+    return {f"{name}_{end}": value for name, pair in intervals.items() for end, value in zip(ends, pair, strict=True)}
 
-        def aupr(weights: Floats) -> float:
-            return average_precision(outcomes.nil_score, outcomes.is_nil, weights)
 
-        keep("nil_aupr", *weighted_interval(aupr, outcomes.document, n_samples=min(200, n_samples), rng=rng))
-    return intervals
+def _trust_metrics(outcomes: Outcomes) -> dict[str, Any]:
+    """Compare P(right) of the answers, and the rate at which sets hold the right answer, with what happened.
+
+    Args:
+        outcomes: of all mentions; those without an answer have no P(right) and are left out.
+
+    Returns:
+        "answer_ece", the expected calibration error of P(right) over 15 bins, and
+        "answer_brier"; "set_coverage", the share of sets that hold the right answer, and "set_size",
+        the mean number of answers in a set. None where there is nothing to measure.
+    """
+    metrics: dict[str, Any] = dict.fromkeys(("answer_ece", "answer_brier", "set_coverage", "set_size"))
+    linked = ~np.isnan(outcomes.probability)
+    found = reliability_metrics(outcomes.probability[linked], outcomes.correct[linked])
+    metrics["answer_ece"], metrics["answer_brier"] = found["nil_ece"], found["nil_brier"]
+    has_set = outcomes.set_size > 0
+    if has_set.any():
+        metrics["set_coverage"] = float(outcomes.covered[has_set].mean())
+        metrics["set_size"] = float(outcomes.set_size[has_set].mean())
+    return metrics

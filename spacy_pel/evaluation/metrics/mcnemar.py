@@ -39,7 +39,7 @@ def mcnemar(a_right: Flags, b_right: Flags) -> McNemar:
     With b and c such mentions: if b + c is below 25 the exact binomial test, else
     chi-square = (|b - c| - 1)^2 / (b + c) with one degree of freedom (Edwards' continuity correction; 0
     if b = c). The test assumes independent mentions. Mentions of one document are not, so its p-value is too
-    small where errors cluster in documents; use ``paired_bootstrap`` there.
+    small where errors cluster in documents; use ``bootstrap`` there.
 
     Args:
         a_right, b_right: (n,), the same mentions in the same order.

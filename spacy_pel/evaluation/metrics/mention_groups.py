@@ -1,7 +1,6 @@
 """Metrics by groups of mentions: by label, by the KB's types, by seen and unseen entities."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,41 +55,12 @@ class MentionGroups:
         return masks
 
 
-class GroupRow(NamedTuple):
+def group_metrics(outcomes: Outcomes, mask: Flags) -> tuple[int, list[float | None]]:
     """Metrics of one group; None where there is no mention to count.
 
-    Attributes:
-        name: of the group.
-        n, n_nil: number of mentions, and of NIL mentions among them.
-        recall_1, recall_all: share of the mentions in the KB whose gold entity is ranked
-            first, or is anywhere among the candidates.
-        accuracy: of all mentions, with NIL.
+    Returns:
+        The number of mentions; recall@1, recall at any rank, and accuracy with NIL.
     """
-
-    name: str
-    n: int
-    n_nil: int
-    recall_1: float | None
-    recall_all: float | None
-    accuracy: float | None
-
-
-def group_rows(outcomes: Outcomes, masks: Mapping[str, Flags]) -> list[GroupRow]:
-    """One per group, in the order of the groups."""
-    return [_row(name, outcomes, mask) for name, mask in masks.items()]
-
-
-def _row(name: str, outcomes: Outcomes, mask: Flags) -> GroupRow:
     rank = outcomes.rank[mask & ~outcomes.is_nil]
-    return GroupRow(
-        name=name,
-        n=int(mask.sum()),
-        n_nil=int((mask & outcomes.is_nil).sum()),
-        recall_1=_share_or_none(rank == 1),
-        recall_all=_share_or_none(rank >= 1),
-        accuracy=_share_or_none(outcomes.correct[mask]),
-    )
-
-
-def _share_or_none(flags: Flags) -> float | None:
-    return float(flags.mean()) if len(flags) else None
+    hits = (rank == 1, rank >= 1, outcomes.correct[mask])
+    return int(mask.sum()), [float(flags.mean()) if len(flags) else None for flags in hits]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .outcomes import Flags, Floats, Outcomes
-from .recall import recall_all_at
+from .recall import precision_recall_f1, recall_all_at
 from .reliability import reliability_metrics
 
 
@@ -23,22 +23,16 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, An
     """
     return {
         "nil_aupr": average_precision(outcomes.nil_score, outcomes.is_nil),
-        **precision_recall_f1(outcomes),
+        **decision_metrics(outcomes),
         "nil_ece": reliability_metrics(outcomes.nil_score, outcomes.is_nil)["nil_ece"],
         **{f"recall_all@{k}": recall_all_at(outcomes, k) for k in ks},
     }
 
 
-def precision_recall_f1(outcomes: Outcomes) -> dict[str, float]:
-    """ "nil_precision", "nil_recall" and "nil_f1" of the linker's decision; 0
-    where the denominator is 0."""
+def decision_metrics(outcomes: Outcomes) -> dict[str, float]:
+    """ "nil_precision", "nil_recall" and "nil_f1" of the linker's decision."""
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
-    n_called, n_true = float(outcomes.called_nil.sum()), float(outcomes.is_nil.sum())
-    return {
-        "nil_precision": hits / n_called if n_called else 0.0,
-        "nil_recall": hits / n_true if n_true else 0.0,
-        "nil_f1": 2 * hits / (n_called + n_true) if n_called + n_true else 0.0,
-    }
+    return precision_recall_f1("nil", hits, float(outcomes.called_nil.sum()), float(outcomes.is_nil.sum()))
 
 
 # By hand, not with scikit-learn's average_precision_score: a bootstrap calls this up to 2,000 times, and on

@@ -60,9 +60,6 @@ class Outcomes(NamedTuple):
             )
             for one in predictions
         ]
-        flag = np.bool_
-        kinds = (np.int64, np.int64, flag, flag, np.float64, flag, flag, np.float64, flag, np.int64)
-        columns: list[Any] = [
-            np.asarray([row[column] for row in rows], dtype=kind) for column, kind in enumerate(kinds)
-        ]
+        table = np.array(rows, dtype="i8, i8, ?, ?, f8, ?, ?, f8, ?, i8")
+        columns: list[Any] = [np.ascontiguousarray(table[name]) for name in table.dtype.names or ()]
         return cls(*columns)

@@ -38,3 +38,12 @@ def found_within(rank: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
 def share(flags: NDArray[np.bool_]) -> float:
     """Share of flags that are set; 0.0 if there are none."""
     return float(flags.mean()) if len(flags) else 0.0
+
+
+def precision_recall_f1(name: str, hits: float, n_found: float, n_gold: float) -> dict[str, float]:
+    """ "NAME_precision", "NAME_recall" and "NAME_f1"; 0 where the denominator is 0."""
+    return {
+        f"{name}_precision": hits / n_found if n_found else 0.0,
+        f"{name}_recall": hits / n_gold if n_gold else 0.0,
+        f"{name}_f1": 2 * hits / (n_found + n_gold) if n_found + n_gold else 0.0,
+    }

@@ -12,8 +12,8 @@ from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...types import NIL
-from ...util.excerpts import words_around
 from ...util.log import without_warnings
+from ...util.text_layout import words_around
 from ..prediction import Prediction
 from .page import ShownEntity, ShownError
 

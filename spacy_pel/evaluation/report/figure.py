@@ -3,15 +3,20 @@
 import re
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
+from ...errors import Errors, PelError
 from ...util import atomic_path
 
-if TYPE_CHECKING:
+try:
+    from matplotlib import rc_context
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+except ImportError as err:  # on import, so that a command fails before its work, not after it
+    raise PelError(Errors.E003.format(feature="Drawing figures", package="matplotlib", extra="report")) from err
 
 # Okabe and Ito's colour-blind safe palette, ordered so that neighbours also differ in lightness
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
@@ -24,7 +29,7 @@ _PAGE_COLORS = {
 }
 
 
-def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple["Figure", "Axes"]:
+def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple[Figure, Axes]:
     """Start a figure with one set of axes.
 
     Args:
@@ -37,7 +42,7 @@ def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple["Figure", "A
     return figure, panels[0]
 
 
-def new_panels(n: int, *, width: float, height: float) -> tuple["Figure", list["Axes"]]:
+def new_panels(n: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """Start a figure with several sets of axes side by side.
 
     Args:
@@ -47,9 +52,6 @@ def new_panels(n: int, *, width: float, height: float) -> tuple["Figure", list["
     Returns:
         Draw into the axes, then call ``save_figure``.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     # no pyplot: it would choose a backend for the whole process and keep the figure alive
     figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
@@ -62,7 +64,7 @@ def new_panels(n: int, *, width: float, height: float) -> tuple["Figure", list["
     return figure, panels
 
 
-def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
+def save_figure(figure: Figure, axes: Axes, *paths: Path) -> None:
     """Add the legend and write the figure.
 
     figure, axes: as ``new_figure`` gave them; of several axes the one with the legend.
@@ -70,8 +72,6 @@ def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
     Args:
         paths: files to write; their names end in .png or .svg.
     """
-    from matplotlib import rc_context
-
     if axes.get_legend_handles_labels()[0]:
         axes.legend()
     for path in paths:
@@ -81,7 +81,7 @@ def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
             figure.savefig(part, format=path.suffix[1:], metadata=metadata)
 
 
-def inline_svg(figure: "Figure", name: str, *, title: str) -> Markup:
+def inline_svg(figure: Figure, name: str, *, title: str) -> Markup:
     """Render a figure as SVG for a page with report.css, which sets its colours and font.
 
     Args:
@@ -92,8 +92,6 @@ def inline_svg(figure: "Figure", name: str, *, title: str) -> Markup:
     Returns:
         One <svg> element; the same for the same data.
     """
-    from matplotlib import rc_context
-
     file = StringIO()
     settings: Any = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
     with rc_context(settings):

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
-from ..metrics.mention_groups import NO_NAME, group_rows
+from ..metrics.mention_groups import NO_NAME, group_metrics
 from ..metrics.outcomes import Flags
 from ..metrics.recall import RECALL_AT
 from ..run_folder import Run
@@ -84,18 +84,16 @@ def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags
 
 
 def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: str, *, counts_several: bool) -> Table:
-    rows = {name: {row.name: row for row in group_rows(run.outcomes, masks[name])} for name, run in runs.items()}
-    cells = []
-    for group in dict.fromkeys(group for one in rows.values() for group in one):
-        line = [Cell(group)]
-        for one in rows.values():
-            if group in one:
-                row = one[group]
-                shares = (row.recall_1, row.recall_all, row.accuracy)
-                line += [Cell(f"{row.n:,}"), *map(_share, shares)]
+    rows = []
+    for group in dict.fromkeys(group for groups in masks.values() for group in groups):
+        row = [Cell(group)]
+        for name, run in runs.items():
+            if group in masks[name]:
+                n, shares = group_metrics(run.outcomes, masks[name][group])
+                row += [Cell(f"{n:,}"), *map(_share, shares)]
             else:
-                line += [Cell("–")] * 4
-        cells.append(line)
+                row += [Cell("–")] * 4
+        rows.append(row)
     header = ["", *["mentions", "recall@1", "recall", "accuracy"] * len(runs)]
     note = (
         "recall@1 and recall (gold entity anywhere among the candidates): over the mentions whose entity is "
@@ -103,7 +101,7 @@ def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: st
     )
     if counts_several:
         note += f" A mention counts in each type of its gold entities; {NO_NAME} = mentions without a type."
-    return Table(title, note, header, cells, [("", 1), *((name, 4) for name in runs)])
+    return Table(title, note, header, rows, [("", 1), *((name, 4) for name in runs)])
 
 
 def _same_mentions(a: Run, b: Run) -> bool:

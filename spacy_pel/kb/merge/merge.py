@@ -18,6 +18,7 @@ from ...errors import Errors, PelError, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger, normalize_alias
+from ...util.place import unexpected
 from ..readers.obo_kb import xref_ids
 from ..readers.ontology import Term, read_sssom, read_table, read_terms
 from .merge_config import MergeConfig, MergeSource
@@ -91,8 +92,7 @@ class Merge:
     def name_sources(self) -> Iterator[NameSource]:
         """Every name of the merged entities, ordered by id."""
         for entity_id in sorted(self._records):
-            record = self._records[entity_id]
-            for name, source in zip(record.names, record.named_by, strict=True):
+            for name, source in self._records[entity_id].named.values():
                 yield NameSource(entity_id, name, source)
 
     @property
@@ -130,31 +130,36 @@ class Merge:
             for entity_id in ids:
                 if entity_id not in self._records and (source.only_known or not source.names):
                     continue
-                record = self._records.setdefault(entity_id, MergeRecord())
-                counts["ids_new"] += not record.names
-                counts["ids"] += name not in record.sources
-                record.sources.add(name)
+                record = self._record(entity_id, name)
                 if (term_id, entity_id) in curated:
                     record.curated.add(name)
                 record.term_ids[term_id] = None
                 record.add_type(source.type, weak=source.weak_type)
-                names = _names(term, source)
+                names = term.names(source.scopes) if source.names else []
                 if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
                     kept = [text for text in names if owners.get(normalize_alias(text), {entity_id}) == {entity_id}]
                     counts["homonyms"] += len(names) - len(kept)
                     names = kept
-                counts["names_new"] += self._describe(name, record, term_id, term.definition, names)
-        self._drop_nameless(counts)
-        self.report[name] = dict(counts)
-        logger.info("%s: %s", name, self.report[name])
+                self._describe(name, record, term_id, term.definition, names)
+        self._finish(name)
 
-    def _drop_nameless(self, counts: dict[str, int]) -> None:
-        """Leave out the ids of a source whose names are all blank."""
-        nameless = [entity_id for entity_id, record in self._records.items() if not record.names]
-        for entity_id in nameless:
+    def _record(self, entity_id: str, name: str) -> MergeRecord:
+        """The record of an id that the source with this name has."""
+        record, counts = self._records.setdefault(entity_id, MergeRecord()), self.report[name]
+        counts["ids_new"] += not record.named
+        counts["ids"] += name not in record.sources
+        record.sources.add(name)
+        return record
+
+    def _finish(self, name: str) -> None:
+        """Leave out the ids of a source whose names are all blank, and log its counts."""
+        counts = self.report[name]
+        for entity_id in [entity_id for entity_id, record in self._records.items() if not record.named]:
             del self._records[entity_id]
             for key, change in {"ids": -1, "ids_new": -1, "terms_without_name": 1}.items():
                 counts[key] += change
+        self.report[name] = dict(counts)
+        logger.info("%s: %s", name, self.report[name])
 
     def _owners(self) -> dict[str, set[str]]:
         """Normalized name -> the ids that have it so far."""
@@ -166,11 +171,8 @@ class Merge:
 
     def _describe(
         self, name: str, record: MergeRecord, given_id: str, definition: str | None, names: Iterable[str]
-    ) -> int:
+    ) -> None:
         """Add what the source with this name says of an id to a record.
-
-        Returns:
-            How many of the names are new.
 
         Raises:
             PelError: if a text cannot be cleaned.
@@ -179,11 +181,10 @@ class Merge:
         try:
             if source.definitions and self.config.definitions:
                 record.add_definition(definition)
-            return sum(record.add_name(text, name) for text in names)
+            self.report[name]["names_new"] += sum(record.add_name(text, name) for text in names)
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
-            expected = f"a name or definition of {shortened(given_id)}"
-            raise PelError(Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file.")) from err
+            raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
 
     def _own_id(self, curie: str) -> str:
         """The id that a cross reference means: with its prefix if an entity has that id
@@ -206,7 +207,8 @@ class Merge:
                 links[term_id][target] = None
                 curated.add((term_id, target))
                 # the table may be newer than the ontology's file, with additional terms and labels
-                terms.setdefault(term_id, Term(term_id)).absorb(Term(term_id, label))
+                known = [terms[term_id]] if term_id in terms else []
+                terms[term_id] = Term.merged([*known, Term(term_id, label)])
         for term in terms.values():
             # curated mappings take precedence over cross references of the same term
             for prefix in source.id_xref if term.id not in links else ():
@@ -243,28 +245,16 @@ class Merge:
             if not self._valid(entity_id) or (source.only_known and entity_id not in self._records):
                 counts["left_out"] += 1
                 continue
-            record = self._records.setdefault(entity_id, MergeRecord())
-            counts["ids"] += name not in record.sources
-            counts["ids_new"] += not record.names
-            record.sources.add(name)
+            record = self._record(entity_id, name)
             for kind in [source.type] if source.type else entity.types:
                 record.add_type(kind, weak=source.weak_type)
-            names = (entity.canonical_name, *entity.aliases)
-            counts["names_new"] += self._describe(name, record, entity_id, entity.definition, names)
+            self._describe(name, record, entity_id, entity.definition, (entity.canonical_name, *entity.aliases))
         self.redirects.update(
             (old, self.redirects.get(new, new))
             for old, new in reader.redirects.items()
             if old not in self._records and old not in self.redirects
         )
-        self._drop_nameless(counts)
-        self.report[name] = dict(counts)
-        logger.info("%s: %s", name, self.report[name])
-
-
-def _names(term: Term, source: MergeSource) -> list[str]:
-    if not source.names:
-        return []
-    return [term.name, *(text for text, scope in term.synonyms if scope in source.scopes)]
+        self._finish(name)
 
 
 def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
@@ -277,17 +267,14 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
     Returns:
         Id -> term.
     """
-    terms: dict[str, Term] = {}
+    found: dict[str, list[Term]] = defaultdict(list)
     for name in source.files:
-        if name in source.columns:
-            found = read_table(
-                data / name, columns=source.columns[name], header=source.header, id_prefix=source.id_prefix
-            )
+        path, columns = data / name, source.columns.get(name)
+        if columns is None:
+            terms = read_terms(path)
         else:
-            found = read_terms(data / name)
-        for term in found:
-            if term.id in terms:
-                terms[term.id].absorb(term)
-            else:
-                terms[term.id] = term
-    return {term_id: term for term_id, term in terms.items() if not term.obsolete}
+            terms = read_table(path, columns=columns, header=source.header, id_prefix=source.id_prefix)
+        for term in terms:
+            found[term.id].append(term)
+    merged = map(Term.merged, found.values())
+    return {term.id: term for term in merged if not term.obsolete}

@@ -15,6 +15,8 @@ then gives both the same strings, and nothing distinguishes them. The rule:
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
+import numpy as np
+
 from ...util import normalize_alias
 from .merge_record import MergeRecord
 
@@ -29,20 +31,18 @@ def merge_twins(records: dict[str, MergeRecord], base: Collection[str] = frozens
     Returns:
         Retired id -> the id that stays.
     """
+
+    def preference(entity_id: str) -> tuple[bool, int, int, str]:
+        record = records[entity_id]
+        return entity_id not in base, -len(record.curated), -len(record.sources), entity_id
+
     redirects: dict[str, str] = {}
     for group in find_twins(records):
-        keeper, *others = sorted(
-            group,
-            key=lambda entity_id: (
-                entity_id not in base,
-                -len(records[entity_id].curated),
-                -len(records[entity_id].sources),
-                entity_id,
-            ),
-        )
-        for entity_id in (other for other in others if other not in base):
-            records[keeper].take_over(records.pop(entity_id))
-            redirects[entity_id] = keeper
+        keeper, *others = sorted(group, key=preference)
+        for entity_id in others:
+            if entity_id not in base:
+                records[keeper].take_over(records.pop(entity_id))
+                redirects[entity_id] = keeper
     return redirects
 
 
@@ -51,29 +51,25 @@ def find_twins(records: Mapping[str, MergeRecord]) -> list[list[str]]:
     same_names: dict[frozenset, list[str]] = defaultdict(list)
     for entity_id, record in records.items():
         same_names[frozenset(map(normalize_alias, record.names))].append(entity_id)
-    groups = []
-    for ids in same_names.values():
-        if len(ids) > 1:
-            groups += [group for group in _joined(ids, records) if len(group) > 1]
-    return groups
+    groups = [group for ids in same_names.values() if len(ids) > 1 for group in _joined(ids, records)]
+    return [group for group in groups if len(group) > 1]
 
 
 def _joined(ids: list[str], records: Mapping[str, MergeRecord]) -> list[list[str]]:
-    """The connected parts of the ids, where sharing a source term connects; in nearly linear time."""
-    parent = list(range(len(ids)))  # of each id, one of the same part; the last of a part is its own
-    last_with: dict[str, int] = {}  # source term -> the last id with it
+    """The groups of ids that are connected, where sharing a source term connects."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def last_of_part(place: int) -> int:
-        while parent[place] != place:
-            parent[place] = place = parent[parent[place]]
-        return place
-
-    for place, entity_id in enumerate(ids):
-        for term_id in records[entity_id].term_ids:
-            if term_id in last_with:
-                parent[last_of_part(last_with[term_id])] = place
-            last_with[term_id] = place
-    parts: dict[int, list[str]] = defaultdict(list)
-    for place, entity_id in enumerate(ids):
-        parts[last_of_part(place)].append(entity_id)
-    return [parts[place] for place in sorted(parts)]
+    nodes: dict[str, int] = {}  # the source terms, after the ids
+    links = [
+        (at, nodes.setdefault(term_id, len(ids) + len(nodes)))
+        for at, entity_id in enumerate(ids)
+        for term_id in records[entity_id].term_ids
+    ]
+    ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    n_nodes = len(ids) + len(nodes)
+    _, labels = connected_components(coo_array((np.ones(len(links)), ends), (n_nodes, n_nodes)), directed=False)
+    groups: dict[int, list[str]] = defaultdict(list)
+    for entity_id, label in zip(ids, labels.tolist(), strict=False):
+        groups[label].append(entity_id)
+    return list(groups.values())

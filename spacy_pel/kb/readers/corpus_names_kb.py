@@ -2,15 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...corpora.readers.jsonl_corpus import read_corpus
 from ...registry import registry
 from ...types import Entity
-from .reader_base import KBReaderBase, Place
+from ...util.place import Place
+from .reader_base import KBReaderBase
 
 
 @registry.pel_kb_readers("spacy-pel.CorpusNamesKB.v1")
+@dataclass(kw_only=True, eq=False)
 class CorpusNamesKB(KBReaderBase):
     """Reads corpora (JSON lines, see ``spacy_pel.corpora``) as entities named by their surface forms.
 
@@ -27,11 +30,7 @@ class CorpusNamesKB(KBReaderBase):
         strict: turn repairs into errors.
     """
 
-    def __init__(
-        self, *, min_count: int = 1, types: list[str] | None = None, id_prefix: str = "", strict: bool = False
-    ) -> None:
-        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
-        self.min_count = min_count
+    min_count: int = 1
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         for path in paths:

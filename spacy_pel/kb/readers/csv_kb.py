@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from ...errors import Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from ...util.tables import read_cells
-from .fields import FIELDS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
-from .reader_base import KBReaderBase, Place
+from ...util.files import read_cells
+from ...util.place import Place, unexpected
+from .column_names import FIELDS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
+from .reader_base import KBReaderBase
 
 _LISTS = ("aliases", "types")
 _N_HEAD = 30  # lines that the header is looked for in ...
@@ -25,6 +27,7 @@ _NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;
 
 
 @registry.pel_kb_readers("spacy-pel.CsvKB.v1")
+@dataclass(kw_only=True, eq=False)
 class CsvKB(KBReaderBase):
     """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
 
@@ -55,36 +58,24 @@ class CsvKB(KBReaderBase):
     """
 
     one_line_per_id = True
-    unread = ("columns", ", or name them with the setting 'columns'")
+    unread_kind = ("columns", ", or name them with the setting 'columns'")
     about = {"origin": "CSV", "version": "", "licence": "as its maker states it"}
 
-    def __init__(
-        self,
-        *,
-        types: list[str] | None = None,
-        id_prefix: str = "",
-        strict: bool = False,
-        columns: dict[str, str] | None = None,
-        list_separator: str | None = None,
-        delimiter: str | None = None,
-    ):
-        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
-        self.columns = columns or {}
-        if unknown := sorted(self.columns.keys() - USUAL_NAMES.keys()):
-            self.fail(
-                Place(Path("columns")),
-                expected=f"fields among {', '.join(FIELDS)}",
-                got=", ".join(unknown),
-                todo="Fix the setting.",
-            )
-        for name, value, expected in (
-            ("list_separator", list_separator, "text"),
-            ("delimiter", delimiter, "one character"),
-        ):
-            if value == "" or (name == "delimiter" and len(value or ",") != 1):
-                self.fail(Place(Path(name)), expected=expected, got=repr(value), todo="Fix the setting.")
-        self.list_separator = list_separator
-        self.delimiter = delimiter
+    columns: dict[str, str] | None = None
+    list_separator: str | None = None
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.column_of = self.columns or {}
+        if unknown := sorted(self.column_of.keys() - USUAL_NAMES.keys()):
+            expected = f"fields among {', '.join(FIELDS)}"
+            raise unexpected("columns", expected, ", ".join(unknown), "Fix the setting.")
+        if self.list_separator == "":
+            raise unexpected("list_separator", "text", "''", "Fix the setting.")
+        if self.delimiter is not None and len(self.delimiter) != 1:
+            raise unexpected("delimiter", "one character", repr(self.delimiter), "Fix the setting.")
+        self.needed_fields = {"concept_id", "canonical_name", *self.column_of}
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The rows' entities."""
@@ -97,18 +88,12 @@ class CsvKB(KBReaderBase):
             unnamed = {at for at, name in enumerate(header) if not name}
             for place, cells in rows:
                 if len(cells) < width or any(map(str.strip, cells[len(header) :])):
-                    self.fail(
-                        place,
-                        expected=f"{width} cells as in the header",
-                        got=f"{len(cells)}: {quoted(cells)}",
-                        todo="Quote cells that hold the delimiter.",
-                    )
+                    expected, got = f"{width} cells as in the header", f"{len(cells)}: {quoted(cells)}"
+                    raise unexpected(place, expected, got, "Quote cells that hold the delimiter.")
                 for at in [at for at in unnamed if "".join(cells[at : at + 1]).strip()]:
                     unnamed.remove(at)
-                    name = f"column {at + 1}, without a name"
-                    self.leave_unread(place, name, "")
-                    self.repair("unknown_column", place, f"no field uses {name}")
-                yield (place, self._entity(place, {field: cells[at] for field, at in position.items()}, separators))
+                    self._leave_unread(place, f"column {at + 1}, without a name", "")
+                yield place, self._entity(place, {field: cells[at] for field, at in position.items()}, separators)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
         """The header, with bare names, and the rows that have text."""
@@ -137,12 +122,9 @@ class CsvKB(KBReaderBase):
             for delimiter in delimiters:
                 header = next(csv.reader([line[:_N_LINE].lstrip("# ")], delimiter=delimiter), [])
                 position, _ = self._fields([name.strip() for name in header])
-                if position.keys() >= self._needed() or published_as(header):
+                if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
         return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), None
-
-    def _needed(self) -> set[str]:
-        return {"concept_id", "canonical_name", *self.columns}
 
     def _fields(self, header: list[str]) -> tuple[dict[str, int], dict[str, str]]:
         """Field -> its column; and name of a column -> the
@@ -152,8 +134,8 @@ class CsvKB(KBReaderBase):
         position: dict[str, int] = {}
         several: dict[str, str] = {}
         for field, others in USUAL_NAMES.items():
-            own = self.columns.get(field, field)
-            known = {plain(own)} if field in self.columns else {field, *others}
+            own = self.column_of.get(field, field)
+            known = {plain(own)} if field in self.column_of else {field, *others}
             # the surest names first
             searches = ((header, {own}), (usual, {plain(own)}), (usual, known), (bare, known))
             matches = ([at for at, name in enumerate(names) if name in wanted] for names, wanted in searches)
@@ -166,31 +148,27 @@ class CsvKB(KBReaderBase):
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
         """Field -> its column."""
-        if "concept_id" not in self.columns and (reader := published_as(header)):
-            self.fail(
-                place,
-                expected="a table with one row for each entity or name",
-                got=f"a file that the reader '{reader}' reads",
-                todo=f"Use --reader {reader}, or name the columns with the setting 'columns'.",
-            )
+        if "concept_id" not in self.column_of and (reader := published_as(header)):
+            expected, got = "a table with one row for each entity or name", f"a file that the reader '{reader}' reads"
+            todo = f"Use --reader {reader}, or name the columns with the setting 'columns'."
+            raise unexpected(place, expected, got, todo)
         position, several = self._fields(header)
-        missing = [self.columns.get(field, field) for field in sorted(self._needed() - position.keys())]
+        missing = [self.column_of.get(field, field) for field in sorted(self.needed_fields - position.keys())]
         if missing:
             names = " and ".join(map(self._name_of, ("concept_id", "canonical_name")))
-            self.fail(
-                place,
-                expected=f"a header with {names}, each column once,",
-                got=f"{', '.join(header) or 'an empty one'} (no {', '.join(missing)})",
-                todo="Add a header line, rename the columns, or give their names in the setting 'columns'.",
-            )
+            got = f"{', '.join(header) or 'an empty one'} (no {', '.join(missing)})"
+            todo = "Add a header line, rename the columns, or give their names in the setting 'columns'."
+            raise unexpected(place, f"a header with {names}, each column once,", got, todo)
         unused = [field for field in FIELDS if field not in position]
         for at, name in enumerate(header):
             if name and at not in position.values():
-                meant = several.get(name) or field_meant(name, unused)[0]
-                self.leave_unread(place, name, meant)
-                hint = f" (perhaps '{meant}' was meant)" if meant else ""
-                self.repair("unknown_column", place, f"no field uses the column {name!r}{hint}")
+                self._leave_unread(place, name, several.get(name) or field_meant(name, unused)[0])
         return position
+
+    def _leave_unread(self, place: Place, name: str, meant: str) -> None:
+        self.leave_unread(place, name, meant)
+        hint = f" (perhaps '{meant}' was meant)" if meant else ""
+        self.repair("unknown_column", place, f"no field uses the column {name!r}{hint}")
 
     def known_names(self) -> str:
         """The names of columns that are read."""
@@ -198,8 +176,8 @@ class CsvKB(KBReaderBase):
 
     def _name_of(self, field: str) -> str:
         """What the column of a field may be called."""
-        if field in self.columns:
-            return self.columns[field]
+        if field in self.column_of:
+            return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
     def _separators(self, path: Path, position: dict[str, int]) -> dict[str, str]:
@@ -225,30 +203,28 @@ class CsvKB(KBReaderBase):
         return {field: self._separator(field, names[position[field]], column) for field, column in columns.items()}
 
     def _separator(self, field: str, name: str, column: "_ListColumn") -> str:
+        first = column.first
+
+        def warn(text: str, kind: str, **facts: str) -> None:
+            place, cell = first[kind]
+            logger.warning(text.format(place=place, column=name, cell=repr(shortened(cell)), **facts))
+
         if column.has_bar:
-            if column.list_cell is not None:
-                place, cell = column.list_cell
-                logger.warning(Warnings.W102.format(place=place, column=name, cell=repr(shortened(cell))))
+            if "list" in first:
+                warn(Warnings.W102, "list")
             return "|"
-        if found := column.list_cell or column.lines_cell:
-            place, cell = found
-            separator = ";" if column.list_cell else "\n"
-            logger.warning(
-                Warnings.W101.format(place=place, column=name, separator=repr(separator), cell=repr(shortened(cell)))
-            )
-            return separator
-        if column.doubtful_cell is not None:
-            place, cell = column.doubtful_cell
-            self.fail(
-                place,
-                expected=f"a '|' between several entries of a cell in the column '{name}'",
-                got=f"{shortened(cell)!r}, which may be one entry or two",
-                todo="Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name.",
-            )
+        for kind, separator in (("list", ";"), ("lines", "\n")):
+            if kind in first:
+                warn(Warnings.W101, kind, separator=repr(separator))
+                return separator
+        if "doubtful" in first:
+            place, cell = first["doubtful"]
+            expected = f"a '|' between several entries of a cell in the column '{name}'"
+            todo = "Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name."
+            raise unexpected(place, expected, f"{shortened(cell)!r}, which may be one entry or two", todo)
         # a type may have commas: "Amino Acid, Peptide, or Protein"
-        if field == "aliases" and column.commas_cell is not None and 2 * column.n_commas > column.n_cells:
-            place, cell = column.commas_cell
-            logger.warning(Warnings.W105.format(place=place, column=name, cell=repr(shortened(cell))))
+        if field == "aliases" and "commas" in first and 2 * column.n_commas > column.n_cells:
+            warn(Warnings.W105, "commas")
         return "|"
 
     def _entity(self, place: Place, cells: dict[str, str], separators: dict[str, str]) -> Entity:
@@ -257,26 +233,23 @@ class CsvKB(KBReaderBase):
             lists[field] = tuple(cells.get(field, "").split(separator))
             if self.list_separator is None and separator != "|" and len(lists[field]) > 1:
                 self.repair("split_cell", place, f"the {field} were split at {separator!r}")
-        return Entity(
-            concept_id=cells["concept_id"],
-            canonical_name=cells["canonical_name"],
-            definition=cells.get("definition"),
-            **lists,
-        )
+        return Entity(cells["concept_id"], cells["canonical_name"], definition=cells.get("definition"), **lists)
 
 
 class _ListColumn:
-    """What the separator of a column of lists may be, judging by its cells."""
+    """What the separator of a column of lists may be, judging by its cells.
+
+    Attributes:
+        has_bar: a cell has a "|".
+        first: of the cells without "|", the first one of each kind: "list" = a list with ";", "doubtful" = with
+            one "; ", as in "Deficiency; iron", "lines" = of several lines, "commas" = with several commas between
+            words, or one beside an abbreviation: not "Leukemia, Acute".
+        n_cells, n_commas: how many of the cells without "|" have text, and how many of these have such a comma.
+    """
 
     def __init__(self) -> None:
         self.has_bar = False
-        # the first of the cells without "|" ...
-        self.list_cell: tuple[Place, str] | None = None  # that are lists with ";"
-        self.doubtful_cell: tuple[Place, str] | None = None  # with one "; ", as in "Deficiency; iron"
-        self.lines_cell: tuple[Place, str] | None = None  # of several lines
-        # with several commas between words, or one beside an abbreviation: not "Leukemia, Acute"
-        self.commas_cell: tuple[Place, str] | None = None
-        # how many of the cells without "|" have text, and how many of these have such a comma
+        self.first: dict[str, tuple[Place, str]] = {}
         self.n_cells = self.n_commas = 0
 
     def see(self, place: Place, cell: str) -> None:
@@ -287,15 +260,13 @@ class _ListColumn:
         commas = len(_COMMA.findall(cell))
         self.n_cells += bool(cell)
         self.n_commas += commas > 0
-        is_list = commas > 1 or any(_ABBREVIATION.fullmatch(part.strip()) for part in cell.split(","))
-        if commas and is_list:
-            self.commas_cell = self.commas_cell or (place, cell)
+        kinds = []
+        if commas > 1 or (commas and any(_ABBREVIATION.fullmatch(part.strip()) for part in cell.split(","))):
+            kinds.append("commas")
         if "\n" in cell:
-            self.lines_cell = self.lines_cell or (place, cell)
+            kinds.append("lines")
         plain = _HTML_ENTITY.sub("", cell).strip("; ")
-        if ";" not in plain:
-            return
-        if plain.count(";") > 1 or _NO_BLANK.search(plain):
-            self.list_cell = self.list_cell or (place, cell)
-        else:
-            self.doubtful_cell = self.doubtful_cell or (place, cell)
+        if ";" in plain:
+            kinds.append("list" if plain.count(";") > 1 or _NO_BLANK.search(plain) else "doubtful")
+        for kind in kinds:
+            self.first.setdefault(kind, (place, cell))

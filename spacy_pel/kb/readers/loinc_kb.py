@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ...registry import registry
 from ...types import Entity
-from .reader_base import KBReaderBase, Place
-from .release_tables import release_rows
+from ...util.place import Place
+from .reader_base import KBReaderBase
 
 _KINDS = {"terms": ("loinc_num", "long_common_name", "status"), "replacements": ("loinc", "map_to")}
 # not RELATEDNAMES2, whose words belong to the parts of a term: "Blood", "Quantitative"; nor COMPONENT, which
@@ -39,7 +39,7 @@ class LoincKB(KBReaderBase):
         withdrawn: list[str] = []
         replacements: dict[str, set[str]] = {}
         for path in paths:
-            for kind, place, row in release_rows(self, path, _KINDS):
+            for kind, place, row in self.release_rows(path, _KINDS):
                 if kind == "replacements":
                     replacements.setdefault(row["loinc"], set()).add(row["map_to"])
                 elif row["status"].strip().upper() in _WITHDRAWN:
@@ -48,7 +48,7 @@ class LoincKB(KBReaderBase):
                     aliases = tuple(filter(None, (row.get(column) for column in _ALIASES)))
                     types = tuple(filter(None, [row.get("class")]))
                     definition = row.get("definition_description")
-                    yield (place, Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition))
+                    yield place, Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition)
         for old in withdrawn:
             self.note_obsolete(old, *sorted(replacements.get(old, ())))
         self.redirects.update({old: new.pop() for old, new in replacements.items() if len(new) == 1})

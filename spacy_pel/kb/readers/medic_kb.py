@@ -8,8 +8,9 @@ from typing import NamedTuple
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from .reader_base import KBReaderBase, Place
-from .references import unescape
+from ...util.place import Place, unexpected
+from .reader_base import KBReaderBase
+from .repair import unescape
 
 
 class _Row(NamedTuple):
@@ -43,10 +44,13 @@ class MedicKB(KBReaderBase):
         for path in paths:
             for entity_id, group in groupby(self._rows(path), key=lambda row: row.ids[0]):
                 rows = list(group)
-                names = [name for row in rows for name in row.names]
                 for row in rows:
-                    self._redirect(row)
-                yield rows[0].place, Entity(entity_id, names[0], tuple(names[1:]), ("disease",))
+                    for other in filter(None, row.ids[1:]):
+                        known = self.redirects.setdefault(other, entity_id)
+                        if known != entity_id:
+                            self.repair("ambiguous_redirect", row.place, f"{other} belongs to {known} already")
+                name, *synonyms = (name for row in rows for name in row.names)
+                yield rows[0].place, Entity(entity_id, name, tuple(synonyms), ("disease",))
 
     def _rows(self, path: Path) -> Iterator[_Row]:
         for place, line in self.lines(path):
@@ -54,18 +58,12 @@ class MedicKB(KBReaderBase):
                 continue
             ids, bars, names = line.partition("||")
             if not bars:
-                self.fail(place, expected="id[|id…]||name[|synonym…]", got=quoted(line), todo="Fix the line.")
+                raise unexpected(place, "id[|id…]||name[|synonym…]", quoted(line))
             try:
-                found = [unescape(name) for name in names.split("|")]
+                unescaped = [unescape(name) for name in names.split("|")]
             except ValueError as err:
-                self.fail(place, expected="names", got=err)
-            yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), found)
-
-    def _redirect(self, row: _Row) -> None:
-        for other in filter(None, row.ids[1:]):
-            known = self.redirects.setdefault(other, row.ids[0])
-            if known != row.ids[0]:
-                self.repair("ambiguous_redirect", row.place, f"{other} belongs to {known} already")
+                raise unexpected(place, "names", err) from err
+            yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), unescaped)
 
 
 def _corpus_id(entity_id: str) -> str:

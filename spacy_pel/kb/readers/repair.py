@@ -16,14 +16,15 @@ White space at the ends of a field is dropped and repeated aliases and types are
 without counting.
 """
 
+import html
 import re
 from collections import Counter
-from collections import Counter as CounterType
 from collections.abc import Callable, Mapping, Sequence
 
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
 
+_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
@@ -41,7 +42,7 @@ class Repairs:
 
     def __init__(self, *, strict: bool = False):
         self.strict = strict
-        self.report: CounterType[str] = Counter()
+        self.report: Counter[str] = Counter()
 
     def count(self, kind: str, entity_id: str) -> None:
         """Raises:
@@ -178,3 +179,25 @@ def merge_duplicates(entities: Sequence[Entity]) -> Entity:
         types=tuple(dict.fromkeys(kind for entity in entities for kind in entity.types)),
         definition=next((entity.definition for entity in entities if entity.definition), None),
     )
+
+
+def unescape(text: str) -> str:
+    """Replace character references of XML and HTML, such as &#945; and &amp;, by their characters.
+
+    Args:
+        text: a name or a definition.
+
+    Returns:
+        The text; unknown names of references stay.
+
+    Raises:
+        ValueError: if a number is none of a Unicode character.
+    """
+    if "&" not in text:
+        return text
+    for match in _REFERENCE.finditer(text):
+        digits = (match[1] or match[2]).lstrip("0")
+        code = int(digits, 16 if match[1] else 10) if len(digits) < 8 else 0x110000
+        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+            raise ValueError(f"{match[0][:20]}, which is no character")
+    return html.unescape(text)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from sys import intern
@@ -10,8 +11,8 @@ from ...errors import Warnings
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from .reader_base import KBReaderBase, Place
-from .release_tables import release_rows
+from ...util.place import Place
+from .reader_base import KBReaderBase
 
 _VERSION = ("effective_time", "active")
 # kind of table -> columns that all versions of a row share, and those that a version has of its own
@@ -32,6 +33,7 @@ _TAGGED = re.compile(r"(.*\S)\s*\(([^()]+)\)\s*")  # "Asthma (disorder)"
 
 
 @registry.pel_kb_readers("spacy-pel.Rf2KB.v1")
+@dataclass(kw_only=True, eq=False)
 class Rf2KB(KBReaderBase):
     """Reads a folder such as Snapshot, or files: descriptions, and text definitions, concepts, language
     and association reference sets if they are passed too. Files are told apart by their columns. Of several
@@ -55,19 +57,12 @@ class Rf2KB(KBReaderBase):
 
     about = {"origin": "SNOMED CT", "version": "", "licence": "SNOMED CT Affiliate Licence: not to be passed on"}
 
-    def __init__(
-        self,
-        *,
-        types: list[str] | None = None,
-        id_prefix: str = "",
-        strict: bool = False,
-        languages: list[str] | None = None,
-        refset: str = "900000000000509007",
-    ):
-        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
-        self.asked["languages"] = {language: {language} for language in languages or ()}
-        self.languages = frozenset(languages or ())
-        self.refset = refset
+    languages: list[str] | None = None
+    refset: str = "900000000000509007"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.asked["languages"] = {language: {language} for language in self.languages or ()}
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The concepts, in the order of their first descriptions."""
@@ -98,7 +93,7 @@ class Rf2KB(KBReaderBase):
         latest: dict[str, _Latest] = {kind: {} for kind in _KINDS}
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
-                for kind, _, row in release_rows(self, file, _KINDS, skip_others=path.is_dir()):
+                for kind, _, row in self.release_rows(file, _KINDS, skip_others=path.is_dir()):
                     # ids are repeated in many rows: one copy of each
                     row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
                     key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])
@@ -110,11 +105,11 @@ class Rf2KB(KBReaderBase):
 
     def _entities(self, concept: str, descriptions: list[tuple[int, str, str, str]]) -> Iterator[Entity]:
         """One, or none if it has no name in the wanted languages."""
-        # their full names first, for the tag
-        descriptions.sort(key=lambda one: bool(self.languages) and one[1] not in self.languages)
-        full = [term for _, _, kind, term in descriptions if kind == _FULL_NAME]
-        tags = [found[2] for term in full if (found := _TAGGED.fullmatch(term))]
-        wanted = [one for one in descriptions if not self.languages or one[1] in self.languages]
+        wanted = [row for row in descriptions if not self.languages or row[1] in self.languages]
+        others = [row for row in descriptions if row not in wanted]
+        # of the wanted languages first
+        full_names = [term for _, _, kind, term in (*wanted, *others) if kind == _FULL_NAME]
+        tags = [match[2] for term in full_names if (match := _TAGGED.fullmatch(term))]
         definitions = [term for _, _, kind, term in wanted if kind == _DEFINITION]
         names = [
             (1, _TAGGED.sub(r"\1", term)) if kind == _FULL_NAME else (rank, term)
@@ -123,6 +118,5 @@ class Rf2KB(KBReaderBase):
         ]
         names.sort(key=itemgetter(0), reverse=True)  # stable: as in the file
         if names:
-            (_, name), *others = names
-            aliases = tuple(text for _, text in others)
-            yield Entity(concept, name, aliases, tuple(tags[:1]), next(iter(definitions), None))
+            name, *aliases = (term for _, term in names)
+            yield Entity(concept, name, tuple(aliases), tuple(tags[:1]), next(iter(definitions), None))

@@ -3,29 +3,20 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from ...util.files import raw_blocks
-from .reader_base import KBReaderBase, Place
+from ...util.place import Place, unexpected
+from .reader_base import KBReaderBase
 
-
-class _Table(NamedTuple):
-    n_cells: int
-    needed: bool
-
-
-_TABLES = {
-    "MRCONSO": _Table(n_cells=18, needed=True),
-    "MRSTY": _Table(n_cells=6, needed=True),
-    "MRDEF": _Table(n_cells=8, needed=False),
-    "MRRANK": _Table(n_cells=4, needed=False),
-    "MRCUI": _Table(n_cells=7, needed=False),
-    "RXNCONSO": _Table(n_cells=18, needed=True),
-    "RXNSTY": _Table(n_cells=6, needed=False),
-    "RXNCUI": _Table(n_cells=5, needed=False),
-    "RXNATOMARCHIVE": _Table(n_cells=16, needed=False),
+_N_CELLS = {
+    **{"MRCONSO": 18, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRCUI": 7},
+    **{"RXNCONSO": 18, "RXNSTY": 6, "RXNCUI": 5, "RXNATOMARCHIVE": 16},
 }
+_NEEDED = ("MRCONSO", "MRSTY", "RXNCONSO")
+_Line = tuple[Path, int, str]  # file, number, text; no Place, as there are many millions
 
 
 class Group(NamedTuple):
@@ -53,40 +44,32 @@ class RrfTables:
         self.files = {path.name: path for path in sorted(files)}
         self.is_sorted = is_sorted
 
-    def rows(self, name: str) -> Iterator[tuple[Place, list[str]]]:
-        """The place and the cells of a table's rows; none if an optional
-        table is not there."""
-        for place, lines in self._blocks(name):
-            for number, cells in enumerate(self._cells(name, place, lines), start=place.line):
-                yield place._replace(line=number), cells
+    def rows(self, name: str) -> Iterator[list[str]]:
+        """The cells of a table's rows; none if an optional table is not there."""
+        for line in self._lines(name):
+            yield from self._cells(name, [line])
 
     def groups(self, name: str) -> Iterator[Group]:
-        """The rows of each CUI. RAISES (PelError): if they are not sorted."""
-        current: str | None = None
-        start, place = "|", Place(self.folder)
-        rows: list[str] = []
-        for first, lines in self._by_cui(name):
-            for number, line in enumerate(lines, start=first.line):
-                if current is not None and line.startswith(start):
-                    rows.append(line)
-                    continue
-                cui = line.partition("|")[0]
-                if rows and cui == current:  # without a bar: an error once its cells are read
-                    rows.append(line)
-                    continue
-                here = Place(first.path, number)
-                if current is not None and cui < current:
-                    self.reader.fail(
-                        here,
-                        expected="rows sorted by CUI",
-                        got=f"{cui} after {current}",
-                        todo=f"Sort the table: LC_ALL=C sort {name}.RRF",
-                    )
-                if current is not None:
-                    yield Group(place, current, partial(self._cells, name, place, rows))
-                current, start, rows, place = cui, cui + "|", [line], here
-        if current is not None:
-            yield Group(place, current, partial(self._cells, name, place, rows))
+        """The rows of each CUI.
+
+        Raises:
+            PelError: if they are not sorted.
+        """
+        lines: Iterator[_Line] = self._lines(name)
+        if not self.is_sorted:
+            lines = iter(sorted(lines, key=_cui))
+        previous: Group | None = None
+        for cui, group in groupby(lines, key=_cui):
+            rows = list(group)
+            place = Place(*rows[0][:2])
+            if previous is not None:
+                if cui < previous.cui:
+                    todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
+                    raise unexpected(place, "rows sorted by CUI", f"{cui} after {previous.cui}", todo)
+                yield previous
+            previous = Group(place, cui, partial(self._cells, name, rows))
+        if previous is not None:
+            yield previous
 
     def join(self, name: str) -> Callable[[str], list[list[str]]]:
         """Read a table in parallel with another one.
@@ -106,77 +89,53 @@ class RrfTables:
 
         return rows_of
 
-    def _by_cui(self, name: str) -> Iterator[tuple[Place, list[str]]]:
-        """As ``_blocks``, with the rows of a CUI together."""
-        if self.is_sorted:
-            yield from self._blocks(name)
-            return
-        lines: list[str] = []
-        for place, block in self._blocks(name):
-            self._cells(name, place, block)  # names a faulty line, while its number is known
-            lines += block
-        lines.sort(key=lambda line: line.partition("|")[0])
-        yield from ((Place(self.folder), [line]) for line in lines)
-
-    def _cells(self, name: str, place: Place, lines: list[str]) -> list[list[str]]:
-        """Args:
-        place: of the first line.
-        """
-        rows = [line.split("|") for line in lines]
-        n_cells = _TABLES[name].n_cells
-        if min(map(len, rows), default=n_cells) < n_cells:
-            at = next(at for at, cells in enumerate(rows) if len(cells) < n_cells)
-            self.reader.fail(
-                place._replace(line=place.line + at),
-                expected=f"{n_cells} cells of {name} between bars",
-                got=len(rows[at]),
-                todo="Download the table again, or export it again as RRF.",
-            )
+    def _cells(self, name: str, lines: list[_Line]) -> list[list[str]]:
+        rows, n_cells = [line.split("|") for _, _, line in lines], _N_CELLS[name]
+        for (path, number, _), cells in zip(lines, rows, strict=True):
+            if len(cells) < n_cells:
+                todo = "Download the table again, or export it again as RRF."
+                raise unexpected(Place(path, number), f"{n_cells} cells of {name} between bars", len(cells), todo)
         return rows
 
-    def _blocks(self, name: str) -> Iterator[tuple[Place, list[str]]]:
-        """The place of the first line, and thousands of lines."""
+    def _lines(self, name: str) -> Iterator[_Line]:
         held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
         last: Place | None = None
         for part in self._parts(name):
-            for number, raw in raw_blocks(part):
+            for first, raw in raw_blocks(part):
                 if raw:
-                    place = Place(part, number)
-                    if number == 1 and not held:
+                    if first == 1 and not held:
                         raw[0] = raw[0].removeprefix(b"\xef\xbb\xbf")
                     raw[0] = held + raw[0]
                     held = b"" if raw[-1].endswith(b"\n") else raw.pop()
-                    last = Place(part, number + len(raw))
-                    yield place, self._decoded(place, raw)
+                    last = Place(part, first + len(raw))
+                    yield from self._decoded(Place(part, first), raw)
         if held and last is not None:
-            yield last, self._decoded(last, [held])
+            yield from self._decoded(last, [held])
 
-    def _decoded(self, place: Place, raw: list[bytes]) -> list[str]:
+    def _decoded(self, place: Place, raw: list[bytes]) -> Iterator[_Line]:
+        """The lines of a block, thousands of them; place: of its first line."""
         try:
             text = b"".join(raw).decode("utf8")
         except UnicodeDecodeError:  # in some line: look at each of them
             places = (place._replace(line=number) for number, _ in enumerate(raw, start=place.line))
             text = "".join(map(self.reader.decode, places, raw))
-        lines = text.replace("\r\n", "\n").split("\n")
-        if "\r" in text:
-            for number, line in enumerate(lines, start=place.line):
-                if "\r" in line:
-                    here = place._replace(line=number)
-                    self.reader.repair("carriage_return", here, "a CR within the line")
-        if not lines[-1]:
-            lines.pop()  # what follows the last line end
-        return lines
+        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+        for number, line in enumerate(lines, start=place.line):
+            if "\r" in line:
+                self.reader.repair("carriage_return", place._replace(line=number), "a CR within the line")
+            yield place.path, number, line
 
     def _parts(self, name: str) -> list[Path]:
         for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
             if whole in self.files:
                 return [self.files[whole]]
         parts = [path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
-        if not parts and _TABLES[name].needed:
-            self.reader.fail(
-                Place(self.folder),
-                expected=f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)",
-                got="no such file",
-                todo="Pass the folder of the release, or all its tables.",
-            )
+        if not parts and name in _NEEDED:
+            expected = f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)"
+            todo = "Pass the folder of the release, or all its tables."
+            raise unexpected(self.folder, expected, "no such file", todo)
         return parts
+
+
+def _cui(line: _Line) -> str:
+    return line[2].partition("|")[0]

@@ -33,10 +33,10 @@ class RxNormKB(UmlsKB):
         return {("RXNORM", kind): rank for rank, kind in enumerate(reversed(_TERM_TYPES.split()))}
 
     def _read_history(self, tables: RrfTables, live: object) -> None:
-        archived = [(row[13] == "RXNORM", row[12], row[15]) for _, row in tables.rows("RXNATOMARCHIVE")]
+        archived = [(row[13] == "RXNORM", row[12], row[15]) for row in tables.rows("RXNATOMARCHIVE")]
         # the surest last
         self.redirects.update((old, new) for _, old, new in sorted(archived) if new and new != old)
-        for _, (old, _, _, cardinality, new, *_) in tables.rows("RXNCUI"):
+        for old, _, _, cardinality, new, *_ in tables.rows("RXNCUI"):
             if cardinality == "1" and new and new != old:
                 self.redirects[old] = new
             elif new != old:

@@ -4,13 +4,16 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
+from typing import ClassVar
 
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from .reader_base import KBReaderBase, Place
+from ...util.place import Place, unexpected
+from .reader_base import KBReaderBase
 from .rrf import RrfTables
 from .umls_types import ST21PV_SOURCES
 
@@ -18,6 +21,7 @@ _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in t
 
 
 @registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
+@dataclass(kw_only=True, eq=False)
 class UmlsKB(KBReaderBase):
     """Reads MRCONSO and MRSTY, and MRDEF, MRRANK and MRCUI if they are there.
 
@@ -48,29 +52,20 @@ class UmlsKB(KBReaderBase):
         "licence": "UMLS Metathesaurus Licence: not to be passed on; sources have terms of their own",
     }
     ids_are_unique = True
-    prefix = "MR"  # of the tables' names
-    release = r"20\d\d[A-Z]{2}"  # as the path has it
+    prefix: ClassVar[str] = "MR"  # of the tables' names
+    release: ClassVar[str] = r"20\d\d[A-Z]{2}"  # as the path has it
 
-    def __init__(
-        self,
-        *,
-        types: list[str] | None = None,
-        id_prefix: str = "",
-        strict: bool = False,
-        languages: list[str] | None = None,
-        sources: list[str] | None = None,
-        suppressed: bool = False,
-    ):
-        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
-        self.languages = frozenset(languages or ["ENG"])
-        named = {source.lower() for source in sources or ()}
-        wanted = frozenset(sources or ()) | (ST21PV_SOURCES if "st21pv" in named else frozenset())
-        self.sources = wanted or None
-        self.suppressed = suppressed
-        self.asked["sources"] = {
-            source: ST21PV_SOURCES if source.lower() == "st21pv" else {source} for source in sources or ()
-        }
-        self.asked["languages"] = {language: {language} for language in self.languages}
+    languages: list[str] | None = None
+    sources: list[str] | None = None
+    suppressed: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.wanted_languages = frozenset(self.languages or ["ENG"])
+        asked = {name: ST21PV_SOURCES if name.lower() == "st21pv" else frozenset([name]) for name in self.sources or ()}
+        self.wanted_sources = frozenset().union(*asked.values()) if asked else None
+        self.asked["sources"] = {**asked}
+        self.asked["languages"] = {language: {language} for language in self.wanted_languages}
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The concepts that pass the filters, in order of CUI."""
@@ -87,8 +82,8 @@ class UmlsKB(KBReaderBase):
                 continue
             rows = group()
             self.has["languages"].update(map(itemgetter(1), rows))
-            rows = [row for row in rows if row[1] in self.languages]
-            if self.sources is not None:
+            rows = [row for row in rows if row[1] in self.wanted_languages]
+            if self.wanted_sources is not None:
                 self.has["sources"].update(map(itemgetter(11), rows))
                 rows = [row for row in rows if self._of_source(row[11])]
             names = self._names(rows, ranks)
@@ -105,9 +100,11 @@ class UmlsKB(KBReaderBase):
 
     def _ranks(self, tables: RrfTables) -> dict[tuple[str, str], int]:
         ranks: dict[tuple[str, str], int] = {}
-        for place, (rank, source, kind, *_) in tables.rows("MRRANK"):
+        for rank, source, kind, *_ in tables.rows("MRRANK"):
             if not (rank.isascii() and rank.isdecimal() and len(rank) < 10):
-                self.fail(place, expected="a rank in digits", got=quoted(rank))
+                raise unexpected(
+                    f"MRRANK of {tables.folder}", "a rank in digits", f"{quoted(rank)} for {source}|{kind}"
+                )
             ranks[source, kind] = int(rank)
         return ranks
 
@@ -125,22 +122,18 @@ class UmlsKB(KBReaderBase):
 
     def _definition(self, rows: Sequence[list[str]], named: Sequence[list[str]]) -> str | None:
         atoms = {row[7] for row in named}
-        best: str | None = None
-        best_place = len(_DEFINITION_SOURCES) + 1
-        for _, atom, _, _, source, text, suppress, *_ in rows:
-            if atom not in atoms or not self._of_source(source) or not (suppress == "N" or self.suppressed):
-                continue
-            known = source in _DEFINITION_SOURCES
-            here = _DEFINITION_SOURCES.index(source) if known else len(_DEFINITION_SOURCES)
-            if here < best_place:
-                best, best_place = text, here
-        return best
+        ranked = [
+            (_DEFINITION_SOURCES.index(source) if source in _DEFINITION_SOURCES else len(_DEFINITION_SOURCES), text)
+            for _, atom, _, _, source, text, suppress, *_ in rows
+            if atom in atoms and self._of_source(source) and (suppress == "N" or self.suppressed)
+        ]
+        return min(ranked, key=itemgetter(0))[1] if ranked else None
 
     def _of_source(self, source: str) -> bool:
-        return self.sources is None or source in self.sources
+        return self.wanted_sources is None or source in self.wanted_sources
 
     def _read_history(self, tables: RrfTables, live: "_Cuis") -> None:
-        for _, (old, _, relation, _, _, new, *_) in tables.rows("MRCUI"):
+        for old, _, relation, _, _, new, *_ in tables.rows("MRCUI"):
             if old in live:
                 continue
             if relation == "SY" and new and (new in live or self.notes_obsolete):
@@ -157,15 +150,11 @@ def _number(cui: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else -1
 
 
+@dataclass
 class _Cuis:
-    """A set of CUIs in little memory.
+    """A set of CUIs in little memory: their numbers, ascending."""
 
-    Args:
-        numbers: theirs, ascending.
-    """
-
-    def __init__(self, numbers: "array[int]"):
-        self.numbers = numbers
+    numbers: "array[int]"
 
     def __contains__(self, cui: object) -> bool:
         number = _number(str(cui))

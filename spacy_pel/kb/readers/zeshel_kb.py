@@ -1,19 +1,21 @@
 """Entities from the pages of a wiki, as in ZESHEL (Logeswaran et al. 2019)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...corpora.readers.zeshel_files import json_files, world_of
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity
-from ...util.files import json_object
-from .reader_base import KBReaderBase, Place
+from ...util.place import Place, unexpected
+from .reader_base import KBReaderBase
 
 _KEYS = ("document_id", "title", "text")
 
 
 @registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
+@dataclass(kw_only=True, eq=False)
 class ZeshelKB(KBReaderBase):
     """Reads ``{"document_id", "title", "text"}``, one page per line, from ``documents/<world>.json``
     or the folder of these files. Each page is an entity: its title the name, its first words the
@@ -34,43 +36,27 @@ class ZeshelKB(KBReaderBase):
         "licence": "CC BY-SA, as stated at github.com/lajanugen/zeshel",
     }
 
-    def __init__(
-        self,
-        *,
-        n_words: int = 128,
-        skip_title: bool = True,
-        types: list[str] | None = None,
-        id_prefix: str = "",
-        strict: bool = False,
-    ):
-        if n_words < 0:
-            raise PelError(Errors.E301.format(name="n_words", least=0, value=n_words))
-        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
-        self.n_words = n_words
-        self.skip_title = skip_title
+    n_words: int = 128
+    skip_title: bool = True
+
+    def __post_init__(self) -> None:
+        if self.n_words < 0:
+            raise PelError(Errors.E301.format(name="n_words", least=0, value=self.n_words))
+        super().__post_init__()
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The pages in the order of the files."""
         for path in json_files(paths):
-            for place, line in self.lines(path):
-                if line.strip():
-                    yield place, self.parse(place, line, world_of(path))
-
-    def parse(self, place: Place, line: str, world: str) -> Entity:
-        """Of one page. RAISES (PelError): if the line is not a page; names the place."""
-        record = json_object(line, place)
-        if not all(isinstance(record.get(key), str) for key in _KEYS):
-            self.fail(
-                place,
-                expected='{"document_id", "title", "text"}, all of them strings',
-                got=", ".join(record) or "no keys",
-                todo="Pass the files of ZESHEL's folder documents.",
-            )
-        page_id, title, text = (record[key] for key in _KEYS)
-        words = text.split(maxsplit=self.n_words + len(title) + 1)
-        if self.skip_title:
-            words = words[_title_length(title, words) :]
-        return Entity(page_id, title, (), (world,), " ".join(words[: self.n_words]) or None)
+            for place, record in self.records(path):
+                if not all(isinstance(record.get(key), str) for key in _KEYS):
+                    expected = '{"document_id", "title", "text"}, all of them strings'
+                    todo = "Pass the files of ZESHEL's folder documents."
+                    raise unexpected(place, expected, ", ".join(record) or "no keys", todo)
+                page_id, title, text = (record[key] for key in _KEYS)
+                words = text.split(maxsplit=self.n_words + len(title) + 1)
+                if self.skip_title:
+                    words = words[_title_length(title, words) :]
+                yield place, Entity(page_id, title, (), (world_of(path),), " ".join(words[: self.n_words]) or None)
 
 
 def _title_length(title: str, words: Sequence[str]) -> int:

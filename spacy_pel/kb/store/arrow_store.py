@@ -1,8 +1,8 @@
 """Reads the files of a knowledge base folder in place, without loading them."""
 
 import json
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
-from ...types import Entity
+from ...types import Entity, Rows
 from ...util import read_json, write_json
+from ...util.arrow_files import Table, find_strings, read_arrays
+from ...util.name_search import FoundName, search_names
+from ...util.ragged import Offsets, offsets_of, take_pieces
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
-from .alias_map import AliasMap
-from .arrow_files import Rows, Table, find_strings, read_arrays
-from .edits import Edit, edits_from_bytes
-from .name_search import FoundName
+from ..edits import Edit, edits_from_bytes
+from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS
 from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]
+_FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition")
 
 
 class ArrowStore:
@@ -36,21 +38,27 @@ class ArrowStore:
         self.meta = meta
         self.buffers = buffers
         self.path = path
-        where = path or "the given bytes"
         if missing := [name for name in FILES if name not in buffers]:
-            raise damaged(where, KIND, missing[0], "none")
+            raise self.damaged(missing[0], "none")
         try:
-            self._table = Table(buffers[ENTITIES])
-            ids = read_arrays(buffers[IDS])
+            self._entities = Table(buffers[ENTITIES])
             self._redirects = Table(buffers[REDIRECTS])
-            self._aliases = AliasMap(buffers)
-            types = pa.ipc.open_file(buffers[TYPES]).get_batch(0)
+            self._names = Table(buffers[NAMES])
+            ids, names = read_arrays(buffers[IDS]), read_arrays(buffers[HASHES])
+            self._name_rows = read_arrays(buffers[ROWS])["row"]
+            names_of_rows = Table(buffers[NAMES_OF_ROWS]).chunk(0).column("names")
+            self.type_names: list[str] = Table(buffers[TYPES]).chunk(0).column("name").to_pylist()
         except (pa.ArrowException, OSError) as err:
-            raise damaged(where, KIND, "Arrow files", f"damaged ones ({err})") from err
+            raise self.damaged("Arrow files", f"damaged ones ({err})") from err
         self._id_hashes, self._id_rows = ids["hash"], ids["row"]
-        self.type_names: list[str] = types.column("name").to_pylist()
-        if not len(self._id_hashes) == len(self._table) == meta["counts"]["rows"]:
-            raise damaged(where, KIND, "files with the same number of rows", "different numbers")
+        # of each distinct name: its hash, ascending; where its rows start, and how many rows have it
+        self._name_hashes, self._name_starts, self._name_counts = names["hash"], names["start"], names["count"]
+        self._names_of_rows, self._names_of_rows_offsets = (
+            names_of_rows.values.to_numpy(),
+            names_of_rows.offsets.to_numpy(),
+        )
+        if not len(self._id_hashes) == self.n_rows == meta["counts"]["rows"]:
+            raise self.damaged("files with the same number of rows", "different numbers")
 
     @classmethod
     def open(cls, path: str | Path) -> "ArrowStore":
@@ -70,28 +78,34 @@ class ArrowStore:
 
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
-        """In memory, from the files that a StoreWriter has just written."""
+        """Load the files that a StoreWriter has just written into memory."""
         files = [folder / name for name in (*FILES, EDITS) if (folder / name).is_file()]
         return cls(read_json(folder / META), {file.name: pa.py_buffer(file.read_bytes()) for file in files})
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "ArrowStore":
-        """A view of what ``to_bytes`` returned. RAISES (PelError): for other bytes."""
+        """A view of what ``to_bytes`` returned.
+
+        Raises:
+            PelError: for other bytes.
+        """
         files = unpack_files(data, kind=KIND)
-        if META not in files:
-            raise damaged("the given bytes", KIND, META, "none")
         try:
             meta = json.loads(bytes(files.pop(META)))
             version = meta["version"]
         except (ValueError, KeyError, TypeError) as err:
-            raise damaged("the given bytes", KIND, f"{META} with a version", "another file") from err
+            raise damaged("the given bytes", KIND, f"{META} with a version", "another file or none") from err
         if version != VERSION:
             text = Errors.E005.format(kind=KIND, path="the given bytes", expected=VERSION, got=version)
             raise PelError(text)
         return cls(meta, {name: pa.py_buffer(content) for name, content in files.items()})
 
     def to_bytes(self) -> bytes:
-        """All files. RAISES (PelError): if they are more than 2 GiB."""
+        """Pack all files.
+
+        Raises:
+            PelError: if they are over 2 GiB.
+        """
         return pack_files({META: json.dumps(self.meta).encode("utf8"), **self.buffers}, kind=KIND)
 
     def write_to(self, folder: Path) -> None:
@@ -105,33 +119,18 @@ class ArrowStore:
         """Whether this store was opened from that folder, unchanged since."""
         if self.path is None or self.path.resolve() != path.resolve():
             return False
-        whole = (path / MANIFEST).is_file() and (path / META).is_file()
-        return whole and read_json(path / META) == self.meta
+        is_whole = (path / MANIFEST).is_file() and (path / META).is_file()
+        return is_whole and read_json(path / META) == self.meta
 
-    @property
-    def n_rows(self) -> int:
-        return len(self._table)
-
-    @cached_property
-    def live(self) -> Mask:
-        """By row; False = retired."""
-        parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._table.chunks()]
-        return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
-
-    @cached_property
-    def edits(self) -> dict[str, Edit]:
-        """Curators' edits by id. RAISES (PelError): if the file is damaged."""
-        if EDITS not in self.buffers:
-            return {}
-        try:
-            return edits_from_bytes(self.buffers[EDITS])
-        except (ValueError, KeyError, TypeError, AttributeError) as err:
-            where = self.path or "the given bytes"
-            raise damaged(where, KIND, f"edits in {EDITS}", f"an error ({err})") from err
+    def damaged(self, expected: str, got: str) -> PelError:
+        """The error for content that cannot be read."""
+        return damaged(self.path or "the given bytes", KIND, expected, got)
 
     def validate(self) -> None:
-        """Raises:
-        PelError: if a file's contents are not what Arrow can read safely.
+        """Check the files in full, which opening does not.
+
+        Raises:
+            PelError: if a file's contents are not what Arrow can read safely.
         """
         self.edits  # noqa: B018
         for name in FILES:
@@ -139,8 +138,33 @@ class ArrowStore:
                 for chunk in Table(self.buffers[name]).chunks():
                     chunk.validate(full=True)
             except (pa.ArrowException, OSError) as err:
-                where = self.path or "the given bytes"
-                raise damaged(where, KIND, f"a readable {name}", f"a damaged one ({err})") from err
+                raise self.damaged(f"a readable {name}", f"a damaged one ({err})") from err
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._entities)
+
+    @cached_property
+    def live(self) -> Mask:
+        """By row; False = retired."""
+        parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._entities.chunks()]
+        return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
+
+    @cached_property
+    def edits(self) -> dict[str, Edit]:
+        """Curators' edits by id.
+
+        Raises:
+            PelError: if the file is damaged.
+        """
+        if EDITS not in self.buffers:
+            return {}
+        try:
+            return edits_from_bytes(self.buffers[EDITS])
+        except (ValueError, KeyError, TypeError, AttributeError) as err:
+            raise self.damaged(f"edits in {EDITS}", f"an error ({err})") from err
+
+    # --- by id and by name
 
     def find_ids(self, ids: Sequence[str]) -> Rows:
         """The row of each id, retired or not; -1 = unknown."""
@@ -149,11 +173,20 @@ class ArrowStore:
 
     def find_names(self, names: Sequence[str]) -> list[Rows]:
         """The rows that have each normalised name, ascending."""
-        return self._aliases.find(names)
+        found = [np.zeros(0, dtype=np.int64)] * len(names)
+        positions = find_strings(names, self._name_hashes, partial(self._names.texts, "name"))
+        for i in np.flatnonzero(positions >= 0).tolist():
+            found[i] = self._rows_of_name(positions[i])
+        return found
 
     def search_names(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
-        """See ``AliasMap.search``."""
-        return self._aliases.search(text, n)
+        """The names that contain each word of a normalised text, best first, and the rows with each."""
+        found = search_names((chunk.column("name") for chunk in self._names.chunks()), text, n)
+        return [(name, self._rows_of_name(name.position)) for name in found]
+
+    def _rows_of_name(self, position: int) -> Rows:
+        start = int(self._name_starts[position])
+        return self._name_rows[start : start + int(self._name_counts[position])].astype(np.int64)
 
     def redirect(self, old: str) -> str | None:
         """The successor noted for a retired id."""
@@ -162,76 +195,77 @@ class ArrowStore:
         return None if at[0] < 0 else self._redirects.value("new", int(at[0]))
 
     def redirects(self) -> dict[str, str]:
-        """All of them."""
+        """Retired ids and their successors."""
         columns = self._redirects.chunk(0).to_pydict()
         return dict(zip(columns["old"], columns["new"], strict=True))
 
-    def id_at(self, row: int) -> str:
-        return self._table.value("concept_id", row)
+    # --- by row
 
     def ids_at(self, rows: Rows) -> list[str]:
-        return self._table.texts("concept_id", rows)
-
-    def name_at(self, row: int) -> str:
-        return self._table.value("canonical_name", row)
+        return self._entities.texts("concept_id", rows)
 
     def names_at(self, rows: Rows) -> list[list[str]]:
-        names = self._table.texts("canonical_name", rows)
-        aliases = self._table.take("aliases", rows).to_pylist()
+        """Canonical name and aliases of each row."""
+        names = self._entities.texts("canonical_name", rows)
+        aliases = self._entities.take("aliases", rows).to_pylist()
         return [[name, *others] for name, others in zip(names, aliases, strict=True)]
 
     def types_at(self, rows: Rows) -> list[list[str]]:
         names = self.type_names
-        return [[names[code] for code in codes] for codes in self._table.take("types", rows).to_pylist()]
+        return [[names[code] for code in codes] for codes in self._entities.take("types", rows).to_pylist()]
 
-    def normalized_names_at(self, rows: Rows) -> tuple[list[str], Rows]:
-        """See ``AliasMap.names_at``."""
-        return self._aliases.names_at(rows)
-
-    def entity_at(self, row: int) -> Entity:
-        return entity_of_record(self._table.record(row), self.type_names)
+    def normalized_names_at(self, rows: Rows) -> tuple[list[str], Offsets]:
+        """Names as they were normalised when the files were written, see ``KnowledgeBase.normalized_names_at``."""
+        offsets = self._names_of_rows_offsets
+        positions = take_pieces(self._names_of_rows, offsets, rows)
+        names = self._names.texts("name", positions.astype(np.int64))
+        return names, offsets_of(offsets[rows + 1] - offsets[rows])
 
     def entities_at(self, rows: Rows) -> list[Entity]:
-        names = ("concept_id", "canonical_name", "aliases", "types", "definition")
-        columns = [self._table.take(name, rows).to_pylist() for name in names]
-        records = (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
-        return [entity_of_record(record, self.type_names) for record in records]
+        if len(rows) == 1:
+            return list(entities_of([self._entities.record(int(rows[0]))], self.type_names))
+        columns = [self._entities.take(name, rows).to_pylist() for name in _FIELDS]
+        records = (dict(zip(_FIELDS, cells, strict=True)) for cells in zip(*columns, strict=True))
+        return list(entities_of(records, self.type_names))
 
-    def entities(self) -> Iterator[tuple[Entity, bool]]:
+    def items(self) -> Iterator[tuple[Entity, bool]]:
         """Every row in order, and whether it is live."""
-        for chunk in self._table.chunks():
-            for record in chunk.to_pylist():
-                yield entity_of_record(record, self.type_names), record["live"]
+        entities = (
+            entity for chunk in self._entities.chunks() for entity in entities_of(chunk.to_pylist(), self.type_names)
+        )
+        return zip(entities, self.live.tolist(), strict=True)
 
-    def type_counts(self) -> NDArray[np.int64]:
-        """How many live rows have each of type_names."""
+    def type_counts(self) -> dict[str, int]:
+        """How many live rows have each type."""
         counts = np.zeros(len(self.type_names), dtype=np.int64)
-        for start, chunk in zip(self._table.starts, self._table.chunks(), strict=False):
-            offsets, codes = _ragged(chunk.column("types"))
-            live = self.live[start : start + chunk.num_rows]
+        for start, offsets, codes in self._types_by_chunk():
+            live = self.live[start : start + len(offsets) - 1]
             counts += np.bincount(codes[np.repeat(live, np.diff(offsets))], minlength=len(counts))
-        return counts
+        return dict(zip(self.type_names, counts.tolist(), strict=True))
 
-    def rows_with_types(self, wanted: Mask) -> Mask:
-        """By row; has any of the types wanted[i] of type_names[i]."""
+    def rows_with_types(self, types: frozenset[str]) -> Mask:
+        """By row; has any of these types, live or not."""
+        wanted = np.array([name in types for name in self.type_names], dtype=bool)
         parts = [np.zeros(0, dtype=bool)]
-        for chunk in self._table.chunks():
-            offsets, codes = _ragged(chunk.column("types"))
+        for _, offsets, codes in self._types_by_chunk():
             hits = np.append(0, np.cumsum(wanted[codes]))
             parts.append(hits[offsets[1:]] > hits[offsets[:-1]])
         return np.concatenate(parts)
 
-
-def entity_of_record(record: dict[str, Any], type_names: Sequence[str]) -> Entity:
-    """The entity in a row of entities.arrow."""
-    return Entity(
-        concept_id=record["concept_id"],
-        canonical_name=record["canonical_name"],
-        aliases=tuple(record["aliases"]),
-        types=tuple(type_names[kind] for kind in record["types"]),
-        definition=record["definition"],
-    )
+    def _types_by_chunk(self) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.int32]]]:
+        """The first row of a chunk, and the type codes of its rows with their offsets."""
+        for start, chunk in zip(self._entities.starts.tolist(), self._entities.chunks(), strict=False):
+            column = chunk.column("types")
+            yield start, column.offsets.to_numpy(), column.values.to_numpy()
 
 
-def _ragged(column: pa.ListArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    return column.offsets.to_numpy(), column.values.to_numpy()
+def entities_of(records: Iterable[dict[str, Any]], type_names: Sequence[str]) -> Iterator[Entity]:
+    """The entities in rows of entities.arrow."""
+    for record in records:
+        yield Entity(
+            concept_id=record["concept_id"],
+            canonical_name=record["canonical_name"],
+            aliases=tuple(record["aliases"]),
+            types=tuple(type_names[code] for code in record["types"]),
+            definition=record["definition"],
+        )

@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ...types import Entity
 from ...util import hash_strings, write_json
-from . import alias_map
-from .alias_map import AliasMapWriter
-from .arrow_files import TableWriter, write_arrays
+from ...util.arrow_files import Table, TableWriter, write_arrays
+from ..edits import Edit, edits_to_bytes
+from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter, hashes_of
 from .digest import redirect_digest, row_digest, to_fingerprint
-from .edits import Edit, edits_to_bytes
 
 KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 2
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
-FILES = (ENTITIES, IDS, REDIRECTS, TYPES, alias_map.HASHES, alias_map.NAMES, alias_map.ROWS, alias_map.NAMES_OF_ROWS)
+FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
 _CHUNK = 1 << 15
 _SCHEMA = pa.schema(
@@ -46,11 +44,9 @@ class StoreWriter:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self._entities = TableWriter(folder / ENTITIES, _SCHEMA)
-        self._aliases = AliasMapWriter(folder)
-        self._columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
+        self._entities = TableWriter(folder / ENTITIES, _SCHEMA, chunk=_CHUNK)
+        self._aliases = AliasWriter(folder)
         self._types: dict[str, int] = {}
-        self._id_hashes: list[NDArray[np.uint64]] = []
         self._counts = {"rows": 0, "entities": 0, "aliases": 0}
         self._total = 0  # of the digests
 
@@ -69,43 +65,24 @@ class StoreWriter:
             entity: a checked entity (see Repairs).
             live: False = a retired entity, which keeps its row but is found by no name.
         """
-        counts = self._counts
-        row = counts["rows"]
+        row, name, aliases = self.n_rows, entity.canonical_name, entity.aliases
         types = [self._types.setdefault(kind, len(self._types)) for kind in entity.types]
-        columns = self._columns
-        columns["concept_id"].append(entity.concept_id)
-        columns["canonical_name"].append(entity.canonical_name)
-        columns["aliases"].append(entity.aliases)
-        columns["types"].append(types)
-        columns["definition"].append(entity.definition)
-        columns["live"].append(live)
+        self._entities.append(entity.concept_id, name, aliases, types, entity.definition, live)
         if live:
-            self._aliases.add(row, (entity.canonical_name, *entity.aliases))
+            self._aliases.add(row, (name, *aliases))
         self._total += row_digest(row, entity, live)
-        counts["rows"] += 1
-        counts["entities"] += live
-        counts["aliases"] += live * len(entity.aliases)
-        if counts["rows"] % _CHUNK == 0:
-            self._flush()
+        self._counts["rows"] += 1
+        self._counts["entities"] += live
+        self._counts["aliases"] += live * len(aliases)
 
-    def _flush(self) -> None:
-        self._id_hashes.append(hash_strings(self._columns["concept_id"]))
-        self._entities.write(self._columns)
-        self._columns = {name: [] for name in _SCHEMA.names}
-
-    def finish_entities(self) -> NDArray[np.uint64]:
-        """Write the last chunk.
-
-        Returns:
-            The hashes of the ids, by row.
-        """
-        self._flush()
-        self._entities.close()
-        return np.concatenate(self._id_hashes)
+    def finish_entities(self) -> Table:
+        """Write the last chunk, and open the table of the entities."""
+        self.table = self._entities.reopened()
+        self.id_hashes = hashes_of(chunk.column("concept_id") for chunk in self.table.chunks())
+        return self.table
 
     def finish(
         self,
-        id_hashes: NDArray[np.uint64],
         *,
         redirects: Mapping[str, str],
         source: Mapping[str, Any],
@@ -115,17 +92,23 @@ class StoreWriter:
         """Write the look-up tables and meta.json.
 
         Args:
-            id_hashes: what finish_entities gave.
             redirects: retired id -> its successor.
             source: origin, licence, reader settings: JSON data.
             report: repairs by kind.
             edits: of curators, by id.
         """
-        order = np.argsort(id_hashes, kind="stable")
-        write_arrays(self.folder / IDS, {"hash": id_hashes[order], "row": order.astype(np.int32)})
+        order = np.argsort(self.id_hashes, kind="stable")
+        write_arrays(self.folder / IDS, {"hash": self.id_hashes[order], "row": order.astype(np.int32)})
         names = pa.array(self.type_names, type=pa.string())
         write_arrays(self.folder / TYPES, {"name": names})
-        self._write_redirects(redirects)
+        old, new = list(redirects), list(redirects.values())
+        self._total += sum(map(redirect_digest, old, new))
+        hashes = hash_strings(old)
+        order = np.argsort(hashes, kind="stable")
+        columns = {"hash": hashes[order], "old": [old[i] for i in order], "new": [new[i] for i in order]}
+        redirect_table = TableWriter(self.folder / REDIRECTS, _REDIRECT_SCHEMA)
+        redirect_table.write(columns)
+        redirect_table.close()
         self._aliases.finish(self.n_rows)
         if edits:
             (self.folder / EDITS).write_bytes(edits_to_bytes(edits))
@@ -138,12 +121,3 @@ class StoreWriter:
             "report": dict(report or {}),
         }
         write_json(self.folder / META, meta)
-
-    def _write_redirects(self, redirects: Mapping[str, str]) -> None:
-        old, new = list(redirects), list(redirects.values())
-        self._total += sum(map(redirect_digest, old, new))
-        hashes = hash_strings(old)
-        order = np.argsort(hashes, kind="stable")
-        writer = TableWriter(self.folder / REDIRECTS, _REDIRECT_SCHEMA)
-        writer.write({"hash": hashes[order], "old": [old[i] for i in order], "new": [new[i] for i in order]})
-        writer.close()

@@ -1,13 +1,11 @@
 """A corrected mention, and what the log keeps of it."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from ...errors import Errors, PelError, quoted
-from ...util.clock import now
-from ...util.excerpts import words_around
+from ...util.log import now
+from ...util.text_layout import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
@@ -95,24 +93,24 @@ class Learned:
     context: str
 
     @classmethod
-    def of(cls, given: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str) -> "Learned":
+    def of(cls, correction: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str) -> "Learned":
         """The entry of a correction, made now."""
-        left, right = words_around(given.text, given.start, given.end, _AROUND)
+        left, right = words_around(correction.text, correction.start, correction.end, _AROUND)
         return cls(
             id=id,
             at=now(),
             by=by,
-            doc=given.doc,
-            start=given.start,
-            end=given.end,
-            text=given.surface,
+            doc=correction.doc,
+            start=correction.start,
+            end=correction.end,
+            text=correction.surface,
             form=query.surface,
-            label=given.label,
+            label=correction.label,
             before=before,
             after=after,
-            sha256=hash_of(given.text),
+            sha256=hash_of(correction.text),
             read_sha256=hash_of(query.text),
-            context=given.text[left:right],
+            context=correction.text[left:right],
         )
 
     @property
@@ -120,25 +118,6 @@ class Learned:
         """Which mention of which text it is; a later correction of the same
         one replaces it."""
         return self.sha256, self.start, self.end
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Learned":
-        """From ``to_json``.
-
-        Raises:
-            ValueError: if a key is missing, or a value has another type.
-        """
-        values = {}
-        for field in fields(cls):
-            value = record.get(field.name)
-            if not isinstance(value, field.type):  # type: ignore[arg-type]
-                raise ValueError(f"{field.name!r} is {value!r}")
-            values[field.name] = value
-        return cls(**values)
 
 
 def hash_of(text: str) -> str:

@@ -1,22 +1,41 @@
-"""P(NIL) by logistic regression on a summary of the candidates and on the mention's vector."""
+"""P(NIL) by logistic regression; before any calibration, with weights fitted on several ontologies.
 
-from dataclasses import dataclass
+The inputs of the default weights are those of the first candidate, by the combiner's score. They need no
+annotated text, and one set of weights serves several encoders (``research default-nil`` fits and measures them):
+
+input    | what it is                                        | why
+---------|---------------------------------------------------|-----------------------------------------------
+exact    | 1 if the mention is one of its names, its formula | a name is a name
+         | or a variant of one, or derived from one, or else |
+         | its share of the form's mentions in annotated     |
+         | text                                              |
+edit     | spelling: similarity to its nearest name          | variants, typing errors
+partial  | the same for the best stretch                     | a name inside a longer mention, or around it
+distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how similar unrelated texts are, and
+         | unrelated entity)                                 | so the cosine itself, differs by encoder
+
+The 65th nearest candidate counts as unrelated. Where there are fewer than 128, it is the one in the middle,
+and where there are fewer than 9, an entity with a cosine of 0.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...candidates.evidence.evidence import NAMED, best_cosines
 from ...registry import registry
 from ...types import CandidateTable, Scores
-from .best_scores import Floats, best_scores, logistic
-from .inputs import NilInputs
+from ...util.ragged import segment_order
+from .inputs import Floats, NilInputs, logistic
 
-
-@dataclass
-class _Fitted:
-    inputs: NilInputs
-    weights: Floats  # of the inputs
-    bias: float
+WITH_VECTORS = {"exact": -3.43, "edit": -1.13, "partial": -2.5, "distance": 4.87, "bias": -0.22}
+# scores of other generators have no common scale
+WITHOUT_VECTORS = {"exact": -4.02, "edit": -2.97, "partial": -2.73, "bias": 3.85}
+_FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit", "partial")
+_UNRELATED_RANK, _MIN_UNRELATED_RANK = 64, 8  # from 0
+_MIN_DISTANCE = 1e-3  # of an unrelated entity
 
 
 @registry.pel_nil("spacy-pel.LogisticNil.v1")
@@ -29,20 +48,28 @@ class LogisticNil:
     few drugs), and the vector reveals the kind: on MedMentions' held-out documents 16 directions lift
     the average precision from 0.54 to 0.60.
 
-    Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL).
+    Before ``fit`` it gives P(NIL) by default weights, so that a pipeline without annotated text gives the more
+    probable answer. They are those of a logistic regression over six ontologies, where a third of the mentions was
+    NIL; docs/studies.md says what they find and lose on ontologies that were left out. Candidates of generators
+    without vectors are judged by exact match and spelling alone.
+
     A mention without candidates has P(NIL) = 1. Products and splines of the summary numbers fitted a
     development set better and ranked other text worse: a development set has few documents. With ten
     times the text, ``NetworkNil`` is better.
 
     Args:
-        l2: strength of the L2 penalty on the weights (1 / C in scikit-learn).
-        directions: how many principal directions of the mentions' vectors are inputs; 0 = none.
+        l2: strength of the L2 penalty on the fitted weights (1 / C in scikit-learn).
+        directions: how many principal directions of the mentions' vectors are inputs of ``fit``; 0 = none.
     """
+
+    is_probability = True
 
     def __init__(self, *, l2: float = 10.0, directions: int = 16):
         self.l2 = l2
         self.directions = directions
-        self._fitted: _Fitted | None = None
+        self._inputs: NilInputs | None = None
+        self._weights: Floats = np.zeros(0)  # of the inputs
+        self._bias = 0.0
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """(n,), P(NIL) of each mention.
@@ -50,11 +77,12 @@ class LogisticNil:
         Raises:
             PelError: if it was fitted on vectors of another width, or there are none.
         """
-        best, filled = best_scores(table, scores)
-        if self._fitted is None:
-            return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
-        logits = self._fitted.inputs(table, scores) @ self._fitted.weights + self._fitted.bias
-        return np.where(filled, logistic(logits), 1.0).astype(np.float32)
+        if self._inputs is None:
+            weights = WITHOUT_VECTORS if table.vectors is None else WITH_VECTORS
+            probability = default_probability(default_inputs(table, scores), weights)
+        else:
+            probability = logistic(self._inputs(table, scores) @ self._weights + self._bias)
+        return np.where(np.diff(table.offsets) > 0, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.
@@ -69,25 +97,67 @@ class LogisticNil:
 
         inputs, values, truth = NilInputs.fit(table, scores, is_nil, directions=self.directions)
         model = LogisticRegression(C=1.0 / self.l2, max_iter=2000).fit(values, truth)
-        self._fitted = _Fitted(inputs, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
+        self._inputs, self._weights = inputs, model.coef_[0].astype(np.float64)
+        self._bias = float(model.intercept_[0])
 
     def state(self) -> dict[str, Any]:
         """Mean, scale, weights, bias and directions; empty before ``fit``."""
-        if self._fitted is None:
+        if self._inputs is None:
             return {}
-        return {**self._fitted.inputs.state(), "weights": self._fitted.weights.tolist(), "bias": self._fitted.bias}
+        return {**self._inputs.state(), "weights": self._weights.tolist(), "bias": self._bias}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Load the state of another LogisticNil.
+        """Load the state of another LogisticNil; an empty state gives the default weights.
 
         Raises:
-            PelError: if it was learned from an unknown summary number. One that was added
-                later has weight 0.
+            PelError: if it was learned from other inputs.
         """
-        if not state:
-            self._fitted = None
-            return
-        inputs, places = NilInputs.from_state(state)
-        weights = np.zeros(len(inputs.columns))
-        weights[places] = state["weights"]
-        self._fitted = _Fitted(inputs, weights, float(state["bias"]))
+        self._inputs = NilInputs.from_state(state) if state else None
+        if state:
+            self._weights, self._bias = np.asarray(state["weights"], np.float64), float(state["bias"])
+
+
+def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
+    """The inputs of the default weights.
+
+    Args:
+        table: the candidates of n mentions; a feature that it lacks counts as 0.
+        scores: (m,), the combiner's.
+
+    Returns:
+        (n,) each, by name; zeros where there is no candidate.
+    """
+    counts = np.diff(table.offsets)
+    filled = counts > 0
+    absent = np.zeros(len(table.kb_rows), dtype=np.float32)
+    features = {name: table.features.get(name, absent) for name in _FEATURES}
+    columns = np.zeros((4, len(counts)))
+    if filled.any():
+        starts = table.offsets[:-1][filled]
+        first = segment_order(scores, table.offsets)[starts]
+        cosines = np.clip(best_cosines(features), -1.0, 1.0)
+        ranked = cosines[segment_order(cosines, table.offsets)]
+        rank = np.clip(counts[filled] // 2, _MIN_UNRELATED_RANK, _UNRELATED_RANK)
+        is_there = rank < counts[filled]
+        unrelated = np.where(is_there, ranked[np.where(is_there, starts + rank, 0)], 0.0)
+        columns[:, filled] = [
+            np.max([features[name][first] for name in (*NAMED, "prior")], axis=0),
+            features["edit"][first],
+            features["partial"][first],
+            (1.0 - cosines[first].astype(np.float64)) / np.maximum(1.0 - unrelated, _MIN_DISTANCE),
+        ]
+    return dict(zip(("exact", "edit", "partial", "distance"), columns, strict=True))
+
+
+def default_probability(inputs: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """P(NIL) of mentions that have candidates.
+
+    Args:
+        inputs: (n,) each; those without a weight are not used.
+        weights: of inputs, and "bias".
+
+    Returns:
+        (n,)
+    """
+    logits = weights["bias"] + sum(weights[name] * inputs[name] for name in weights if name != "bias")
+    return logistic(np.asarray(logits))

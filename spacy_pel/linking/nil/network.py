@@ -9,12 +9,12 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import CandidateTable, Scores
 from ..track_record import TrackRecord
-from .best_scores import Floats, best_scores, logistic
-from .inputs import NilInputs
+from .inputs import Floats, NilInputs, best_scores, logistic
 
 _DIGITS = 6  # significant ones that are kept of a weight: a pipeline is smaller, P(NIL) the same
 _LEAST_BATCH, _MOST_BATCH = 16, 256  # mentions
 _BATCHES = 100  # per epoch, between these bounds
+_ARRAYS = ("hidden_weights", "hidden_bias", "weights")
 
 
 class _Network(NamedTuple):
@@ -89,12 +89,11 @@ class NetworkNil:
         Raises:
             PelError: if it was fitted on vectors of another width, or there are none.
         """
-        best, filled = best_scores(table, scores)
-        probability = 1.0 - best
-        if self._inputs is not None:
-            values = self._inputs(table, scores)
-            probability = np.mean([network(values) for network in self._networks], axis=0)
-        return np.where(filled, probability, 1.0).astype(np.float32)
+        if self._inputs is None:
+            return (1.0 - best_scores(table, scores)).astype(np.float32)
+        values = self._inputs(table, scores)
+        probability = np.mean([network(values) for network in self._networks], axis=0)
+        return np.where(np.diff(table.offsets) > 0, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.
@@ -131,23 +130,17 @@ class NetworkNil:
         if self._inputs is None:
             return {}
         networks = [
-            {
-                "hidden_weights": one.hidden_weights.tolist(),
-                "hidden_bias": one.hidden_bias.tolist(),
-                "weights": one.weights.tolist(),
-                "bias": one.bias,
-            }
-            for one in self._networks
+            {**network._asdict(), **{name: getattr(network, name).tolist() for name in _ARRAYS}}
+            for network in self._networks
         ]
         record = {} if self.record is None else {"record": self.record.state()}
         return {**self._inputs.state(), "networks": networks, **record}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Load the state of another NetworkNil.
+        """Load the state of another NetworkNil; an empty state gives one that is not fitted.
 
         Raises:
-            PelError: if it was learned from an unknown summary number. One that was added
-                later has weight 0.
+            PelError: if it was learned from other inputs.
         """
         self._inputs, self._networks = None, []
         if self.record is not None:
@@ -156,13 +149,11 @@ class NetworkNil:
             return
         if "record" in state:
             self.record = TrackRecord.from_state(state["record"])
-        inputs, places = NilInputs.from_state(state)
-        for one in state["networks"]:
-            saved = np.asarray(one["hidden_weights"], np.float64)
-            hidden_weights = np.zeros((len(inputs.columns), saved.shape[1]))
-            hidden_weights[places] = saved
-            hidden_bias, weights = (np.asarray(one[name], np.float64) for name in ("hidden_bias", "weights"))
-            self._networks.append(_Network(hidden_weights, hidden_bias, weights, float(one["bias"])))
+        inputs = NilInputs.from_state(state)
+        self._networks = [
+            _Network(**{name: np.asarray(saved[name], np.float64) for name in _ARRAYS}, bias=float(saved["bias"]))
+            for saved in state["networks"]
+        ]
         self._inputs = inputs
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...registry import registry
 from ...types import CandidateTable, Scores
-from .best_scores import best_scores
+from .inputs import best_scores
 
 
 @registry.pel_nil("spacy-pel.ScoreThreshold.v1")
@@ -17,8 +17,7 @@ class ScoreThreshold:
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """(n,), higher = more likely NIL."""
-        best, filled = best_scores(table, scores)
-        return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
+        return (1.0 - best_scores(table, scores)).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Nothing to learn."""

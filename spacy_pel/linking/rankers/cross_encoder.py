@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...encoders.auto_backend import AutoBackend
-from ...encoders.backend import Backend, encode_batches
-from ...encoders.fingerprint import NEWEST, read_version, version_setting, weights_fingerprint
+from ...encoders.backend import AutoBackend, Backend, encode_batches
+from ...encoders.fingerprint import weights_fingerprint
 from ...encoders.templates import MentionEntityPair, RaggedTokens
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -59,10 +58,9 @@ class CrossEncoder:
     ):
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(value=store))
-        if top_k < 1:
-            raise PelError(Errors.E301.format(name="top_k", least=1, value=top_k))
-        if mix is not None and mix < 0:
-            raise PelError(Errors.E301.format(name="mix", least=0, value=mix))
+        for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0)):
+            if value is not None and value < minimum:
+                raise PelError(Errors.E301.format(name=setting, least=minimum, value=value))
         self.name = name
         self.template = MentionEntityPair(
             max_length=length, mention_template=mention_template, entity_template=entity_template
@@ -77,7 +75,6 @@ class CrossEncoder:
         self.tower: Any = None
         self._prepared: Any = None
         self._fingerprint: str | None = None
-        self._version = NEWEST  # of the fingerprint; that of a saved model stays
 
     # -- weights ---------------------------------------------------------------------------
 
@@ -126,12 +123,7 @@ class CrossEncoder:
         ``mix``."""
         if self._fingerprint is None:
             self._fingerprint = weights_fingerprint(
-                self._ready(),
-                self.tokenizer,
-                self.settings,
-                self.store,
-                transformers=[self.tower.transformer],
-                version=self._version,
+                self._ready(), self.tokenizer, self.settings, self.store, transformers=[self.tower.transformer]
             )
         return self._fingerprint
 
@@ -180,7 +172,6 @@ class CrossEncoder:
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32
         more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
-        more.update(version_setting(self._version))
         with write_part(path, kind="ranker", name=self.registered_name, **more) as part:
             save_tower(tower.transformer, self.tokenizer, part, dtype)
             head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
@@ -204,7 +195,6 @@ class CrossEncoder:
             fingerprint = saved["fingerprint"]
         except (KeyError, TypeError) as err:
             raise damaged(path, "ranker", "ranker.json with all settings", f"one without {err}") from err
-        self._version = read_version(saved, path, "ranker")
         self._set_tower(*load_tower(path))
         try:
             head = load_file(str(path / _HEAD))

@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 
 from ...errors import Errors, PelError
 from ...linking import Linker
-from ...linking.corrections.known import Known
+from ...linking.corrections.learned_mentions import LearnedMentions
 from ...util.names import Runs, runs_of
 from ..mentions import PHRASE
 from ..proxy_entity_linker import ProxyEntityLinker
@@ -71,7 +71,7 @@ class NameFinder:
         self._names = self._learned = NameTable()  # of the knowledge base, and from corrections
         # of the linker, when the names were read; each is another object after a change
         self._memo: dict[str, Any] | None = None
-        self._known: Known | None = None
+        self._known: LearnedMentions | None = None
 
     def __len__(self) -> int:
         """How many names are searched for; 0 before the linker has data."""
@@ -119,7 +119,7 @@ class NameFinder:
         linker = self._linker
         if linker is None:
             return
-        kb, known = linker.kb, linker.known
+        kb, known = linker.kb, linker.learned_mentions
         if kb.memo is not self._memo:
             self._names = NameTable(name for names in kb.names_at(kb.live_rows) for name in names)
             self._memo = kb.memo

@@ -11,7 +11,7 @@ from thinc.util import to_numpy
 
 from ...encoders.templates import DocumentWindows
 from ...errors import Errors, PelError
-from ...linking import EncodedQuery, MentionQuery
+from ...linking import MentionQuery
 from ...types import Encoder, Vectors
 
 _DATA = "trf_data"  # the extension in which spacy-transformers leaves the states of a Doc
@@ -53,7 +53,7 @@ class TransformerStates:
             queries: of its mentions.
 
         Returns:
-            As EncodedQuery. Unchanged, and left to the encoder, are those whose
+            With vectors. Without one, and left to the encoder, are those whose
             text is not the document's own (an abbreviation was expanded), that end inside of tokens, or have
             no word pieces.
 
@@ -83,7 +83,7 @@ class TransformerStates:
             pooled.append(states[window, start:end].mean(axis=0, dtype=np.float32))
         if rows:
             for row, vector in zip(rows, self._encoder.encode_pooled(np.stack(pooled)), strict=True):
-                found[row] = EncodedQuery(*queries[row], vector, queries[row].document)
+                found[row] = queries[row]._replace(vector=vector)
         return found
 
     def upstream(self, nlp: Language) -> list[Callable[[Doc], Doc]]:

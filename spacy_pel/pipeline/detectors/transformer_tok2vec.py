@@ -15,10 +15,8 @@ from thinc.shims import Shim
 from thinc.types import Floats2d
 from thinc.util import get_torch_default_device, torch2xp, xp2torch
 
-from ...encoders.auto_backend import AutoBackend
-from ...encoders.backend import Backend, EncodeBatch, encode_batches
-from ...encoders.templates import DocumentWindows
-from ...encoders.templates.mention_windows import MentionWindows
+from ...encoders.backend import AutoBackend, Backend, EncodeBatch, encode_batches
+from ...encoders.templates import DocumentWindows, MentionWindows
 from ...errors import Errors, PelError
 from ...types import MentionInText, Vectors
 from ...util.ragged import Ragged

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corpora.preprocessing import original_id
-from ...linking import EncodedQuery, Linker, MentionQuery
+from ...linking import Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
@@ -198,7 +198,7 @@ def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     """A hash of all that determines the candidates."""
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
-    vectors = [query.vector.tobytes() for query in mentions.queries if isinstance(query, EncodedQuery)]
+    vectors = [query.vector.tobytes() for query in mentions.queries if query.vector is not None]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]
     parts = linker.fingerprints.values()
     return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts, *vectors)

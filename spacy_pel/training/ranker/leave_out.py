@@ -9,10 +9,9 @@ from ...candidates.evidence.evidence import Mask
 from ...corpora.preprocessing import original_id
 from ...errors import Errors, PelError
 from ...index import EntityIndex
-from ...index.priors import AliasPriors
+from ...index.annotated_text import AliasPriors, Topics
+from ...index.embed import LinkedMentions
 from ...index.row_table import KINDS
-from ...index.rows_of_kb import LinkedMentions
-from ...index.topics import Topics
 from ...kb import KnowledgeBase
 from ...types import Document, MentionInText, Rows, Scores, Vectors
 

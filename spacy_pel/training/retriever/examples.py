@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
-from ...encoders.templates.ragged_writer import MentionWriter, RaggedWriter
+from ...encoders.templates.ragged_writer import RaggedWriter
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint, warn_of_other_ids
@@ -162,7 +162,7 @@ def write_examples(
         with_names: tokenise names too; False if the settings use none.
     """
     folder.mkdir(parents=True)
-    with MentionWriter(folder / "mentions") as writer:
+    with RaggedWriter(folder / "mentions") as writer:
         writer.append(encoder.mention_template.tokenize(encoder.tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
@@ -178,7 +178,7 @@ def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_na
     gold: list[NDArray[np.int64]] = []
     with ExitStack() as stack:
         cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
-        bare = stack.enter_context(MentionWriter(folder / "bare_names"))
+        bare = stack.enter_context(RaggedWriter(folder / "bare_names"))
         bare.append(encoder.mention_template.tokenize(tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
             entities = [kb.entity_at(int(row)) for row in chunk]

@@ -2,4 +2,4 @@
 
 from spacy_pel.cli._app import command_group
 
-research_cli = command_group("research", "Studies, sweeps and figures of the papers.")
+research_cli = command_group("research", "Studies, sweeps and figures of the papers.", panel="Research")

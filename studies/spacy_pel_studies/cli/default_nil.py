@@ -7,8 +7,9 @@ import typer
 
 from spacy_pel.cli._encoder import default_pipeline, open_bi_encoder
 from spacy_pel.cli._output import JSON, emit, message
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 
+from ..errors import StudyErrors
 from ._app import research_cli
 
 
@@ -38,7 +39,7 @@ def default_nil(
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of what is drawn.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Fit the default weights of LogisticNil.v2, and measure them on each world, left out in turn.
+    """Fit the default weights of LogisticNil, and measure them on each world, left out in turn.
 
     Entities are removed from each world, so that their mentions are NIL, as are mentions of other worlds.
     The annotated text of a world is not used to find or score candidates.
@@ -75,8 +76,8 @@ def _sources(given: list[str]) -> dict[str, tuple[Path, Path]]:
         name, _, paths = each.partition("=")
         kb, _, corpus = paths.partition(",")
         if not corpus or not name or name in sources:
-            raise PelError(Errors.E244.format(got=each))
+            raise PelError(StudyErrors.E244.format(got=each))
         sources[name] = (Path(kb), Path(corpus))
     if len(sources) < 2:
-        raise PelError(Errors.E244.format(got=" ".join(given)))
+        raise PelError(StudyErrors.E244.format(got=" ".join(given)))
     return sources

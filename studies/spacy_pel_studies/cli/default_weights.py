@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from spacy_pel.cli._output import JSON, emit, message
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 
+from ..errors import StudyErrors
 from ._app import research_cli
 
 
@@ -40,7 +41,7 @@ def default_weights(
 
     given = [_task(one) for one in task]
     if len({world for world, _, _ in given}) < 2:
-        raise PelError(Errors.E245.format(got=" ".join(task)))
+        raise PelError(StudyErrors.E245.format(got=" ".join(task)))
     tasks = [read_task(f"{world}, {path}", world, path, corpus) for world, path, corpus in given]
     report: dict[str, Any] = fit_default_weights(tasks, seed=seed)
     write_json(output / "default_weights.json", report)
@@ -54,5 +55,5 @@ def _task(given: str) -> "tuple[str, Path, Path]":
     world, _, paths = given.partition("=")
     pipeline, _, corpus = paths.partition(",")
     if not (world and pipeline and corpus):
-        raise PelError(Errors.E245.format(got=given))
+        raise PelError(StudyErrors.E245.format(got=given))
     return world, Path(pipeline), Path(corpus)

@@ -7,8 +7,9 @@ import typer
 
 from spacy_pel.cli._output import JSON, emit, message
 from spacy_pel.cli._table import text_table
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 
+from ..errors import StudyErrors
 from ._app import research_cli
 
 
@@ -42,7 +43,7 @@ def _named(runs: list[str]) -> dict[str, Path]:
     for one in runs:
         name, equals, folder = (part.strip() for part in one.partition("="))
         if not (name and equals and folder) or name in named:
-            raise PelError(Errors.E688.format(got=one))
+            raise PelError(StudyErrors.E688.format(got=one))
         named[name] = Path(folder)
     return named
 

@@ -7,8 +7,9 @@ import typer
 
 from spacy_pel.cli._output import JSON, emit, message
 from spacy_pel.cli._table import markdown_table, text_table
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 
+from ..errors import StudyErrors
 from ._app import research_cli
 
 _HEAD = ("auPR", "P", "R", "r@1", "r@64")
@@ -64,7 +65,7 @@ def _named(runs: list[str]) -> dict[str, Path]:
     for each in runs:
         label, _, folder = (part.strip() for part in each.rpartition("="))  # "δ=0.1" may be in a label
         if not (label and folder) or label in named:
-            raise PelError(Errors.E688.format(got=each))
+            raise PelError(StudyErrors.E688.format(got=each))
         named[label] = Path(folder)
     return named
 

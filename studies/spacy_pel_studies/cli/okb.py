@@ -7,8 +7,9 @@ import typer
 
 from spacy_pel.cli._output import JSON, emit, message
 from spacy_pel.cli._table import text_table
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 
+from ..errors import StudyErrors
 from ._app import research_cli
 
 # Wiatrak et al. 2022, Table 7: MedMentions and UMLS 2017AA
@@ -63,7 +64,7 @@ def okb(
     from ..okb import PAPER_TYPES, Choice, build_okb, by_groups, by_share, by_types
 
     if sum(given is not None for given in (types or None, groups or None, share)) > 1:
-        raise PelError(Errors.E236)
+        raise PelError(StudyErrors.E236)
 
     def choose(opened: Any, rows: list[int]) -> Choice:
         if share is not None:
@@ -81,7 +82,7 @@ def _splits(given: list[str]) -> dict[str, Path]:
     for each in given:
         name, _, path = each.partition("=")
         if not path or not name.replace("-", "").replace("_", "").isalnum() or name in (*splits, "removed"):
-            raise PelError(Errors.E237.format(got=each))
+            raise PelError(StudyErrors.E237.format(got=each))
         splits[name] = Path(path)
     return splits
 

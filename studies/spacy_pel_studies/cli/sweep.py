@@ -7,8 +7,9 @@ import typer
 
 from spacy_pel.cli._output import JSON, emit, message
 from spacy_pel.cli._table import text_table
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 
+from ..errors import StudyErrors
 from ._app import research_cli
 
 
@@ -39,7 +40,7 @@ def sweep(
     from ..study.sweep import sweep_lines
 
     if (study is None) == (not run):
-        raise PelError(Errors.E694.format(got="both" if run else "neither"))
+        raise PelError(StudyErrors.E694.format(got="both" if run else "neither"))
     lines = sweep_lines(*study, setting) if study else {"runs": sweep_points(_read(run or []))}
     paths = [output / "sweep.png", output / "sweep.svg"]
     plot_sweep(lines, setting, *paths)
@@ -68,9 +69,9 @@ def _read(runs: list[str]) -> list[tuple[float, Path, dict[str, Any]]]:
         try:
             value = float(given)
         except ValueError as err:
-            raise PelError(Errors.E694.format(got=repr(one))) from err
+            raise PelError(StudyErrors.E694.format(got=repr(one))) from err
         if not folder or value in read or value != value:
-            raise PelError(Errors.E694.format(got=repr(one)))
+            raise PelError(StudyErrors.E694.format(got=repr(one)))
         read[value] = (value, Path(folder), read_metrics(Path(folder)))
     return list(read.values())
 

@@ -11,6 +11,7 @@ from spacy_pel.kb.id_coverage import prefix_hint
 from spacy_pel.types import Document, Entity
 from spacy_pel.util import atomic_path, read_json, write_json, write_jsonl
 
+from ..errors import StudyErrors
 from .checks import Lengths, split_counts, surface_overlap, zero_shot
 from .choice import Choice
 from .mentions import Naming, distinct_rows, namings, rows_of_ids, without_removed
@@ -55,7 +56,7 @@ def build_okb(
     choice = choose(kb, sorted(set(rows.values())))
     splits = {name: namings(split, rows, choice.removed) for name, split in documents.items()}
     if not any(naming.is_okb for split in splits.values() for naming in split):
-        raise PelError(Errors.E234.format(n=int(choice.removed.sum()), by=choice.by))
+        raise PelError(StudyErrors.E234.format(n=int(choice.removed.sum()), by=choice.by))
     report = _report(kb, choice, documents, splits)
     lengths = {"removed": Lengths(), "removed_in_corpus": Lengths(), "kb": Lengths()}
     named = distinct_rows([naming for split in splits.values() for naming in split])
@@ -121,11 +122,11 @@ def _redirects(kb: KnowledgeBase, choice: Choice) -> dict[str, str]:
 
 def _check_target(out: Path, inputs: list[Path]) -> None:
     if out.exists() and not out.is_dir():
-        raise PelError(Errors.E235.format(path=out, got="a file"))
+        raise PelError(StudyErrors.E235.format(path=out, got="a file"))
     if any(out.resolve() in path.resolve().parents or out.resolve() == path.resolve() for path in inputs):
-        raise PelError(Errors.E235.format(path=out, got="the folder of the input"))
+        raise PelError(StudyErrors.E235.format(path=out, got="the folder of the input"))
     if not out.is_dir() or not any(out.iterdir()):
         return
     known = (out / REPORT).is_file() and read_json(out / REPORT)
     if not isinstance(known, dict) or known.get("format") != FORMAT:
-        raise PelError(Errors.E235.format(path=out, got="a folder with other files"))
+        raise PelError(StudyErrors.E235.format(path=out, got="a folder with other files"))

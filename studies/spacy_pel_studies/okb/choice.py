@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES
+from spacy_pel.kb.readers.umls_types import semantic_types
 from spacy_pel.util import normalize_alias
+
+from ..errors import StudyErrors
 
 Mask = NDArray[np.bool_]
 
@@ -69,21 +71,21 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
         for each in [name] if whole else [part.strip() for part in name.split(",") if part.strip()]:
             kind = whole or _find_type(each, known)
             if kind is None:
-                raise PelError(Errors.E230.format(got=each, known=_some(known)))
-            found[kind] = SEMANTIC_TYPES[kind].name if kind in SEMANTIC_TYPES else kind
+                raise PelError(StudyErrors.E230.format(got=each, known=_some(known)))
+            found[kind] = semantic_types()[kind].name if kind in semantic_types() else kind
     if not set(found) & set(known):
-        raise PelError(Errors.E231.format(got=", ".join(found.values()), known=_some(known)))
+        raise PelError(StudyErrors.E231.format(got=", ".join(found.values()), known=_some(known)))
     return Choice(
         "types", {"types": found}, kb.rows_with_types(found), {kind: kb.rows_with_types([kind]) for kind in found}
     )
 
 
 def _find_type(name: str, known: Collection[str]) -> str | None:
-    if name in known or name in SEMANTIC_TYPES:
+    if name in known or name in semantic_types():
         return name
     form = normalize_alias(name)  # "Element Ion or Isotope" and "Element, Ion, or Isotope" are one
     own = {normalize_alias(kind): kind for kind in known}
-    umls = {normalize_alias(row.name): tui for tui, row in SEMANTIC_TYPES.items()}
+    umls = {normalize_alias(row.name): tui for tui, row in semantic_types().items()}
     return own.get(form) or umls.get(form)
 
 
@@ -109,7 +111,7 @@ def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
         parts[prefix] = np.zeros(kb.n_rows, dtype=bool)
         parts[prefix][rows] = [entity_id.startswith(prefix) for entity_id in ids]
         if not parts[prefix].any():
-            raise PelError(Errors.E232.format(got=prefix, known=_some(_id_groups(ids))))
+            raise PelError(StudyErrors.E232.format(got=prefix, known=_some(_id_groups(ids))))
     removed = np.zeros(kb.n_rows, dtype=bool)
     for mask in parts.values():
         removed |= mask
@@ -135,7 +137,7 @@ def by_share(kb: KnowledgeBase, rows: Iterable[int], share: float, *, seed: int 
     occurring = sorted(set(rows), key=kb.id_at)  # by id: the order of the KB's rows does not matter
     n = round(share * len(occurring))
     if not 0 < n < len(occurring):
-        raise PelError(Errors.E233.format(share=share, n=n, total=len(occurring)))
+        raise PelError(StudyErrors.E233.format(share=share, n=n, total=len(occurring)))
     drawn = np.random.default_rng(seed).permutation(len(occurring))[:n]
     removed = np.zeros(kb.n_rows, dtype=bool)
     removed[np.asarray(occurring, dtype=np.int64)[drawn]] = True

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_pel.encoders.similarities import Similarity
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.evaluation.report.figure import COLORS, new_panels, save_figure
 from spacy_pel.types import Entity, MentionInText, Vectors
+
+from ..errors import StudyErrors
 
 Floats = NDArray[np.float64]
 _COLORS = (*COLORS, "#b5a800")
@@ -52,7 +54,7 @@ def make_map(
         PelError: if the encoder's similarity compares tokens.
     """
     if encoder.similarity.token_level:
-        raise PelError(Errors.E654.format(got=encoder.similarity.registered_name))
+        raise PelError(StudyErrors.E654.format(got=encoder.similarity.registered_name))
     sides = [encoder.represent_mentions(mentions), encoder.represent_entities(entities)]
     apart = distances(encoder.similarity, np.concatenate([side.vectors for side in sides]))
     places, stress = in_a_plane(apart)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.types import Document, Entity, MentionInText
+
+from ..errors import StudyErrors
 
 if TYPE_CHECKING:
     from spacy_pel.kb import KnowledgeBase
@@ -88,15 +90,15 @@ def choose_points(
     for given in wanted:
         entity_id = kb.resolve(given)
         if entity_id is None:
-            raise PelError(Errors.E652.format(got=f"the knowledge base has no '{given}'"))
+            raise PelError(StudyErrors.E652.format(got=f"the knowledge base has no '{given}'"))
         if entity_id not in found:
-            raise PelError(Errors.E652.format(got=f"the corpus has no mention of '{given}'"))
+            raise PelError(StudyErrors.E652.format(got=f"the corpus has no mention of '{given}'"))
         chosen += [entity_id] if entity_id not in chosen else []
     if not wanted:
         counts = Counter({entity_id: len(mentions) for entity_id, mentions in sorted(found.items())})
         chosen = [entity_id for entity_id, _ in counts.most_common(n_entities)]
     if not chosen:
-        raise PelError(Errors.E652.format(got="the corpus has none"))
+        raise PelError(StudyErrors.E652.format(got="the corpus has none"))
     rng = np.random.default_rng(seed)
     points = MapPoints([kb[entity_id] for entity_id in chosen], [], [], [])
     for owner, entity_id in enumerate(chosen):

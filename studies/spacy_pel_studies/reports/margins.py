@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.nil import nil_metrics
 from spacy_pel.evaluation.report.figure import COLORS, new_figure, save_figure
 from spacy_pel.evaluation.report.plots import draw_nil_curve
 from spacy_pel.evaluation.run_folder import Run
+
+from ..errors import StudyErrors
 
 COLUMNS = ("nil_aupr", "nil_precision", "nil_recall", "recall_all@1", "recall_all@64")
 # Wiatrak et al. 2022, Table 4: MedMentions with out-of-KB mentions; the columns are those above
@@ -60,7 +62,7 @@ def margin_rows(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
     rows = []
     for label, run in runs.items():
         if run.metrics.get("top_k", 64) < 64:
-            raise PelError(Errors.E664.format(path=run.path, top_k=run.metrics["top_k"]))
+            raise PelError(StudyErrors.E664.format(path=run.path, top_k=run.metrics["top_k"]))
         interval = {key: run.metrics.get(key) for key in ("nil_aupr_low", "nil_aupr_high", "threshold")}
         counts = {"n": len(run.outcomes.rank), "n_nil": int(run.outcomes.is_nil.sum())}
         metrics = {**nil_metrics(run.outcomes), **interval, **counts}
@@ -71,12 +73,12 @@ def margin_rows(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
 def _check_same(runs: Mapping[str, Run]) -> None:
     (first_label, first), *others = runs.items()
     if not first.outcomes.is_nil.any():
-        raise PelError(Errors.E663.format(path=first.path))
+        raise PelError(StudyErrors.E663.format(path=first.path))
     for label, run in others:
         same = run.mentions == first.mentions and np.array_equal(run.outcomes.is_nil, first.outcomes.is_nil)
         if not same:
             raise PelError(
-                Errors.E662.format(
+                StudyErrors.E662.format(
                     a=first_label,
                     b=label,
                     n_a=len(first.mentions),

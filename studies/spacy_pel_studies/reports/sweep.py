@@ -5,8 +5,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.evaluation.report.figure import new_panels, save_figure
+
+from ..errors import StudyErrors
 
 METRICS = ("recall@1", "recall@64")
 _LOG_FROM = 20  # times the smallest value, from which the axis of the values is logarithmic
@@ -53,7 +55,7 @@ def sweep_points(runs: Sequence[tuple[float, Path, dict[str, Any]]]) -> list[Swe
         for name in METRICS:
             for path, metrics in same:
                 if metrics.get(name) is None:
-                    raise PelError(Errors.E695.format(name=name, path=path))
+                    raise PelError(StudyErrors.E695.format(name=name, path=path))
             bounds: list[float | None] = []
             for bound in (f"{name}_low", f"{name}_high"):
                 given = [metrics.get(bound) for _, metrics in same]

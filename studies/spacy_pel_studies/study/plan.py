@@ -10,10 +10,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.evaluation.nearest import FIRST_STAGE
 from spacy_pel.util import fingerprint
 from spacy_pel.util.config import load_config
+
+from ..errors import StudyErrors
 
 Tree = dict[str, Any]
 _SECTIONS = ("ranker", "pel")
@@ -150,21 +152,21 @@ def plan_study(path: Path, overrides: Tree | None = None) -> "tuple[StudySetting
     """
     config = load_config(path, overrides or {})
     if "study" not in config:
-        raise PelError(Errors.E690.format(path=path, got="it has no [study] section"))
+        raise PelError(StudyErrors.E690.format(path=path, got="it has no [study] section"))
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
-        raise PelError(Errors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))
+        raise PelError(StudyErrors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))
     useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
     if useless:
         problem = f"{', '.join(useless)} do not apply to a study of rankers"
-        raise PelError(Errors.E690.format(path=path, got=problem))
+        raise PelError(StudyErrors.E690.format(path=path, got=problem))
     _check_names(overrides or {}, path)
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
     except ValidationError as err:
         problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
-        raise PelError(Errors.E690.format(path=path, got="; ".join(problems))) from err
+        raise PelError(StudyErrors.E690.format(path=path, got="; ".join(problems))) from err
     _check_test(study, path)
     for name, cell in study.cells.items():
         _check_levels(study, cell.at, f"study.cells.{name}.at", path)
@@ -195,7 +197,7 @@ def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> li
     labels = list(dict.fromkeys(run.label for run in runs))
     for pattern in only:
         if not any(fnmatchcase(label, pattern) for label in labels):
-            raise PelError(Errors.E697.format(path=path, pattern=pattern, labels=", ".join(labels)))
+            raise PelError(StudyErrors.E697.format(path=path, pattern=pattern, labels=", ".join(labels)))
     return [run for run in runs if any(fnmatchcase(run.label, pattern) for pattern in only)]
 
 
@@ -230,24 +232,24 @@ def _check_test(study: StudySettings, path: Path) -> None:
     if study.worlds is None:
         if study.test is None:
             problem = "expected study.test or [study.worlds], got neither"
-            raise PelError(Errors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
         return
     conflicting = [f"study.{name}" for name in _OF_ONE_CORPUS if getattr(study, name)]
     if conflicting:
         problem = f"{', '.join(conflicting)} and [study.worlds] exclude each other"
-        raise PelError(Errors.E690.format(path=path, got=problem))
+        raise PelError(StudyErrors.E690.format(path=path, got=problem))
     names = [*study.worlds.train, *study.worlds.val, *study.worlds.test]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         problem = f"study.worlds names {', '.join(repeated)} more than once"
-        raise PelError(Errors.E690.format(path=path, got=problem))
+        raise PelError(StudyErrors.E690.format(path=path, got=problem))
 
 
 def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, path: Path) -> None:
     for factor, level in levels.items():
         if level not in study.factors.get(factor, {}):
             problem = f"{name} names no level of '{factor}'"
-            raise PelError(Errors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
 
 
 def _check_labels(study: StudySettings, known: set[str], path: Path) -> None:
@@ -258,7 +260,7 @@ def _check_labels(study: StudySettings, known: set[str], path: Path) -> None:
     for where, label in named:
         if label not in known:
             problem = f"{where} names '{label}', which is the label of no run"
-            raise PelError(Errors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
 
 
 def _check_names(overrides: Tree, path: Path) -> None:
@@ -269,7 +271,7 @@ def _check_names(overrides: Tree, path: Path) -> None:
         depth = _NAMED.get(keys[1], len(keys)) if keys[0] == "study" else len(keys)
         if len(keys) > depth and at(known, keys[:depth]) is None:
             problem = f"--{name} changes [{'.'.join(keys[:depth])}], which it does not have"
-            raise PelError(Errors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
 
 
 def _check_overrides(overrides: Tree, section: str, runs: list[StudyRun], path: Path) -> None:
@@ -277,7 +279,7 @@ def _check_overrides(overrides: Tree, section: str, runs: list[StudyRun], path: 
     for name, value in overrides.items():
         if name.startswith(f"{section}.") and not any(at(run.config, name.split(".")) == value for run in runs):
             problem = f"--{name} reaches no run, since [study.factors] sets this part. Override it there"
-            raise PelError(Errors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
 
 
 def at(tree: Any, keys: Sequence[str]) -> Any:

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.util import logger, machine_note, read_json, read_jsonl
 
+from ..errors import StudyErrors
 from .plan import StudyRun
 
 Facts = dict[str, Any]
@@ -93,7 +94,7 @@ def _named(run: StudyRun) -> Iterator[None]:
     try:
         yield
     except PelError as err:
-        raise PelError(Errors.E696.format(run=run.label, got=err)) from err
+        raise PelError(StudyErrors.E696.format(run=run.label, got=err)) from err
 
 
 def finished(folder: Path, settings: str | None, measured: str) -> Facts:
@@ -112,5 +113,5 @@ def finished(folder: Path, settings: str | None, measured: str) -> Facts:
     """
     metrics = read_metrics(folder)
     if metrics and settings is not None and metrics.get("study_fingerprint") != settings:
-        raise PelError(Errors.E691.format(path=folder))
+        raise PelError(StudyErrors.E691.format(path=folder))
     return metrics if metrics.get("measured_fingerprint") == measured else {}

@@ -5,10 +5,11 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.util import fingerprint
 
+from ..errors import StudyErrors
 from ..reports.sweep import SweepPoint, sweep_points
 from .plan import StudyRun, Tree, at, plan_study
 from .run import EVALUATION, read_metrics
@@ -41,7 +42,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[Swee
     if not swept:
         found = (_numbers(run.config.get(name, {}), f"{name}.") for run in runs for name in ("pel", "ranker"))
         known = sorted({name for names in found for name in names})
-        raise PelError(Errors.E692.format(setting=setting, path=config, known=", ".join(known)))
+        raise PelError(StudyErrors.E692.format(setting=setting, path=config, known=", ".join(known)))
     lines: dict[str, list[SweepPoint]] = {}
     for group in swept:
         done = [(value, folder / run.name / EVALUATION, metrics[run.name]) for value, run in group if metrics[run.name]]
@@ -49,7 +50,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[Swee
             names = [run.label for _, run in group if run.levels] or [group[0][1].label]
             lines[names[0]] = sweep_points(done)
     if not lines:
-        raise PelError(Errors.E693.format(path=config, folder=folder, setting=setting))
+        raise PelError(StudyErrors.E693.format(path=config, folder=folder, setting=setting))
     return lines
 
 

@@ -21,9 +21,9 @@ from spacy_pel.evaluation.metrics.nil import average_precision
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
-from spacy_pel.linking.nil.best_scores import best_scores
-from spacy_pel.linking.nil.pretrained import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
-from spacy_pel.linking.thresholds import even_threshold
+from spacy_pel.linking.nil.inputs import best_scores
+from spacy_pel.linking.nil.logistic import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
+from spacy_pel.linking.nil.thresholds import break_even_threshold
 from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger
 
@@ -252,8 +252,8 @@ def measure(sample: Sample, weights: Weights) -> dict[str, float]:
     """
     scores = LinearCombiner()(sample.table)
     nil_score = np.where(sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0)
-    best, _ = best_scores(sample.table, scores)
-    called, is_nil = nil_score > even_threshold(best), sample.is_nil
+    best = best_scores(sample.table, scores)
+    called, is_nil = nil_score > break_even_threshold(best), sample.is_nil
     hits = float((called & is_nil).sum())
     right = sample.is_right & ~is_nil
     return {

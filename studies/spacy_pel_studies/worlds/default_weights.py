@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_pel.corpora import read_corpus
+from spacy_pel.linking.calibration import collect
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, LinearCombiner, right_first
 from spacy_pel.linking.tables import join_tables, take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
@@ -89,7 +90,7 @@ def read_task(name: str, world: str, pipeline: Path, corpus: Path) -> WeightTask
     nlp, component_name, component = load_pipeline(pipeline)
     ask, documents = query_maker(nlp, name=component_name), list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]
-    found = component.linker.examples_of(queries, documents).linkable
+    found = collect(component.linker, queries, documents).linkable
     forms = [normalize_alias(surface) for surface in found.surfaces]
     numbers = np.unique(np.array(forms), return_inverse=True)[1]
     found.table.vectors = None

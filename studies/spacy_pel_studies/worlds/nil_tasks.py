@@ -71,7 +71,7 @@ class NilTask(NamedTuple):
             kb: of the world.
             generator: built from it.
         """
-        return generator.generate(kb, self.mentions, allowed=[self.allowed] * len(self.mentions), top_k=_DEPTH)
+        return generator.find_candidates(kb, self.mentions, allowed=[self.allowed] * len(self.mentions), top_k=_DEPTH)
 
 
 def draw_world(name: str, kb_path: Path, corpus: Path, *, n_mentions: int, n_entities: int, seed: int) -> NilWorld:

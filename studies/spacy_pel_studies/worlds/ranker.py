@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.candidates.evidence.name_features import candidate_table
+from spacy_pel.candidates.evidence.evidence import candidate_table
 from spacy_pel.candidates.generator_base import GeneratorBase
 from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.index import EntityIndex
@@ -39,7 +39,7 @@ class NearestEntities(GeneratorBase[Any]):
         """Set the encoder and the index to search with."""
         self.encoder, self.index = encoder, index
 
-    def generate(
+    def find_candidates(
         self,
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],

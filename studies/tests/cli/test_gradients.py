@@ -5,6 +5,8 @@ from cli.conftest import run
 
 from spacy_pel.util import write_jsonl
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def trainings(tmp_path):

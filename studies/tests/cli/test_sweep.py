@@ -5,6 +5,8 @@ from cli.conftest import run
 
 from spacy_pel.util import read_json, write_json, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def runs(tmp_path):

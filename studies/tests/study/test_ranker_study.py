@@ -23,6 +23,8 @@ from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.evaluation.run_folder import read_predictions, read_run
 from spacy_pel.types import Document, Mention
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["retriever"]
 CONFIGS = Path(__file__).parents[3] / "configs"
 STUDY = """

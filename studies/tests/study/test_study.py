@@ -21,6 +21,8 @@ from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.run_folder import read_predictions
 from spacy_pel.training.retriever.settings import resolve_settings
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[3] / "configs"
 
 STUDY = """

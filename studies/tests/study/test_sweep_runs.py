@@ -8,6 +8,8 @@ from training.conftest import CONFIG
 from spacy_pel.errors import PelError
 from spacy_pel.util import write_json
 
+pytestmark = pytest.mark.slow
+
 STUDY = """
 [study]
 test = "x"

@@ -13,6 +13,8 @@ from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Entity
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):

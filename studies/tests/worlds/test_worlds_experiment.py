@@ -19,6 +19,8 @@ from spacy_pel.types import Entity, MentionInText, RankingTask
 
 from .conftest import TINY
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -22,6 +22,8 @@ from spacy_pel.evaluation.run_folder import read_predictions
 
 from .conftest import TINY
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "study_worlds.cfg"
 SMALL = {

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 
 
 def gather(kb, *surfaces, documents=(), allowed=None):
     """One mention for each surface form."""
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
-    return gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
+    return find_candidates(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
 
 
 def marked(kb, table, names):

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence.derivations import derivations
-from spacy_pel.candidates.evidence.evidence import NAMED, gather_evidence
-from spacy_pel.candidates.evidence.name_features import candidate_table
+from spacy_pel.candidates.evidence.evidence import NAMED, candidate_table, find_candidates
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.types import Entity, MentionInText, RankedRows
@@ -112,14 +111,14 @@ def test_evidence_where_no_name_and_no_variant_is_the_form():
     kb.retire(["RETIRED"])
     surfaces = ["nuclear", "Hepatic", "nuclear division", "renal", "cardiac", "oesophageal", "heart"]
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     only_artery = np.arange(len(ENTITIES)) == kb.row("ARTERY")
     allowed = [None] * len(surfaces)
     for masks, expected in (
         (allowed, ["NUCLEUS", "LIVER", None, None, None, "OESOPHAGUS", None]),
         ([only_artery] * len(surfaces), [None] * len(surfaces)),
     ):
-        table = gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=masks)
+        table = find_candidates(kb, index, encoder.encode_names(surfaces), surfaces, allowed=masks)
         for place, (start, stop) in enumerate(zip(table.offsets[:-1], table.offsets[1:], strict=True)):
             marked = table.features["derivation"][start:stop] == 1
             ids = kb.ids_at(table.kb_rows[start:stop][marked])
@@ -132,8 +131,8 @@ def test_candidates_that_no_vector_finds():
     """A derivation is a candidate even where the index finds nothing like it, and is kept first."""
     kb = KnowledgeBase([*ENTITIES, *(Entity(f"R{i}", f"hepatic region {i}") for i in range(50))])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
-    table = gather_evidence(kb, index, encoder.encode_names(["hepatic"]), ["hepatic"], row_k=4, top_k=3)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    table = find_candidates(kb, index, encoder.encode_names(["hepatic"]), ["hepatic"], row_k=4, top_k=3)
     assert kb.ids_at(table.kb_rows[:1]) == ["LIVER"]
     assert LinearCombiner()(table).argmax() == 0
 
@@ -141,7 +140,14 @@ def test_candidates_that_no_vector_finds():
 def test_names_without_vectors():
     """Candidates of other generators have the feature, too."""
     kb = KnowledgeBase(ENTITIES)
-    rows = np.array([kb.row("ARTERY"), kb.row("LIVER")])
-    ranked = RankedRows(rows, np.array([0.9, 0.1], np.float32), np.array([0, 2]))
-    table = candidate_table(kb, ranked, [MentionInText("hepatic", 0, 7)])
-    assert [table.features[name].tolist() for name in NAMED] == [[0, 0], [0, 0], [0, 0], [0, 1]]
+    kb.add([Entity("CACL2", "calcium chloride")])
+    rows = np.array([kb.row(id_) for id_ in ("ARTERY", "LIVER", "CACL2", "PLURAL")])
+    for surface, expected in (
+        ("hepatic artery", [[1, 0, 0, 0], [0] * 4, [0] * 4, [0] * 4]),
+        ("CaCl2", [[0] * 4, [0, 0, 1, 0], [0] * 4, [0] * 4]),
+        ("heart", [[0] * 4, [0] * 4, [0, 0, 0, 1], [0] * 4]),
+        ("hepatic", [[0] * 4, [0] * 4, [0] * 4, [0, 1, 0, 0]]),
+    ):
+        ranked = RankedRows(rows, np.linspace(0.9, 0.1, 4, dtype=np.float32), np.array([0, 4]))
+        table = candidate_table(kb, ranked, [MentionInText(surface, 0, len(surface))])
+        assert [table.features[name].tolist() for name in NAMED] == expected, surface

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from rapidfuzz import fuzz
 
-from spacy_pel.candidates.evidence.evidence import FEATURES, gather_evidence
+from spacy_pel.candidates.evidence.evidence import FEATURES, find_candidates
 from spacy_pel.index import AliasPriors, EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.types import Entity, MentionInText
 from spacy_pel.util import normalize_alias
 
@@ -25,7 +25,7 @@ def count_surfaces(kb, documents):
 
 def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
     """One mention and one row at a time, from the definitions in ``FEATURES``."""
-    live = set(kb.live_rows.tolist())
+    live, stored = set(kb.live_rows.tolist()), index.vectors.vectors(0, len(index))
     tables = []
     for vector, surface, mask in zip(vectors, surfaces, masks, strict=True):
         usable = {row for row in live if mask is None or mask[row]}
@@ -34,7 +34,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
             entity = int(index.rows.kb_rows[row])
             if index.rows.live[row] and entity in usable:
                 kind = "mention" if index.rows.kinds[row] == 2 else "name"
-                cosines[kind].append((float(vector @ index.vectors._vectors[row]), entity))
+                cosines[kind].append((float(vector @ stored[row]), entity))
         near = {kind: sorted(pairs, reverse=True)[:row_k] for kind, pairs in cosines.items()}
         best, lowest = {}, {}
         for kind, pairs in near.items():
@@ -115,19 +115,20 @@ def make_queries(kb, documents, encoder):
 @pytest.mark.parametrize("filtered", [False, True])
 def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, documents, monkeypatch):
     monkeypatch.setattr("spacy_pel.candidates.evidence.evidence._BLOCK", 10)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds, documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=documents)
     counts = count_surfaces(kb, documents)
     changed = np.concatenate([kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])])
     index.add_entities(kb, encoder, changed)
     # no two rows alike, so that no tie decides what is found
-    noise = np.random.default_rng(2).normal(scale=0.01, size=index.vectors._vectors.shape)
-    index.vectors._vectors = (index.vectors._vectors + noise).astype(np.float32)
+    stored = index.vectors.vectors(0, len(index))
+    index.vectors.train(stored)
+    index.vectors.add(stored + np.random.default_rng(2).normal(scale=0.01, size=stored.shape).astype(np.float32))
     vectors, surfaces = make_queries(kb, documents, encoder)
     masks = [None] * len(surfaces)
     if filtered:
         choices = [None, kb.rows_with_types(["T0"]), kb.rows_with_types(["T1"]), np.zeros(kb.n_rows, bool)]
         masks = [choices[i % 4] for i in range(len(surfaces))]
-    table = gather_evidence(kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k)
+    table = find_candidates(kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k)
     expected = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
     assert len(table) == len(surfaces)
     assert tuple(table.features) == FEATURES
@@ -139,18 +140,10 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
         np.testing.assert_allclose(table.features[name], [values[name] for _, values in flat], atol=1e-5, err_msg=name)
 
 
-def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("card", "alias", "mention"), documents=documents)
-    table = gather_evidence(kb, index, encoder.encode_names(["common cold"]), ["common cold"], row_k=500)
-    rows = table.kb_rows.tolist()
-    assert len(rows) == len(set(rows)) == min(64, len(kb))
-    assert table.features["name"][rows.index(kb.row("C90"))] == pytest.approx(1.0, abs=1e-5)
-
-
 def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
     far = -encoder.encode_names(["cold"])  # the nearest rows are of other entities
-    table = gather_evidence(kb, index, far, ["Cold"], row_k=2, top_k=64)
+    table = find_candidates(kb, index, far, ["Cold"], row_k=2, top_k=64)
     rows = table.kb_rows.tolist()
     for id_ in ("C90", "C91", "C92"):
         place = rows.index(kb.row(id_))
@@ -160,21 +153,23 @@ def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, do
     assert len(annotated) > 3
     assert table.features["prior"].sum() == pytest.approx(1.0, abs=1e-5)
     # even when few may stay, those that the surface names do
-    few = gather_evidence(kb, index, far, ["Cold"], row_k=9, top_k=3)
+    few = find_candidates(kb, index, far, ["Cold"], row_k=9, top_k=3)
     assert ((few.features["exact"] > 0) | (few.features["prior"] > 0)).all()
 
 
 def test_no_mentions_and_no_candidates(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
-    table = gather_evidence(kb, index, encoder.encode_names([]), [])
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
+    table = find_candidates(kb, index, encoder.encode_names([]), [])
     assert len(table) == 0 and table.offsets.tolist() == [0]
     nothing = np.zeros(kb.n_rows, dtype=bool)
-    table = gather_evidence(kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing])
+    table = find_candidates(kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing])
     assert table.offsets.tolist() == [0, 0, 0]
     assert all(len(values) == 0 and values.dtype == np.float32 for values in table.features.values())
 
 
 def test_priors(tmp_path):
+    empty = AliasPriors.build([], np.empty(0, np.int64))
+    assert empty.counts(["cold"])[2].tolist() == [0, 0] and empty.total(np.array([3])).tolist() == [0]
     surfaces = ["Cold", "cold", "COLD", "flu", "cold-"]
     priors = AliasPriors.build(surfaces, np.array([5, 5, 2, 5, 9]))
     priors.to_disk(tmp_path)
@@ -184,11 +179,3 @@ def test_priors(tmp_path):
         assert dict(zip(kb_rows[:3].tolist(), counts[:3].tolist(), strict=True)) == {2: 1, 5: 2, 9: 1}
         assert (kb_rows[3], counts[3]) == (5, 1)
         assert part.total(np.array([2, 5, 7, 9, 100])).tolist() == [1, 3, 0, 1, 0]
-
-
-def test_priors_of_nothing(tmp_path):
-    AliasPriors.build([], np.empty(0, np.int64)).to_disk(tmp_path)
-    priors = AliasPriors.from_disk(tmp_path)
-    kb_rows, counts, offsets = priors.counts(["cold"])
-    assert len(kb_rows) == len(counts) == 0 and offsets.tolist() == [0, 0]
-    assert priors.total(np.array([3])).tolist() == [0]

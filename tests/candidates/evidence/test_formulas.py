@@ -6,12 +6,10 @@ import pytest
 from spacy_pel.candidates.evidence import chemicals
 from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.candidates.evidence.formulas import formula_names
-from spacy_pel.candidates.evidence.name_features import candidate_table
-from spacy_pel.candidates.evidence.surface_forms import SurfaceForms
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.linking.nil.inputs import summarize, summary_names
-from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
+from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import normalize_alias
 
 from .gathering import gather, marked
@@ -135,6 +133,7 @@ def test_what_is_no_formula_has_no_name(written):
         ("NO2", ("nitrogen dioxide",)),
         ("NO2-", ("nitrite", "nitrite ion", "nitrite anion")),
         ("Zn", ("zinc atom", "zinc")),
+        ("O(2-)", ("oxide", "oxide ion", "oxide anion")),
     ],
 )
 def test_the_preferred_name_comes_first(written, names):
@@ -152,18 +151,10 @@ def test_names_are_in_normal_form():
     assert all(name == normalize_alias(name) for name in names)
 
 
-def test_a_charge_in_brackets_is_that_of_an_atom():
-    assert formula_names("O(2-)") == ("oxide", "oxide ion", "oxide anion")
-    assert formula_names("O2(-)")[0] == formula_names("O2-")[0] == "superoxide"
-
-
-def test_no_symbol_has_two_entries():
-    tables = (chemicals.MOLECULES, chemicals.SHORTHANDS, chemicals.AMINO_ACIDS)
-    assert len(chemicals.KNOWN) == sum(map(len, tables))
-    assert chemicals.NO_FORMULAS.isdisjoint(chemicals.KNOWN)
-
-
 def test_every_charge_of_a_table_belongs_to_an_element():
+    for section in ("elements", "valences", "charges", "anions", "molecules", "shorthands", "amino_acids"):
+        symbols = chemicals._WORDS[section][::2]
+        assert len(set(symbols)) == len(symbols), section
     assert set(chemicals.VALENCES) - {"NH4"} <= set(chemicals.ELEMENTS)
     assert all(int(symbol[-1]) in chemicals.VALENCES[symbol[:-1]] for symbol in chemicals.CHARGED)
     assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
@@ -193,13 +184,8 @@ def test_a_formula_finds_the_first_of_its_names_or_a_variant_of_it(kb):
     ]
 
 
-def test_capitals_count_for_formulas_alone(kb):
-    assert named(kb, "CO", "Co", "co", "CO") == [{"formula": ["CO"]}, {"formula": ["COBALT"]}, {}, {"formula": ["CO"]}]
-    assert SurfaceForms.of(["CO", "Co", "co", "CO"]).distinct == ["co", "co", "co"]
-
-
-def test_a_name_of_the_knowledge_base_is_no_formula(kb):
-    assert named(kb, "KCl", "HCT") == [{"exact": ["KCL"]}, {"exact": ["HYDROCHLOROTHIAZIDE"]}]
+def test_capitals_count_for_formulas_and_names_come_before_them(kb):
+    assert named(kb, "CO", "Co", "co", "KCl") == [{"formula": ["CO"]}, {"formula": ["COBALT"]}, {}, {"exact": ["KCL"]}]
 
 
 def test_retired_and_excluded_entities_are_not_found(kb):
@@ -208,18 +194,6 @@ def test_retired_and_excluded_entities_are_not_found(kb):
     mask = np.ones(kb.n_rows, dtype=np.bool_)
     mask[kb.row("ETHANOL")] = False
     assert named(kb, "NaCl", "EtOH", allowed=[None, mask]) == [{}, {}]
-
-
-def test_generators_of_names_give_the_same_evidence(kb):
-    rows = np.array([kb.row("CALCIUM"), kb.row("CACL2")])
-    ranked = RankedRows(rows, np.array([0.9, 0.1], np.float32), np.array([0, 2]))
-    table = candidate_table(kb, ranked, [MentionInText("CaCl2", 0, 5)])
-    assert {name: table.features[name].tolist() for name in NAMED} == {
-        "exact": [0, 0],
-        "formula": [0, 1],
-        "variant": [0, 0],
-        "derivation": [0, 0],
-    }
 
 
 def first(kb, table, combiner):

@@ -10,8 +10,8 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Indel
 
 from spacy_pel.candidates.evidence import spelling as module
+from spacy_pel.candidates.evidence.evidence import SurfaceForms
 from spacy_pel.candidates.evidence.spelling import SpellingCache, compare_names, spelling
-from spacy_pel.candidates.evidence.surface_forms import SurfaceForms
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import CandidateTable, Entity
 from spacy_pel.util import normalize_alias
@@ -59,7 +59,8 @@ def all_names_compared(kb, surfaces):
 
 
 def spelled(kb, surfaces):
-    return spelling(kb, SurfaceForms.of(surfaces), table_of(kb, len(surfaces)))
+    forms = SurfaceForms.of(surfaces)
+    return spelling(kb, forms.distinct, forms.which, table_of(kb, len(surfaces)))
 
 
 def test_equals_comparing_every_name(kb, surfaces):
@@ -149,5 +150,5 @@ def test_threads_share_the_cache(kb, surfaces, monkeypatch):
 
 def test_nothing_to_compare(kb):
     assert compare_names(kb, ["a"], np.zeros(0, np.int64), np.zeros(0, np.int64)).shape == (2, 0)
-    empty = spelling(kb, SurfaceForms.of(["a"]), CandidateTable(np.zeros(0, np.int64), np.zeros(2, int), {}))
+    empty = spelling(kb, ["a"], np.zeros(1, np.int64), CandidateTable(np.zeros(0, np.int64), np.zeros(2, int), {}))
     assert [len(values) for values in empty.values()] == [0, 0]

@@ -5,7 +5,7 @@ A new one is tested by being registered; a setting without a default needs a lin
 
 import pytest
 
-from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.corpora import read_corpus, to_record, write_corpus
 from spacy_pel.corpora.policy import without_overlaps
 from spacy_pel.corpora.preprocessing import Preprocessor, original_id, original_span, preprocess, restored
 from spacy_pel.errors import PelError
@@ -18,16 +18,7 @@ TEXT = (
     "İzmir: Spinal and bulbar muscular atrophy (SBMA) is caused by the androgen receptor (AR). "
     "SBMA is slow. Nothing is said here. AR-V7 binds AR genes in SBMA; The End"
 )
-SURFACES = [
-    "İzmir",
-    "Spinal and bulbar muscular atrophy",
-    "atrophy",
-    "SBMA",
-    "androgen receptor",
-    "AR",
-    "AR-V7",
-    "AR genes",
-]
+SURFACES = "İzmir|Spinal and bulbar muscular atrophy|atrophy|SBMA|androgen receptor|AR|AR-V7|AR genes".split("|")
 
 
 def document(text=TEXT, surfaces=SURFACES, id="d1"):
@@ -182,8 +173,6 @@ def test_meta_that_is_not_ours(given):
 
 
 def test_restored_lines(tmp_path):
-    from spacy_pel.corpora import to_record
-
     source = document()
     made = list(preprocess([source], [make(name) for name in ("expandabbreviations", "lowercase", "sentencewindows")]))
     records = [to_record(one) for one in made]
@@ -203,8 +192,6 @@ def test_restored_lines(tmp_path):
 
 
 def test_another_text_of_the_same_length(tmp_path):
-    from spacy_pel.corpora import to_record
-
     source = document()
     other = Document("d1", source.text.replace("slow", "fast"), source.mentions)
     for steps in (["lowercase"], ["lowercase", "sentencewindows"], []):
@@ -215,8 +202,6 @@ def test_another_text_of_the_same_length(tmp_path):
 
 
 def test_windows_that_come_apart(tmp_path):
-    from spacy_pel.corpora import to_record
-
     sources = {name: Document(name, TEXT, document().mentions) for name in ("a", "b")}
     records = [to_record(one) for one in preprocess(sources.values(), [make("sentencewindows")])]
     assert [one["id"] for one in restored(records, sources, tmp_path)] == ["a", "b"]

@@ -48,14 +48,6 @@ def test_pubtator_bad_lines_are_named(tmp_path, line):
         list(PubtatorCorpus()([path]))
 
 
-def test_pubtator_without_blank_lines_or_abstract(tmp_path):
-    path = tmp_path / "dense.txt"
-    path.write_text("1|t|One\r\n1\t0\t3\tOne\tX\tA\r\n2|t|Two\r\n2|a|| is a bar\r\n", encoding="utf8")
-    documents = list(PubtatorCorpus()([path]))
-    assert [(document.id, document.text) for document in documents] == [("1", "One"), ("2", "Two | is a bar")]
-    assert documents[0].mentions == [Mention(0, 3, "X", ("A",))]
-
-
 def test_st21pv_reads_like_text():
     document = next(iter(St21pvCorpus()([FIXTURES / "st21pv" / "tiny.jsonl"])))
     assert document.text == (
@@ -66,17 +58,16 @@ def test_st21pv_reads_like_text():
 
 
 @pytest.mark.parametrize(
-    "record",
+    "sentences",
     [
-        {"pmid": "1"},
-        {"pmid": "1", "sentences": [{"tokens": ["a"], "mentions": [{"start": 0, "end": 2}]}]},
-        {"pmid": "1", "sentences": [{"tokens": ["a"], "mentions": [{"start": 5, "end": 6, "text": "a"}]}]},
-        {"pmid": "1", "sentences": ["a b"]},
+        None,
+        ["a b"],
+        *([{"tokens": ["a"], "mentions": [one]}] for one in ({"start": 0, "end": 2}, {"start": 5, "end": 6})),
     ],
 )
-def test_st21pv_bad_records_are_named(tmp_path, record):
+def test_st21pv_bad_records_are_named(tmp_path, sentences):
     path = tmp_path / "bad.jsonl"
-    path.write_text(json.dumps(record), encoding="utf8")
+    path.write_text(json.dumps({"pmid": "1", "sentences": sentences}), encoding="utf8")
     with pytest.raises(PelError, match=r"PEL-E203.*bad\.jsonl, line 1"):
         list(St21pvCorpus()([path]))
 
@@ -169,11 +160,8 @@ def test_bioc_json_sentences_that_overlap_are_moved():
 
 
 def test_bioc_json_lines_and_id_key(tmp_path):
-    annotation = {
-        "infons": {"identifier": "A", "NCBI Gene": "B", "type": "Gene"},
-        "text": "p53",
-        "locations": [{"offset": 0, "length": 3}],
-    }
+    infons = {"identifier": "A", "NCBI Gene": "B", "type": "Gene"}
+    annotation = {"infons": infons, "text": "p53", "locations": [{"offset": 0, "length": 3}]}
     record = {"id": 1, "passages": [{"offset": 0, "text": "p53 acts", "annotations": [annotation]}]}
     path = tmp_path / "lines.json"
     path.write_text(f"{json.dumps(record)}\n{json.dumps({**record, 'id': 2})}\n", encoding="utf8")
@@ -205,11 +193,8 @@ def test_docbin_unlabelled_is_not_nil(tmp_path):
     spacy = pytest.importorskip("spacy")
     nlp = spacy.blank("en")
     doc = nlp("Fever and rash and pain")
-    doc.ents = [
-        doc.char_span(0, 5, label="X", kb_id="C1"),
-        doc.char_span(10, 14, label="X", kb_id="NIL"),
-        doc.char_span(19, 23, label="X"),
-    ]
+    places = ((0, 5, "C1"), (10, 14, "NIL"), (19, 23, ""))
+    doc.ents = [doc.char_span(start, end, label="X", kb_id=kb_id) for start, end, kb_id in places]
     doc.spans["sc"] = [doc.char_span(0, 14, label="Y", kb_id="C2")]
     path = tmp_path / "a.spacy"
     spacy.tokens.DocBin(docs=[doc], store_user_data=True).to_disk(path)
@@ -221,27 +206,6 @@ def test_docbin_unlabelled_is_not_nil(tmp_path):
     assert [mention.ids for mention in document.mentions] == [("C1",), (), ()]
     [document] = DocbinCorpus(spans_key="sc")([path])
     assert document.mentions == [Mention(0, 14, "Y", ("C2",))]
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"text": "no id"},
-        {"id": "1"},
-        {"id": "1", "text": "abc", "mentions": [{"start": 0}]},
-        {"id": "1", "text": "abc", "mentions": [{"start": "a", "end": 2}]},
-        {"id": "1", "text": "abc", "mentions": [{"start": 0, "end": 1, "ids": "C1"}]},
-        {"id": "1", "text": "abc", "mentions": [{"start": 0, "end": 4}]},
-        {"id": "1", "text": "abc", "mentions": [{"start": 2, "end": 1}]},
-        {"id": "1", "text": "abc", "mentions": [{"start": 0, "end": 2, "text": "bc"}]},
-        {"id": "1", "text": "abc", "mentions": {"start": 0}},
-    ],
-)
-def test_jsonl_bad_documents_are_named(tmp_path, record):
-    path = tmp_path / "bad.jsonl"
-    path.write_text("\n" + json.dumps(record) + "\n", encoding="utf8")
-    with pytest.raises(PelError, match=r"bad\.jsonl, line 2"):
-        list(read_corpus(path))
 
 
 def test_jsonl_needs_only_the_contract(tmp_path):

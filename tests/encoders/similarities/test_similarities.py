@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities import Similarity, TokenVectors, take
@@ -15,7 +15,6 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
@@ -111,7 +110,8 @@ def test_contract_says_what_it_is(similarity):
     assert isinstance(similarity, Similarity)
     make = registry.pel_similarities.get(similarity.registered_name)
     assert type(make(**similarity.settings)) is type(similarity)
-    assert similarity.metric in ("inner_product", "euclidean")
+    with pytest.raises(PelError, match="pel_similarities.*float"):
+        BiEncoder(similarity=1.0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
@@ -215,22 +215,6 @@ def make(name, **settings):
     return encoder
 
 
-def test_the_cosine_is_no_setting_of_its_own(tiny_bert):
-    plain = make(tiny_bert)
-    assert "similarity" not in plain.settings
-    assert make(tiny_bert, similarity=Cosine()).fingerprint == plain.fingerprint
-    fingerprints = {make(tiny_bert, similarity=s).fingerprint for s in (None, DotProduct(), Euclidean())}
-    assert len(fingerprints) == 3
-
-
-def test_unscaled_vectors(tiny_bert):
-    unit, raw = make(tiny_bert), make(tiny_bert, similarity=DotProduct())
-    vectors, expected = raw.encode_mentions(MENTIONS), unit.encode_mentions(MENTIONS)
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert (np.abs(norms - 1) > 0.1).all()
-    np.testing.assert_allclose(vectors / norms, expected, atol=1e-6)
-
-
 def test_saved_with_the_model(tiny_bert, tmp_path):
     encoder = make(tiny_bert, similarity=DotProduct())
     encoder.to_disk(tmp_path / "model")
@@ -241,33 +225,17 @@ def test_saved_with_the_model(tiny_bert, tmp_path):
     assert isinstance(loaded.from_disk(tmp_path / "cosine").similarity, Cosine), "replaces the current one"
 
 
-def test_no_similarity():
-    with pytest.raises(PelError, match="pel_similarities.*float"):
-        BiEncoder(similarity=1.0)
-
-
-def test_the_index_finds_dot_products(tiny_bert):
-    encoder, kb = make(tiny_bert, similarity=DotProduct()), KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("alias",))
-    mentions, names = encoder.encode_mentions(MENTIONS), [e.canonical_name for e in ENTITIES]
-    scores, rows = index.search_rows(mentions, 3)
-    expected = DotProduct()(torch.from_numpy(mentions), torch.from_numpy(encoder.encode_names(names)))
-    order = expected.argsort(dim=1, descending=True)
-    assert index.kb_rows[rows].tolist() == order.tolist()
-    np.testing.assert_allclose(scores, expected.gather(1, order).numpy(), rtol=1e-5)
-
-
 def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
     encoder = make(tiny_bert, similarity=DotProduct())
     with torch.no_grad():  # dot products in the thousands
         encoder.tower("mention").transformer.encoder.layer[-1].output.LayerNorm.weight *= 20
     entities = [Entity(f"X{i}", f"thing {i}") for i in range(20)] + [Entity("C1", "zyx", ("fever",))]
     kb = KnowledgeBase(entities)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("card",))
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("card",))
     vectors = encoder.encode_mentions(MENTIONS[1:])
-    scores, rows = index.search_rows(vectors, 21)
-    assert np.ptp(scores) > 4 and kb.row("C1") != index.kb_rows[rows[0, 0]]
-    table = gather_evidence(kb, index, vectors, ["fever"], top_k=3)
+    scores, rows = index.search_entities(vectors, 21)
+    assert np.ptp(scores) > 4 and kb.row("C1") != rows[0, 0]
+    table = find_candidates(kb, index, vectors, ["fever"], top_k=3)
     assert table.kb_rows[0] == kb.row("C1")
 
 
@@ -276,9 +244,9 @@ def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
     encoder = make(tiny_bert, similarity=Euclidean())
     document = Document("d", MENTIONS[0].text, [Mention(17, 23, "", ("C2",))])
     kb = KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=("alias", "mention"), documents=[document])
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("alias", "mention"), documents=[document])
     assert encoder.width == index.width == 36
-    scores, rows = index.search_rows(encoder.encode_mentions(MENTIONS), len(index))
+    scores, rows = index.vectors.search(encoder.encode_mentions(MENTIONS), len(index))
     mentions = encoder.represent_mentions(MENTIONS).vectors
     is_mention = index.rows.mask(("mention",), None)
     for own, score, found in zip(mentions, scores, rows, strict=True):
@@ -287,5 +255,5 @@ def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
     assert is_mention[rows[0, 0]], "its own row is nearest, at a distance of 0"
     names = encoder.encode_names([entity.canonical_name for entity in ENTITIES])[:, :32]
     expected = -np.linalg.norm(mentions[1] - names, axis=1)
-    _, rows = index.search_rows(encoder.encode_mentions(MENTIONS), 3, kinds=("alias",))
-    assert index.kb_rows[rows[1]].tolist() == (-expected).argsort().tolist()
+    _, kb_rows = index.search_entities(encoder.encode_mentions(MENTIONS), 3, kinds=("alias",))
+    assert kb_rows[1].tolist() == (-expected).argsort().tolist()

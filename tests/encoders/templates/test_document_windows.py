@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from spacy_pel.encoders.templates import DocumentWindows, MentionWindows
-from spacy_pel.encoders.templates.document_windows import window_starts
-from spacy_pel.encoders.templates.ragged_writer import MentionWriter
+from spacy_pel.encoders.templates.mention_templates import window_starts
+from spacy_pel.encoders.templates.ragged_writer import RaggedWriter
 from spacy_pel.errors import PelError
 from spacy_pel.types import MentionInText
 
@@ -87,6 +87,10 @@ def test_a_mention_is_its_own_pieces_in_odd_texts(tokenizer, text):
     spans = [(start, end) for start in range(len(text) + 1) for end in range(start, len(text) + 1)]
     tokens = DocumentWindows(max_length=128).tokenize(tokenizer, [MentionInText(text, *span) for span in spans])
     assert len(tokens.windows) == 1
+    read = tokenizer.convert_ids_to_tokens(tokens[0].tolist())
+    assert (
+        [piece for piece in read if piece in tokenizer.all_special_tokens] == [read[0], read[-1]] == ["[CLS]", "[SEP]"]
+    )
     for number, (start, end) in enumerate(spans):
         own = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
         _, first, last = tokens.spans[number]
@@ -94,14 +98,6 @@ def test_a_mention_is_its_own_pieces_in_odd_texts(tokenizer, text):
             assert tokens[number][first:last].tolist() == [ids[i] for i in own]
         else:  # a mention without pieces is the whole window
             assert (first, last) == (0, len(ids) + 2)
-
-
-def test_special_tokens_are_the_frame_only(tokenizer):
-    text = ODD[3]
-    tokens = DocumentWindows().tokenize(tokenizer, [MentionInText(text, 0, 3)])
-    read = tokenizer.convert_ids_to_tokens(tokens[0].tolist())
-    assert [piece for piece in read if piece in tokenizer.all_special_tokens] == ["[CLS]", "[SEP]"]
-    assert (read[0], read[-1]) == ("[CLS]", "[SEP]")
 
 
 def test_mentions_of_a_text_share_windows_whatever_else_is_read(tokenizer):
@@ -136,7 +132,7 @@ def test_taken_and_joined_mentions_keep_their_pieces(tokenizer, tmp_path):
     assert sorted(groups.values.tolist()) == list(range(len(joined)))
     for window in range(len(joined.windows)):
         assert (joined.spans[groups[window], 0] == window).all()
-    with MentionWriter(tmp_path / "mentions") as writer:
+    with RaggedWriter(tmp_path / "mentions") as writer:
         writer.append(tokens)
         writer.append(taken)
     spans = np.load(tmp_path / "mentions" / "spans.npy")

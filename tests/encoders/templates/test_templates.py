@@ -36,17 +36,17 @@ def test_mention_is_marked_in_its_context(tokenizer):
 
 
 def test_context_is_cut_evenly(tokenizer):
-    # 12 pieces: 4 special, 2 of the mention, 3 on each side
+    # 12 pieces: 4 special, 2 of the mention, 3 on each side; an odd piece of room goes to the right
     read = read_mention(tokenizer, WORDS, "heart attack", WORDS, 12)
     assert read == [
         *("[CLS]", "pain", "left", "right", "[M_s]", "heart", "attack", "[M_e]"),
         *("the", "a", "of", "[SEP]"),
     ]
-
-
-def test_an_odd_piece_of_room_goes_to_the_right(tokenizer):
     read = read_mention(tokenizer, WORDS, "heart", WORDS, 12)
     assert read == [*("[CLS]", "pain", "left", "right", "[M_s]", "heart", "[M_e]"), *("the", "a", "of", "in", "[SEP]")]
+    tokens = MarkedContext().tokenize(tokenizer, [MentionInText("", 0, 0), MentionInText("a  of", 2, 3)])
+    assert words(tokenizer, tokens, 0) == ["[CLS]", "[M_s]", "[M_e]", "[SEP]"]
+    assert words(tokenizer, tokens, 1) == ["[CLS]", "a", "[M_s]", "[M_e]", "of", "[SEP]"]
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, 8), (8, 1), (0, 8), (8, 0)])
@@ -78,45 +78,45 @@ def test_special_tokens_written_in_a_text_are_only_text(tokenizer):
     assert [piece for piece in read if piece in tokenizer.all_special_tokens] == [*("[CLS]", "[M_s]", "[M_e]", "[SEP]")]
 
 
-def test_empty_mention_and_empty_text(tokenizer):
-    tokens = MarkedContext().tokenize(tokenizer, [MentionInText("", 0, 0), MentionInText("a  of", 2, 3)])
-    assert words(tokenizer, tokens, 0) == ["[CLS]", "[M_s]", "[M_e]", "[SEP]"]
-    assert words(tokenizer, tokens, 1) == ["[CLS]", "a", "[M_s]", "[M_e]", "of", "[SEP]"]
+# -- cards --------------------------------------------------------------------------------------
+
+HEART = Entity("C1", "heart attack", ("pain", "heart attack", "left pain", "fever"), ("a", "of"), "pain in the heart")
+UNDEFINED = Entity("C1", "heart attack", ("heart attack", "pain", "left pain", "fever"), ("a",))
+LONG = Entity("C1", "fever", ("left pain", "right pain"), ("a",), "pain " * 5000)
 
 
-# -- entity card ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("template", "settings", "entity", "expected"),
+    [
+        (EntityCard, {}, HEART, "heart attack [SEP] a , of [SEP] pain in the heart"),
+        (EntityCard, {"max_synonyms": 2}, UNDEFINED, "heart attack [SEP] a [SEP] pain ; left pain"),
+        (EntityCard, {}, Entity("C1", "fever"), "fever"),
+        (EntityCard, {}, Entity("C1", "fever", (), (), "pain"), "fever [SEP] pain"),
+        (EntityCard, {"max_synonyms": 0}, Entity("C1", "fever", ("pain",)), "fever"),
+        (EntityCard, {"max_length": 8}, LONG, "fever [SEP] a [SEP] pain pain"),
+        (GeneralCard, {}, HEART, "heart attack [ENT] pain in the heart"),
+        (GeneralCard, {}, Entity("C1", "fever", ("pain",), ("a",)), "fever"),
+        (GeneralCard, {"max_length": 8}, LONG, "fever [ENT] pain pain pain pain"),
+        (SynonymCard, {}, HEART, "a , of [SEP] heart attack [SEP] pain [SEP] left pain [SEP] fever"),
+        (SynonymCard, {"max_synonyms": 2}, HEART, "a , of [SEP] heart attack [SEP] pain"),
+        (SynonymCard, {}, Entity("C1", "fever"), "fever"),
+        (SynonymCard, {"max_length": 8}, LONG, "a [SEP] fever [SEP] left pain"),
+    ],
+)
+def test_cards(tokenizer, template, settings, entity, expected):
+    tokens = template(**settings).tokenize(tokenizer, [entity])
+    assert words(tokenizer, tokens) == ["[CLS]", *expected.split(), "[SEP]"]
 
 
-def read_card(tokenizer, entity, **settings):
-    return words(tokenizer, EntityCard(**settings).tokenize(tokenizer, [entity]))
+def test_a_marker_written_in_a_page_is_only_text(tokenizer):
+    entity = Entity("C1", "fever [ENT]", (), (), "[SEP] pain [ENT]")
+    read = words(tokenizer, GeneralCard().tokenize(tokenizer, [entity]))
+    assert [piece for piece in read if piece in tokenizer.all_special_tokens] == ["[CLS]", "[ENT]", "[SEP]"]
 
 
-def test_card_of_an_entity_with_everything(tokenizer):
-    entity = Entity("C1", "heart attack", ("pain",), ("a", "of"), "pain in the left heart")
-    assert read_card(tokenizer, entity) == [
-        *("[CLS]", "heart", "attack", "[SEP]", "a", ",", "of", "[SEP]"),
-        *("pain", "in", "the", "left", "heart", "[SEP]"),
-    ]
-
-
-def test_synonyms_stand_for_a_missing_definition(tokenizer):
-    entity = Entity("C1", "heart attack", ("heart attack", "pain", "left pain", "fever"), ("a",))
-    assert read_card(tokenizer, entity, max_synonyms=2) == [
-        *("[CLS]", "heart", "attack", "[SEP]", "a", "[SEP]", "pain", ";", "left", "pain", "[SEP]")
-    ]
-
-
-def test_an_empty_part_has_no_separator(tokenizer):
-    assert read_card(tokenizer, Entity("C1", "fever")) == ["[CLS]", "fever", "[SEP]"]
-    assert read_card(tokenizer, Entity("C1", "fever", (), (), "pain")) == [
-        *("[CLS]", "fever", "[SEP]", "pain", "[SEP]")
-    ]
-    assert read_card(tokenizer, Entity("C1", "fever", ("pain",)), max_synonyms=0) == [*("[CLS]", "fever", "[SEP]")]
-
-
-def test_a_long_card_is_cut_at_its_end(tokenizer):
-    read = read_card(tokenizer, Entity("C1", "fever", (), ("a",), "pain " * 5000), max_length=8)
-    assert read == ["[CLS]", "fever", "[SEP]", "a", "[SEP]", "pain", "pain", "[SEP]"]
+def test_a_card_without_names_is_refused():
+    with pytest.raises(PelError, match="max_synonyms"):
+        SynonymCard(max_synonyms=0)
 
 
 def test_names(tokenizer):
@@ -124,62 +124,6 @@ def test_names(tokenizer):
     assert words(tokenizer, tokens, 0) == ["[CLS]", "heart", "attack", "[SEP]"]
     assert words(tokenizer, tokens, 1) == ["[CLS]", "[SEP]"]
     assert words(tokenizer, tokens, 2) == ["[CLS]", *["pain"] * 6, "[SEP]"]
-
-
-# -- general card -----------------------------------------------------------------------------
-
-
-def read_general(tokenizer, entity, **settings):
-    return words(tokenizer, GeneralCard(**settings).tokenize(tokenizer, [entity]))
-
-
-def test_general_card(tokenizer):
-    entity = Entity("C1", "heart attack", ("pain",), ("a", "of"), "pain in the left heart")
-    assert read_general(tokenizer, entity) == [
-        *("[CLS]", "heart", "attack", "[ENT]", "pain", "in", "the", "left", "heart", "[SEP]")
-    ]
-    assert read_general(tokenizer, Entity("C1", "fever", ("pain",), ("a",))) == ["[CLS]", "fever", "[SEP]"]
-
-
-def test_general_card_is_cut_at_its_end(tokenizer):
-    read = read_general(tokenizer, Entity("C1", "fever", (), (), "pain " * 5000), max_length=8)
-    assert read == ["[CLS]", "fever", "[ENT]", "pain", "pain", "pain", "pain", "[SEP]"]
-
-
-def test_a_marker_written_in_a_page_is_only_text(tokenizer):
-    read = read_general(tokenizer, Entity("C1", "fever [ENT]", (), (), "[SEP] pain [ENT]"))
-    assert [piece for piece in read if piece in tokenizer.all_special_tokens] == ["[CLS]", "[ENT]", "[SEP]"]
-
-
-def test_general_names(tokenizer):
-    tokens = GeneralCard(max_length=8).tokenize_names(tokenizer, ["heart attack", "pain " * 20])
-    assert words(tokenizer, tokens, 0) == ["[CLS]", "heart", "attack", "[SEP]"]
-    assert words(tokenizer, tokens, 1) == ["[CLS]", *["pain"] * 6, "[SEP]"]
-
-
-# -- synonym card -----------------------------------------------------------------------------
-
-
-def read_synonyms(tokenizer, entity, **settings):
-    return words(tokenizer, SynonymCard(**settings).tokenize(tokenizer, [entity]))
-
-
-def test_synonym_card(tokenizer):
-    entity = Entity("C1", "heart attack", ("pain", "heart attack", "fever"), ("a", "of"), "the left kidney")
-    assert read_synonyms(tokenizer, entity) == [
-        *("[CLS]", "a", ",", "of", "[SEP]", "heart", "attack", "[SEP]", "pain", "[SEP]", "fever", "[SEP]")
-    ]
-    assert read_synonyms(tokenizer, entity, max_synonyms=2)[-3:] == ["[SEP]", "pain", "[SEP]"]
-    assert read_synonyms(tokenizer, Entity("C1", "fever")) == ["[CLS]", "fever", "[SEP]"]
-    with pytest.raises(PelError, match="max_synonyms"):
-        SynonymCard(max_synonyms=0)
-
-
-def test_synonym_card_is_cut_at_its_end(tokenizer):
-    entity = Entity("C1", "heart", ("left pain", "right pain"), ("a",))
-    assert read_synonyms(tokenizer, entity, max_length=8) == [
-        *("[CLS]", "a", "[SEP]", "heart", "[SEP]", "left", "pain", "[SEP]")
-    ]
 
 
 # -- in an encoder ------------------------------------------------------------------------------

@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from spacy_pel.evaluation import Prediction
 from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
 
-
-def prediction(doc, rank, gold=True):
-    candidates = [(f"X{place}", 1.0) for place in range(1, 65)]
-    if rank:
-        candidates[rank - 1] = ("G", 1.0)
-    return Prediction(doc, 0, 1, "a", "", ["G"] if gold else [], "", candidates)
+from ..conftest import predicted
 
 
 def group(*ranks_by_document):
-    return GroupOutcomes.of([prediction(f"d{n}", rank) for n, ranks in enumerate(ranks_by_document) for rank in ranks])
+    return GroupOutcomes.of(
+        [
+            predicted(["G"], None, "", doc=f"d{n}", rank=rank)
+            for n, ranks in enumerate(ranks_by_document)
+            for rank in ranks
+        ]
+    )
 
 
 def test_by_hand():
@@ -31,7 +31,7 @@ def test_by_hand():
 
 
 def test_mentions_without_gold_are_left_out():
-    outcomes = GroupOutcomes.of([prediction("a", 1), prediction("a", 1, gold=False)])
+    outcomes = GroupOutcomes.of([predicted(["G"], None, doc="a", rank=1), predicted([], None, doc="a")])
     assert outcomes.documents == ["a"] and outcomes.rank.tolist() == [1]
 
 
@@ -65,9 +65,3 @@ def test_intervals_equal_a_slow_transcription():
         low, high = np.percentile(shares[name], [2.5, 97.5])
         assert metrics["groups"][name]["recall@2_low"] == pytest.approx(low)
         assert metrics["groups"][name]["recall@2_high"] == pytest.approx(high)
-
-
-def test_the_same_seed_gives_the_same():
-    table = GroupTable({"A": group([1, 2], [1, 0], [0, 1])})
-    assert group_metrics(table, n_samples=50, seed=1) == group_metrics(table, n_samples=50, seed=1)
-    assert group_metrics(table, n_samples=50, seed=1) != group_metrics(table, n_samples=50, seed=2)

@@ -41,8 +41,3 @@ def test_chi_square_from_25_on():
 def test_runs_that_never_differ():
     for counts in ((5, 0, 0, 5), (0, 0, 0, 0), (0, 30, 30, 0), (0, 3, 3, 0)):
         assert outcome(*counts).p_value == 1.0
-
-
-def test_swapping_the_runs_changes_nothing_but_the_counts():
-    for only_a, only_b in ((3, 9), (40, 20)):
-        assert outcome(1, only_a, only_b, 1).p_value == outcome(1, only_b, only_a, 1).p_value

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from spacy_pel.evaluation import Outcomes, Prediction, compute_metrics
+from spacy_pel.evaluation import Outcomes, compute_metrics
 from spacy_pel.evaluation.metrics.recall import recall_all_at
 from spacy_pel.evaluation.metrics.reliability import reliability_curve, reliability_metrics
 from spacy_pel.evaluation.report.figure import save_figure
 from spacy_pel.evaluation.report.plots import reliability_figure
+
+from ..conftest import predicted
 
 
 def test_curve_by_hand():
@@ -50,12 +52,8 @@ def test_calibrated_numbers_have_a_small_error():
     assert reliability_metrics(scores**3, truth)["nil_ece"] == pytest.approx(0.25, abs=0.01)  # E|x - x^3|
 
 
-def nil(score, is_nil, *, called=False, rank=0, doc="d"):
-    candidates = [(f"X{place}", 1.0) for place in range(1, 65)]
-    if rank:
-        candidates[rank - 1] = ("gold", 1.0)
-    chosen = "NIL" if called else candidates[0][0]
-    return Prediction(doc, 0, 1, "x", "", [] if is_nil else ["gold"], chosen, candidates, score)
+def nil(score, is_nil, *, called=False, rank=0):
+    return predicted([] if is_nil else ["gold"], None, "NIL" if called else None, nil=score, rank=rank)
 
 
 def test_recall_over_all_classes_by_hand():
@@ -79,7 +77,7 @@ def test_recall_over_all_classes_by_hand():
 
 
 def test_no_mention_of_a_kind_gives_null():
-    seen = Prediction("d", 0, 1, "x", "", ["A"], "A", [("A", 1.0)], 0.1, seen=True)
+    seen = predicted(["A"], "A", nil=0.1, seen=True)
     metrics = compute_metrics(Outcomes.of([seen]), n_samples=5)
     assert (metrics["accuracy_seen"], metrics["n_unseen"]) == (1.0, 0)
     assert [metrics[f"accuracy_unseen{end}"] for end in ("", "_low", "_high")] == [None] * 3

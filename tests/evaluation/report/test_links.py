@@ -12,18 +12,9 @@ TEXT = "A cold & a <script>alert(1)</script> zebra."
 
 
 def record(start, end, kb_id, candidates, nil_score=0.25, probability=0.7):
-    return {
-        "start": start,
-        "end": end,
-        "text": TEXT[start:end],
-        "label": "ENTITY",
-        "kb_id": kb_id,
-        "name": NAMES.get(kb_id),
-        "score": candidates[0][1] if candidates else None,
-        "nil_score": nil_score,
-        "probability": probability,
-        "candidates": candidates,
-    }
+    mention = dict(start=start, end=end, text=TEXT[start:end], label="ENTITY", kb_id=kb_id, name=NAMES.get(kb_id))
+    score = candidates[0][1] if candidates else None
+    return {**mention, "score": score, "nil_score": nil_score, "probability": probability, "candidates": candidates}
 
 
 MENTIONS = [

@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-from spacy_pel.evaluation import Outcomes, Prediction, compute_metrics
+from spacy_pel.evaluation import Outcomes, compute_metrics
 from spacy_pel.evaluation.report.plots import inline_figures, plot_run
 from spacy_pel.evaluation.run_folder import Run
 
+from ..conftest import predicted
+
 
 def run(*nil_scores, nil=True, ks=(1, 4, 64), path=Path("run")):
-    made = []
-    for i, score in enumerate(nil_scores):
-        gold = [] if nil and i % 2 else ["A"]
-        made.append(Prediction(f"d{i}", 0, 1, "x", "", gold, "A", [("A", 1.0)], score))
-    outcomes = Outcomes.of(made)
+    golds = [[] if nil and i % 2 else ["A"] for i in range(len(nil_scores))]
+    outcomes = Outcomes.of(predicted(golds[i], "A", doc=f"d{i}", nil=score) for i, score in enumerate(nil_scores))
     return Run(path, compute_metrics(outcomes, ks=ks, n_samples=5), outcomes, [], [])
 
 

@@ -4,10 +4,10 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from spacy_pel.kb.readers.mesh_xml import read_mesh_xml
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.mesh_kb import MeshKB
-from spacy_pel.kb.readers.mesh_xml import read_mesh_xml
 from spacy_pel.kb.readers.reader_base import Place
 
 MESH = Path(__file__).parents[2] / "fixtures" / "kb" / "mesh"

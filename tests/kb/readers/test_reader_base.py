@@ -4,14 +4,14 @@ import json
 import re
 
 import pytest
+from spacy_pel.kb.readers.from_reader import build_from_reader
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.csv_kb import CsvKB
-from spacy_pel.kb.readers.from_reader import build_from_reader
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
-from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES, ST21PV_TYPES, with_descendants
+from spacy_pel.kb.readers.umls_types import ST21PV_TYPES, semantic_types, with_descendants
 from spacy_pel.types import Entity
 
 
@@ -331,11 +331,11 @@ def test_medic_ids_and_names(write):
 
 
 def test_semantic_network():
-    assert len(SEMANTIC_TYPES) == 133 and len({t.tree_number for t in SEMANTIC_TYPES.values()}) == 133
-    for tui, (tree_number, _) in SEMANTIC_TYPES.items():
+    assert len(semantic_types()) == 133 and len({t.tree_number for t in semantic_types().values()}) == 133
+    for tui, (tree_number, _) in semantic_types().items():
         parent = tree_number.rpartition(".")[0] or tree_number[:-1]
         assert all(len(step) == 1 for step in tree_number[1:].split(".") if step), tui
-        assert not parent or parent in {t.tree_number for t in SEMANTIC_TYPES.values()}, tui
+        assert not parent or parent in {t.tree_number for t in semantic_types().values()}, tui
     assert with_descendants(["T047"]) == {"T047", "T048", "T191"}
     assert len(ST21PV_TYPES) == 21
     wide = with_descendants(ST21PV_TYPES)

@@ -72,7 +72,7 @@ def test_source_and_redirects(name):
 def test_the_command_line_can_make_it(name):
     # its settings are checked by their annotations, and not every annotation can be checked
     made = make_reader("pel_kb_readers", name, {"types": ["T047"], "id_prefix": "C"})
-    assert made.types == {"T047"} and made.id_prefix == "C"
+    assert made.wanted_types == {"T047"} and made.id_prefix == "C"
 
 
 def test_again_and_strict_give_the_same(name):

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from spacy_pel.kb.readers.from_reader import build_from_reader
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.readers.from_reader import build_from_reader
 from spacy_pel.kb.readers.zeshel_kb import ZeshelKB
 
 PAGES = [

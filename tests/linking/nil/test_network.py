@@ -66,21 +66,6 @@ def test_a_saved_state_gives_the_same_answers(fitted):
     np.testing.assert_allclose(other(table, scores), 1 - scores.reshape(-1, 2).max(axis=1), atol=1e-6)
 
 
-def test_a_state_may_lack_newer_inputs(fitted):
-    table, scores, _ = by_kind(200, 3)
-    older, zeroed = fitted.state(), fitted.state()
-    last = older["columns"].index("best_partial")
-    for rows in ("columns", "mean", "scale"):
-        older[rows].pop(last)
-    for saved, zero in zip(older["networks"], zeroed["networks"], strict=True):
-        saved["hidden_weights"].pop(last)
-        zero["hidden_weights"][last] = [0.0] * 16
-    models = NetworkNil(), NetworkNil()
-    models[0].load_state(older)
-    models[1].load_state(zeroed)
-    np.testing.assert_array_equal(models[0](table, scores), models[1](table, scores))
-
-
 def test_what_it_refuses(fitted):
     table, scores, is_nil = by_kind(100, 4)
     with pytest.raises(PelError, match="E610"):

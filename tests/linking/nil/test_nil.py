@@ -8,7 +8,7 @@ import pytest
 from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.nil import average_precision
-from spacy_pel.linking.nil import LogisticNil, best_f1_threshold
+from spacy_pel.linking.nil import LogisticNil, best_f1_threshold, precision_threshold
 from spacy_pel.linking.nil.inputs import summarize, summary_names
 from spacy_pel.types import CandidateTable
 
@@ -75,21 +75,6 @@ def test_logistic_needs_both_kinds():
 def test_logistic_refuses_a_foreign_state():
     with pytest.raises(PelError, match="E611"):
         LogisticNil().load_state({"columns": ["height"], "weights": [1.0]})
-
-
-def test_logistic_takes_a_state_that_lacks_newer_columns():
-    table, scores, is_nil = labelled(np.random.default_rng(2))
-    model = LogisticNil()
-    model.fit(table, scores, is_nil)
-    state = model.state()
-    for name in ("mean", "scale", "weights"):
-        state[name] = state[name][:-1]
-    assert state["columns"].pop() == "best_partial"
-    older, zeroed = LogisticNil(), model.state()
-    older.load_state(state)
-    zeroed["weights"][-1] = 0.0
-    model.load_state(zeroed)
-    np.testing.assert_array_equal(older(table, scores), model(table, scores))
 
 
 def with_vectors(n, seed):
@@ -168,3 +153,39 @@ def test_threshold_may_call_all_nil_and_splits_neighbours():
     assert (np.asarray([low, high]) > threshold).tolist() == [False, True]
     with pytest.raises(PelError, match="E610"):
         best_f1_threshold(np.asarray([0.1], dtype=np.float32), np.asarray([False]))
+
+
+def test_precision_threshold_by_hand():
+    scores = np.asarray([0.9, 0.8, 0.7, 0.6, 0.4, 0.1], dtype=np.float32)
+    is_nil = np.asarray([True, False, True, True, False, False])
+    # precision going down: 1, 1/2, 2/3, 3/4, 3/5, 1/2
+    assert precision_threshold(scores, is_nil, precision=0.75) == pytest.approx(0.5)
+    assert precision_threshold(scores, is_nil, precision=0.7) == pytest.approx(0.5)  # 2/3 does not matter
+    assert precision_threshold(scores, is_nil, precision=0.76) == pytest.approx(0.85)
+    assert precision_threshold(scores, is_nil, precision=1.0) == pytest.approx(0.85)
+    assert precision_threshold(scores, is_nil, precision=0.5) < 0.1
+
+
+def test_precision_threshold_equals_brute_force():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        scores = (rng.integers(0, 12, 40) / 11).astype(np.float32)  # many equal scores
+        is_nil = rng.random(40) < 0.5
+        grid = np.append(-0.05, (np.arange(11) + 0.5) / 11)
+        reached = [t for t in grid if (c := scores > t).any() and (c & is_nil).sum() / c.sum() >= 0.6]
+        if not reached:
+            with pytest.raises(PelError, match="E614"):
+                precision_threshold(scores, is_nil, precision=0.6)
+            continue
+        found = precision_threshold(scores, is_nil, precision=0.6)
+        assert ((scores > found) == (scores > reached[0])).all()
+
+
+def test_precision_out_of_reach_names_the_best():
+    scores = np.asarray([0.9, 0.5], dtype=np.float32)
+    with pytest.raises(PelError, match="E614.*0.9.*best is 0.500"):
+        precision_threshold(scores, np.asarray([False, True]), precision=0.9)
+    with pytest.raises(PelError, match="E613"):
+        precision_threshold(scores, np.asarray([False, True]), precision=1.5)
+    with pytest.raises(PelError, match="E610"):
+        precision_threshold(scores, np.asarray([False, False]), precision=0.5)

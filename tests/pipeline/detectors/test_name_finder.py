@@ -13,6 +13,8 @@ from spacy_pel.types import Entity
 
 from ..conftest import NAME
 
+pytestmark = pytest.mark.slow
+
 TEXT = "A HEART ATTACK, mi or MI, then aspirin and velmoparin."
 
 

@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 CONFIG = Path(__file__).parents[3] / "configs" / "tiny.cfg"
 FILE = '''
 from torch import nn

@@ -12,6 +12,8 @@ from spacy_pel.registry import registry
 from spacy_pel.training.ranker.recipe import recipe_of
 from spacy_pel.training.ranker.settings import RankerSettings
 
+pytestmark = pytest.mark.slow
+
 FILE = '''
 import json
 from dataclasses import dataclass

@@ -27,6 +27,8 @@ from spacy_pel.types import Document, Entity, Mention
 from ..conftest import metrics
 from .conftest import CUES, NAMES, accuracies, linker_of, with_values
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
 ANCHORS = sorted(registry.parts("pel_anchors").values())

@@ -7,15 +7,15 @@ import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.ensemble import EnsembleCandidates
-from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.corpora.preprocessing import original_id
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import EncodedQuery, Linker, MentionQuery
+from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
@@ -43,7 +43,7 @@ def make_documents(n=24):
 
 def build(documents, kinds=("alias", "mention"), most=None):
     return EntityIndex.build(
-        KB, ENCODER, index=BruteForce(), kinds=kinds, documents=documents, max_mentions_per_entity=most
+        KB, ENCODER, index=FaissFlat(), kinds=kinds, documents=documents, max_mentions_per_entity=most
     )
 
 
@@ -59,7 +59,7 @@ def test_equals_an_index_built_without_them(kinds):
     left_out = documents[3:9]
     part = LeaveOut(KB, build(documents, kinds), documents).without({d.id for d in left_out} | {"nobody"})
     rest = build([d for d in documents if d not in left_out], kinds)
-    same(gather_evidence(KB, part, *_asked(left_out)), gather_evidence(KB, rest, *_asked(left_out)))
+    same(find_candidates(KB, part, *_asked(left_out)), find_candidates(KB, rest, *_asked(left_out)))
 
 
 def _asked(documents):
@@ -71,7 +71,7 @@ def test_nothing_left_out_is_the_index_itself():
     documents = make_documents()
     index = build(documents)
     part = LeaveOut(KB, index, documents).without([])
-    same(gather_evidence(KB, part, *_asked(documents[:4])), gather_evidence(KB, index, *_asked(documents[:4])))
+    same(find_candidates(KB, part, *_asked(documents[:4])), find_candidates(KB, index, *_asked(documents[:4])))
 
 
 def test_mentions_of_an_entity_that_were_cut_to_a_few():
@@ -166,7 +166,7 @@ def test_the_parts_of_a_document_are_one():
     assert sorted(np.unique(few.document, return_counts=True)[1].tolist()) == [3, 3]
     leave_out = LeaveOut(KB, linker.index, documents)
     part, rest = leave_out.without(["d3"]), build([d for d in documents if original_id(d) != "d3"])
-    same(gather_evidence(KB, part, *_asked(documents)), gather_evidence(KB, rest, *_asked(documents)))
+    same(find_candidates(KB, part, *_asked(documents)), find_candidates(KB, rest, *_asked(documents)))
 
 
 def test_candidates_are_found_once(linker, tmp_path, monkeypatch):
@@ -182,7 +182,7 @@ def test_candidates_are_found_once(linker, tmp_path, monkeypatch):
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # other mentions
     fewer = read(linker, documents, limit=4)
     vectors = linker.encoder.encode_mentions([query.in_text for query in fewer.queries])
-    encoded = [EncodedQuery(*query, vector) for query, vector in zip(fewer.queries, vectors, strict=True)]
+    encoded = [query._replace(vector=vector) for query, vector in zip(fewer.queries, vectors, strict=True)]
     given = replace(fewer, queries=encoded)
     cached_candidates(path, linker, given, n=2)  # other vectors
     linker.combiner.weights["name"] += 1

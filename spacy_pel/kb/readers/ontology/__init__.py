@@ -1,6 +1,5 @@
 from .formats import FORMATS, read_terms
-from .sssom import read_sssom
-from .table import read_table
+from .tables import read_sssom, read_table
 from .term import Term, clean_text
 
 __all__ = ["FORMATS", "Term", "clean_text", "read_sssom", "read_table", "read_terms"]

@@ -3,55 +3,17 @@
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from ....errors import Errors, PelError, quoted
-from ....util import read_json
+from ....errors import quoted
 from ....util.files import READ_ERRORS, ending_of, open_bytes
-from .functional import read_functional
-from .ncit import read_ncit_table
+from ....util.place import unexpected
+from .json_terms import read_term_json
 from .obo import read_obo
-from .obograph import terms_of_graphs
-from .oncotree import terms_of_oncotree
 from .owl import Triple, terms_of_triples
+from .owl_text import read_functional, read_turtle
 from .owl_xml import read_owl_xml
+from .tables import read_ncit_table
 from .term import Term
-from .term_list import terms_of_list
-from .turtle import read_turtle
-
-
-def read_term_json(path: Path) -> Iterator[Term]:
-    """Read an OBO graph, a compact list of terms or OncoTree's tree, distinguished by their shape.
-
-    Args:
-        path: the file, plain or gzipped.
-
-    Yields:
-        In file order.
-
-    Raises:
-        PelError: if the JSON has none of these shapes.
-    """
-    data = read_json(path)
-    try:
-        yield from _reader_of(data)(data)
-    except (KeyError, TypeError, AttributeError, RecursionError) as err:
-        raise PelError(
-            Errors.E002.format(
-                expected='an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} '
-                "or OncoTree's tree",
-                path=path,
-                got=f"{quoted(data)} ({type(err).__name__}: {err})",
-                todo="Check the file.",
-            )
-        ) from err
-
-
-def _reader_of(data: Any) -> Callable[[Any], Iterator[Term]]:
-    if isinstance(data, list):
-        return terms_of_list
-    return terms_of_graphs if "graphs" in data else terms_of_oncotree
-
 
 # how each OWL syntax begins, after blanks and comments: a name in .owl does not say which it is
 _SYNTAXES: tuple[tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (
@@ -89,14 +51,9 @@ def read_owl(path: Path) -> Iterator[Term]:
         if pattern.match(start, begin.end() if begin else 0):
             yield from terms_of_triples(read(path))
             return
-    raise PelError(
-        Errors.E002.format(
-            expected="OWL in RDF/XML, OWL/XML, functional syntax or Turtle",
-            path=path,
-            got=quoted(start[:40].decode("utf8", errors="replace")),
-            todo="Convert it, e.g. with: robot convert -i FILE -o FILE.obo",
-        )
-    )
+    got = quoted(start[:40].decode("utf8", errors="replace"))
+    todo = "Convert it, e.g. with: robot convert -i FILE -o FILE.obo"
+    raise unexpected(path, "OWL in RDF/XML, OWL/XML, functional syntax or Turtle", got, todo)
 
 
 FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {
@@ -120,15 +77,8 @@ def read_terms(path: Path) -> Iterator[Term]:
     Raises:
         PelError: for an unknown ending and for a damaged file.
     """
-    path = Path(path)
     ending = ending_of(path)
     if ending not in FORMATS:
-        raise PelError(
-            Errors.E002.format(
-                expected=f"an ontology file ({', '.join(FORMATS)}, each also with .gz)",
-                path=path,
-                got=f"a name that ends in {ending!r}",
-                todo="Rename or convert the file.",
-            )
-        )
+        expected = f"an ontology file ({', '.join(FORMATS)}, each also with .gz)"
+        raise unexpected(path, expected, f"a name that ends in {ending!r}", "Rename or convert the file.")
     yield from FORMATS[ending](path)

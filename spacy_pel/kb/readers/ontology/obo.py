@@ -9,10 +9,11 @@ term and ignores the rest.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from ....errors import Errors, PelError
 from ....util import read_lines
+from ....util.place import Place, unexpected
 from .term import Term
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
@@ -42,13 +43,17 @@ def read_obo(path: Path) -> Iterator[Term]:
     Raises:
         PelError: at a stanza without an id and at a file without any stanza; names the line.
     """
-    namespace, version, term, stanza, start, seen = "", "", None, "", 0, False
-    for number, raw in _joined(read_lines(path)):
+    namespace, version, term, stanza, start = "", "", None, "", 0
+    for number, raw in chain(_joined(read_lines(path)), [(0, "[End]")]):
         line = raw.strip()
         if _STANZA.match(line):
             if stanza == "[Term]":
-                yield _checked(term, path, start)
-            term, stanza, start, seen = None, line.partition("]")[0] + "]", number, True
+                if term is None:
+                    raise unexpected(Place(path, start), "a [Term] with an id", "no id")
+                yield term
+            if not stanza and not number:
+                raise unexpected(path, "an OBO file", "a file without stanzas")
+            term, stanza, start = None, line.partition("]")[0] + "]", number
             continue
         tag, colon, value = line.partition(":")
         if not colon or line.startswith("!"):
@@ -64,37 +69,19 @@ def read_obo(path: Path) -> Iterator[Term]:
                 term = Term(id=_bare(value), namespace=namespace, version=version, line=start)
             elif term is not None:
                 _take(term, tag, value)
-    if stanza == "[Term]":
-        yield _checked(term, path, start)
-    if not seen:
-        raise PelError(
-            Errors.E002.format(expected="an OBO file", path=path, got="a file without stanzas", todo="Check the file.")
-        )
 
 
 def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Lines; those that end in a backslash go on in the next."""
     start = 0
     parts: list[str] = []
-    for number, line in lines:
+    for number, line in chain(lines, [(0, "")]):
         start = start if parts else number
         if line.endswith("\\") and _CONTINUED.search(line):
             parts.append(line[:-1])
             continue
         yield start, "".join([*parts, line])
         parts = []
-    if parts:
-        yield start, "".join(parts)
-
-
-def _checked(term: Term | None, path: Path, line: int) -> Term:
-    if term is None:
-        raise PelError(
-            Errors.E002.format(
-                expected="a [Term] with an id", path=f"{path}, line {line}", got="no id", todo="Fix the stanza."
-            )
-        )
-    return term
 
 
 def _take(term: Term, tag: str, value: str) -> None:
@@ -116,10 +103,8 @@ def _take(term: Term, tag: str, value: str) -> None:
         term.namespace = _bare(value)
     elif tag == "is_obsolete":
         term.obsolete = value.lower().startswith("true")
-    elif tag == "replaced_by":
-        term.replaced_by.append(_bare(value))
-    elif tag == "consider":
-        term.consider.append(_bare(value))
+    elif tag in ("replaced_by", "consider"):
+        getattr(term, tag).append(_bare(value))
     elif tag == "alt_id":
         term.alt_ids.append(_bare(value))
 
@@ -132,12 +117,11 @@ def _quoted(value: str) -> "tuple[str, str]":
 
 
 def unescape(text: str) -> str:
-    return _ESCAPED.sub(_unescaped, text) if "\\" in text else text
+    def unescaped(match: "re.Match[str]") -> str:
+        escape = match[1]
+        return chr(int(escape[1:], 16)) if len(escape) > 1 else _ESCAPES.get(escape, escape)
 
-
-def _unescaped(match: "re.Match[str]") -> str:
-    escape = match[1]
-    return chr(int(escape[1:], 16)) if len(escape) > 1 else _ESCAPES.get(escape, escape)
+    return _ESCAPED.sub(unescaped, text) if "\\" in text else text
 
 
 def _bare(value: str) -> str:

@@ -46,29 +46,17 @@ _CLASSES = {CLASS, *_iris("owl:DeprecatedClass", "skos:Concept")}
 _NAMES = _iris("ncit:P108", "rdfs:label", "skos:prefLabel")
 _DEFINITIONS = _iris("obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97", "NIFRID:birnlexDefinition")
 _IDS = _iris("oboInOwl:id", "skos:notation")
-_SYNONYMS = {
-    **dict.fromkeys(
-        _iris(
-            "skos:altLabel",
-            "NIFRID:synonym",
-            "NIFRID:acronym",
-            "NIFRID:abbrev",
-            "oboInOwl:hasExactSynonym",
-            "efo:alternative_term",
-            "obo:IAO_0000118",
-            "ncit:P90",
-        ),
-        "exact",
-    ),
-    **{_iris(f"oboInOwl:has{scope.title()}Synonym")[0]: scope for scope in ("related", "narrow", "broad")},
-}
+_EXACT = (
+    "skos:altLabel NIFRID:synonym NIFRID:acronym NIFRID:abbrev oboInOwl:hasExactSynonym efo:alternative_term "
+    "obo:IAO_0000118 ncit:P90"
+)
+_SYNONYMS = dict.fromkeys(_iris(*_EXACT.split()), "exact")
+_SYNONYMS.update((_iris(f"oboInOwl:has{scope.title()}Synonym")[0], scope) for scope in ("related", "narrow", "broad"))
 _XREFS = _iris("oboInOwl:hasDbXref")
 _CUIS = _iris("ncit:P207", "umls:cui", "NIFRID:UmlsCui", "NIFRID:umls_ID")
 _KINDS = _iris("ncit:P106", "umls:tui")
-_DEPRECATED_CLASS = _iris("owl:DeprecatedClass")[0]
-_DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID = _iris(
-    "owl:deprecated", "ncit:P310", "obo:IAO_0100001", "oboInOwl:consider", "oboInOwl:hasAlternativeId"
-)
+_DEPRECATED_CLASS, _DEPRECATED, _STATUS = _iris("owl:DeprecatedClass", "owl:deprecated", "ncit:P310")
+_REPLACED_BY, _CONSIDER, _ALT_ID = _iris("obo:IAO_0100001", "oboInOwl:consider", "oboInOwl:hasAlternativeId")
 _NAMESPACE, _DEFAULT = _iris("oboInOwl:hasOBONamespace", "oboInOwl:default-namespace")
 VERSION_INFO, VERSION_IRI = _iris("owl:versionInfo", "owl:versionIRI")
 NCIT_RETIRED = {"Retired_Concept", "Obsolete_Concept"}

@@ -11,8 +11,8 @@ from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from ....util.files import raw_blocks
-from ..reader_base import Place
-from ..xml_elements import read_elements
+from ....util.place import Place
+from ....util.xml_elements import read_elements
 from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of
 
 _RDF, _OWL, _XML = (

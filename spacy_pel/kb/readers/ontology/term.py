@@ -1,10 +1,11 @@
 """A term of an ontology, before it has an id in the knowledge base."""
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
-from ..references import unescape
+from ..repair import unescape
 
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
 _BLANKS = re.compile(r"\s+")
@@ -25,8 +26,8 @@ class Term:
         namespace: the ontology's name or the term's branch of it.
         types: semantic types; empty if the ontology has none.
         obsolete: no longer in use.
-        replaced_by: the ids to use instead.
-        consider: ids that may be used instead.
+        replaced_by: the ids to use instead; the first one is the successor.
+        consider: ids that may be used instead, none of them for sure.
         alt_ids: retired ids that mean this term.
         version: the ontology's release; "" if the file does not say.
         line: where the term begins in its file; 0 for formats without meaningful lines.
@@ -45,41 +46,40 @@ class Term:
     alt_ids: list[str] = field(default_factory=list)
     version: str = ""
     line: int = 0
-    _known: dict[str, tuple[set[Any], int]] | None = field(default=None, init=False, repr=False, compare=False)
 
-    @property
-    def successor(self) -> str | None:
-        """The id to use instead; ``consider`` only suggests ids to look at."""
-        return next(iter(self.replaced_by), None)
+    def names(self, scopes: Collection[str]) -> list[str]:
+        """The label and the synonyms of these scopes."""
+        return [self.name, *(text for text, scope in self.synonyms if scope in scopes)]
 
-    def absorb(self, other: "Term") -> None:
-        """Add what another file says about the same term; existing values take precedence.
+    @classmethod
+    def merged(cls, terms: Sequence["Term"]) -> "Term":
+        """What several files or lines say about one term: the first name, definition and namespace, and all values
+        of lists. Other names become exact synonyms."""
+        first = terms[0]
+        if len(terms) == 1:
+            return first
+        name = next((term.name for term in terms if term.name), "")
+        synonyms = list(first.synonyms)
+        for term in terms[1:]:
+            synonyms += [(term.name, "exact")] if term.name not in ("", name) else []
+            synonyms += term.synonyms
+        return replace(
+            first,
+            name=name,
+            synonyms=list(dict.fromkeys(synonyms)),
+            definition=next((term.definition for term in terms if term.definition), None),
+            namespace=next((term.namespace for term in terms if term.namespace), ""),
+            obsolete=any(term.obsolete for term in terms),
+            xrefs=_joined(term.xrefs for term in terms),
+            types=_joined(term.types for term in terms),
+            replaced_by=_joined(term.replaced_by for term in terms),
+            consider=_joined(term.consider for term in terms),
+            alt_ids=_joined(term.alt_ids for term in terms),
+        )
 
-        Another file's name for the term becomes an exact synonym.
-        """
-        self.name = self.name or other.name
-        if other.name not in ("", self.name):
-            self.synonyms.append((other.name, "exact"))
-        self.definition = self.definition or other.definition
-        self.namespace = self.namespace or other.namespace
-        self.obsolete = self.obsolete or other.obsolete
-        for key in ("synonyms", "xrefs", "types", "replaced_by", "consider", "alt_ids"):
-            self._extend(key, getattr(other, key))
 
-    def _extend(self, key: str, new: list[Any]) -> None:
-        """Add the values that a list lacks. What it has is kept as a set too: a term on many lines would take
-        time by the square of them."""
-        if not new:
-            return
-        if self._known is None:
-            self._known = {}
-        values: list[Any] = getattr(self, key)
-        known, n = self._known.get(key, (set(), 0))
-        known.update(values[n:])  # added since the last time
-        missing = [value for value in new if value not in known]
-        known.update(missing)
-        values += missing
-        self._known[key] = known, len(values)
+def _joined(lists: Iterable[list[str]]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def clean_text(text: str) -> str:

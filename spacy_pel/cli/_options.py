@@ -1,0 +1,54 @@
+"""How commands declare arguments and options, and those that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument of a command, e.g. ``OUT``."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
+    """An option with a value. Names are given if they are not those of the parameter; settings are typer's."""
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
+
+
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
+
+
+# -- arguments
+Pipeline = Annotated[Path, argument("PIPELINE", "The pipeline folder.")]
+Model = Annotated[Path, argument("MODEL", "A model folder, e.g. training/model-best, or a pipeline, for its encoder.")]
+KB = Annotated[Path, argument("KB", "The KB folder.")]
+KBOrPipeline = Annotated[Path, argument("KB", "The folder of a KB or of a pipeline.")]
+OldKB = Annotated[Path, argument("OLD", "The old KB, or a pipeline with it.")]
+CurrentKB = Annotated[Path, argument("NEW", "The new KB, or a pipeline with it.")]
+Corpus = Annotated[Path, argument("CORPUS.jsonl", "The annotated corpus (JSON lines).")]
+Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
+NewPipeline = Annotated[Path, argument("OUT", "The pipeline folder to write.")]
+NewKB = Annotated[Path, argument("OUT", "The KB folder to write; an existing KB is replaced.")]
+NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
+NewIndex = Annotated[Path, argument("OUT", "The index folder to write.")]
+
+# -- options
+Settings = Annotated[
+    list[str] | None, option("NAME=VALUE", "A setting of the reader or engine, as JSON or text (repeatable).", "--set")
+]
+TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
+GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
+Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
+Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
+Seed = Annotated[int, option("N", "Random seed.")]
+TrainingCorpora = Annotated[
+    list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")
+]
+KBForTypes = Annotated[Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.")]
+Backend = Annotated[str | None, option("NAME", "Inference backend, e.g. torchbackend or openvinobackend.")]
+Codes = Annotated[str | None, option("NAME", "Precision of the rows: fp32, fp16, int8, or with faissivf pq.")]
+Pca = Annotated[int | None, option("N", "Width after a PCA rotation. Default: no PCA.", min=1)]
+RowBytes = Annotated[int | None, option("N", "Bytes per row (pq). Default: a quarter of the width.", min=1)]

@@ -1,0 +1,110 @@
+"""The commands of the group ``corpus``: statistics, folds, and the way back from preprocessing."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..errors import Errors, PelError
+from ._app import corpus_cli
+from ._options import Corpus, KBForTypes, Seed, argument, option
+from ._output import JSON, emit, first_rows, key_values, message
+
+
+@corpus_cli.command("info")
+def corpus_info(
+    corpus: Corpus,
+    output: Annotated[Path, option("FOLDER", "Folder for corpus.json and mentions.png, .svg.")],
+    kb: KBForTypes = None,
+    as_json: bool = JSON,
+) -> None:
+    """Count mentions, entities, NIL, ambiguous surface forms and types, and plot the mentions per entity.
+
+    Example: spacy-pel corpus info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
+    """
+    from ..corpora import read_corpus
+    from ..evaluation.report.corpus_facts import corpus_facts, plot_spread
+    from ..util import write_json
+    from ._kb import open_kb
+
+    facts = {"corpus": str(corpus), **corpus_facts(read_corpus(corpus), open_kb(kb) if kb else None)}
+    if not facts["mentions"]:
+        raise PelError(Errors.E620)
+    write_json(output / "corpus.json", facts)
+    plot_spread(facts, output / "mentions.png", output / "mentions.svg")
+    message(f"Wrote {output}")
+    emit(facts, as_json=as_json, text=_text)
+
+
+def _text(facts: dict[str, Any]) -> str:
+    rows: dict[str, Any] = {}
+    for key, value in facts.items():
+        name = key.replace("_", " ")
+        if isinstance(value, (int, float)):
+            rows[name] = f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f}%"
+        elif key.startswith("mentions_per_entity") and value:
+            total = sum(value.values())
+            mean = sum(int(size) * count for size, count in value.items()) / total
+            rows[name] = f"{mean:.2f} on average; exactly 1 in {100 * value.get('1', 0) / total:.1f}%"
+    return key_values({**rows, **first_rows("label", facts["labels"]), **first_rows("type", facts.get("types", {}))})
+
+
+@corpus_cli.command("folds")
+def corpus_folds(
+    corpus: Corpus,
+    output: Annotated[Path, argument("OUT", "The folder to write; existing files are replaced.")],
+    n: Annotated[int, option("N", "Number of folds.", "--n", min=2)] = 10,
+    as_json: bool = JSON,
+) -> None:
+    """Split a corpus into folds by a hash of the ids.
+
+    The first fold is OUT/fold_0.jsonl, and the other folds together are OUT/without_0.jsonl, and so on.
+
+    Build a KB, an index and a pipeline from each without_N.jsonl, and pass that pipeline with fold_N.jsonl to
+    calibrate --fold. With 10 folds, fold_0 is what convert --dev-share 0.1 splits off.
+
+    Example: spacy-pel corpus folds corpus/train.jsonl corpus/folds --n 5
+    """
+    from ..corpora import read_corpus, write_corpus
+    from ..corpora.preprocessing import original_id
+    from ..corpora.split import folds
+
+    documents = list(read_corpus(corpus))
+    sizes = []
+    for number, ids in enumerate(folds(documents, n)):
+        fold = [document for document in documents if original_id(document) in ids]
+        others = [document for document in documents if original_id(document) not in ids]
+        sizes.append(write_corpus(output / f"fold_{number}.jsonl", fold))
+        write_corpus(output / f"without_{number}.jsonl", others)
+    result: dict[str, Any] = {"output": str(output), "folds": n, "documents": sizes}
+    emit(result, as_json=as_json, text=key_values)
+
+
+@corpus_cli.command("restore")
+def corpus_restore(
+    source: Annotated[
+        Path,
+        argument("INPUT", "The preprocessed corpus, or a result on it: a folder of `evaluate`, or a file of `link`."),
+    ],
+    output: Annotated[Path, argument("OUT", "The folder or .jsonl file to write.")],
+    corpus: Annotated[
+        Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the corpus before preprocessing.")
+    ],
+    seed: Seed = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Map the mentions of a preprocessed corpus back to the original texts.
+
+    Example: spacy-pel corpus restore metrics/expanded metrics/restored --corpus corpus/dev_expanded.jsonl
+    """
+    from ..corpora import read_corpus, read_links
+    from ..corpora.preprocessing import restored
+    from ..evaluation.restore import restore_run
+    from ..util import write_jsonl
+
+    result: dict[str, Any] = {"output": str(output)}
+    if source.is_dir():
+        metrics = restore_run(source, read_corpus(corpus), output, corpus=corpus, seed=seed)
+        result.update(mentions=metrics["n"], documents=metrics["n_documents"])
+    else:
+        originals = {document.id: document for document in read_corpus(corpus)}
+        result["documents"] = write_jsonl(output, restored(read_links(source), originals, corpus))
+    emit(result, as_json=as_json, text=key_values)

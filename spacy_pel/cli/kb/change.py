@@ -1,0 +1,250 @@
+"""The commands ``kb add``, ``kb edits`` and ``kb migrate``, which follow changes of a KB."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ...errors import Errors, PelError
+from ...types import NIL
+from .._app import kb_cli
+from .._kb import open_kb, reader_of_all
+from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, argument, flag, option
+from .._output import JSON, count_with_examples, emit, key_values, message
+from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
+    from ...kb.changes import Update
+
+_N_LISTED = 20  # ids of each kind in the result
+
+
+@contextmanager
+def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
+    """Open a KB, or the one of a pipeline, and save the changes.
+
+    Args:
+        path: the folder of a KB or of a pipeline.
+
+    Yields:
+        The KB, and the pipeline's component if there is one.
+
+    Raises:
+        PelError: if it is part of a pipeline, whose index would not follow.
+    """
+    from ...kb import KnowledgeBase
+    from ...pipeline.linker_data import CALIBRATION
+    from ...pipeline.saved import load_pipeline
+
+    path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
+    if (path / "config.cfg").is_file():
+        nlp, name, component = load_pipeline(path)
+        yield component.linker.kb, component
+        # what does not change is not written: another command may have changed it meanwhile
+        component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
+        return
+    if (path.parent / CALIBRATION).is_file():
+        raise PelError(Errors.E655.format(path=path, pipeline=path.parents[1]))
+    kb = KnowledgeBase.from_disk(path)
+    before = kb.fingerprint
+    yield kb, None
+    kb.to_disk(path)
+    if kb.fingerprint != before:
+        message("Indexes of this KB are now out of date. Rebuild them with: spacy-pel index KB MODEL OUT")
+
+
+@kb_cli.command("add")
+def kb_add(
+    kb: KBOrPipeline,
+    files: Annotated[list[Path], argument("FILE...", "JSON lines, a table, or another format of `kb build`.")],
+    reader: Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {READERS}")] = None,
+    types: Types = None,
+    sources: Sources = None,
+    languages: Languages = None,
+    id_prefix: IdPrefix = "",
+    settings: Settings = None,
+    strict: Strict = False,
+    retire_missing: Annotated[
+        bool, flag("--retire-missing", "FILE is a complete release: retire entities that it lacks.")
+    ] = False,
+    as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Add, replace and retire entities, from a release of the source or a file of changes.
+
+    An entity with a new id is added. One with a known id replaces that entity, including its names. Entities that
+    were edited in the KB stay as they are, see `kb edits`; the summary lists them.
+
+    A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, aliases (a list), types (a
+    list) and definition, of which the first two are required. Or it retires an id: {"concept_id": "A1",
+    "retired": true, "successor": "B2"}, where the successor is optional. A table has a header: code, name,
+    synonyms (separated by |), type. --id-prefix also limits the ids that are retired; --types does not.
+
+    An id that FILE calls obsolete, deleted or merged is retired, in favour of its successor if FILE names
+    one. So is an alternative id of an entity (alt_id of an ontology, the other ids of MEDIC's lines).
+    Entities that FILE lacks are counted; --retire-missing retires them.
+
+    The folder is replaced in one step at the end, so a failure leaves it unchanged. If KB is a pipeline, new
+    names are embedded into its index, without training.
+
+    Example: spacy-pel kb add my_pipeline hp.obo --retire-missing
+    """
+    from ...kb.change_lines import apply_changes, changes_from_reader
+
+    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
+    made, _ = kb_source(reader or reader_of_all(files), **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
+    changes = changes_from_reader(made, files)
+    with changed_kb(kb) as (opened, component):
+        update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
+    learned = component.learned if component is not None else ()
+    lost = [mention.id for mention in learned if mention.after != NIL and opened.resolve(mention.after) is None]
+    result = {
+        **_update_result(opened, update, retire_missing=retire_missing),
+        "corrections_without_entity": lost,
+        "repairs": changes.repairs,
+        "entities": len(opened),
+        "fingerprint": opened.fingerprint,
+    }
+    emit(result, as_json=as_json, text=_update_text)
+
+
+def _update_result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> dict[str, Any]:
+    missing = [] if retire_missing else update.missing
+    return {
+        "added": len(update.added),
+        "updated": len(update.replaced),
+        "unchanged": update.unchanged,
+        "retired": len(update.retired),
+        "successors": {entity_id: kb.resolve(entity_id) for entity_id in update.retired[:_N_LISTED]},
+        "n_without_successor": len(update.obsolete),
+        "perhaps": {entity_id: list(ids) for entity_id, ids in update.obsolete.items() if ids},
+        "n_missing": len(missing),
+        "missing": missing[:_N_LISTED],
+        "n_others": update.n_others,
+        "edited": {entity_id: kb.edits[entity_id].kind for entity_id in update.edited},
+        "conflicts": update.conflicts,
+    }
+
+
+def _update_text(result: dict[str, Any]) -> str:
+    # "updated" could mean that names were added to an entity's
+    rows: dict[str, Any] = {"added": result["added"], "replaced": result["updated"]}
+    rows["unchanged"] = f"{result['unchanged']:,}"
+    successors = (f"{old} -> {new}" if new else old for old, new in result["successors"].items())
+    rows["retired"] = count_with_examples(result["retired"], successors)
+    perhaps = (f"{old} (perhaps {', '.join(new)})" for old, new in result["perhaps"].items())
+    if result["n_without_successor"]:
+        rows["without successor"] = count_with_examples(result["n_without_successor"], perhaps)
+    if result["n_missing"]:
+        missing = count_with_examples(result["n_missing"], result["missing"])
+        rows["not in the release"] = f"{missing}; retire them with --retire-missing"
+    if result["n_others"]:
+        rows["from other sources"] = f"{result['n_others']:,}, unchanged"
+    if edited := result["edited"]:
+        rows["edits kept"] = count_with_examples(len(edited), (f"{id} {kind}" for id, kind in edited.items()))
+    if lost := result["corrections_without_entity"]:
+        rows["corrections without an entity"] = count_with_examples(len(lost), map(str, lost))
+    rows.update({key: result[key] for key in ("repairs", "entities", "fingerprint")})
+    conflicts = (
+        f"conflict: {entity_id} {edited[entity_id]} here, {change} in the release"
+        for entity_id, change in result["conflicts"].items()
+    )
+    return "\n".join([key_values(rows), *conflicts])
+
+
+@kb_cli.command("edits")
+def kb_edits(
+    kb: KBOrPipeline,
+    drop: Annotated[
+        list[str] | None, option("ID", "Undo the edits of this entity, as if only the source existed (repeatable).")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """List the entities that were edited: added, replaced, renamed or retired in Python or with
+    `kb add --as-edits`. Edits outlast later releases of the source.
+
+    Example: spacy-pel kb edits my_pipeline --drop HP:0012832
+    """
+    if drop:
+        with changed_kb(kb) as (changed, _):
+            dropped = [
+                _edit_record(changed, entity_id) for entity_id in dict.fromkeys(drop) if entity_id in changed.edits
+            ]
+            changed.withdraw(drop)
+        emit({"dropped": dropped, "n_edits": len(changed.edits)}, as_json=as_json, text=_dropped_text)
+        return
+    opened = open_kb(kb)
+    edits = [_edit_record(opened, entity_id) for entity_id in opened.edits]
+    emit({"edits": edits}, as_json=as_json, text=lambda result: "\n".join(map(_line, result["edits"])) or "no edits")
+
+
+def _edit_record(kb: Any, entity_id: str) -> dict[str, Any]:
+    """An edit; "was" and "is" are null for an entity that was or is not there."""
+    edit, is_live = kb.edits[entity_id], kb.resolve(entity_id) == entity_id
+    return {
+        "concept_id": entity_id,
+        "edit": edit.kind,
+        "at": edit.at,
+        "was": edit.release.entity.to_json() if edit.release.live else None,
+        "is": kb[entity_id].to_json() if is_live else None,
+        "successor": edit.successor,
+    }
+
+
+def _dropped_text(result: dict[str, Any]) -> str:
+    lines = [f"dropped  {_line(edit)}" for edit in result["dropped"]]
+    return "\n".join([*lines, f"edits left: {result['n_edits']:,}"])
+
+
+def _line(edit: dict[str, Any]) -> str:
+    was, new = (edit[key] and edit[key]["canonical_name"] for key in ("was", "is"))
+    change = f"{was or '–'} -> {new or edit['successor'] or '–'}"
+    return f"{edit['at']}  {edit['concept_id']}  {edit['edit']}  {change}"
+
+
+@kb_cli.command("migrate")
+def kb_migrate(
+    links: Annotated[Path, argument("LINKS", "An output of `link` (.jsonl, .jsonl.gz, .parquet), or a corpus.")],
+    old: OldKB,
+    new: CurrentKB,
+    output: Annotated[
+        Path | None, option("FILE", "The file to write. [default: LINKS with .migrated in its name]")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Replace retired ids in old results by their successors.
+
+    An id without a successor, retired or unknown to both KBs, is left unchanged and listed. A mention whose
+    kb_id changes gets the name of the new entity. Everything else stays the same.
+
+    Example: spacy-pel kb migrate linked.jsonl kb_2023 kb_2024 --output linked_2024.jsonl
+    """
+    from ...corpora import read_links
+    from ...engines.formats import output_format, write_links
+    from ...kb.migrate import Migration
+    from ...util.files import guarded
+
+    target = output or links.with_name(links.name.replace(".", ".migrated.", 1))
+    to = output_format("auto", target)
+    migration = Migration(open_kb(old), open_kb(new))
+    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to)
+    result = {
+        "documents": migration.n_documents,
+        "mentions": migration.n_mentions,
+        "changed": migration.n_changed,
+        "replaced": migration.replaced,
+        "retired": dict(migration.retired.most_common()),
+        "unknown": dict(migration.unknown.most_common()),
+        "output": str(target),
+    }
+    emit(result, as_json=as_json, text=_migration_text)
+
+
+def _migration_text(result: dict[str, Any]) -> str:
+    replaced = [f"{old} -> {new}" for old, new in result["replaced"].items()]
+    rows = {**result, "replaced": count_with_examples(len(replaced), replaced)}
+    for key in ("retired", "unknown"):
+        examples = (f"{entity_id} ({n:,} mention{'s' * (n > 1)})" for entity_id, n in result[key].items())
+        rows[key] = count_with_examples(len(result[key]), examples)
+    return key_values(rows)

@@ -1,5 +1,0 @@
-"""Commands for rankers."""
-
-from . import add, train
-
-__all__ = ["add", "train"]

@@ -1,0 +1,163 @@
+"""What the entity side reads: cards with what a knowledge base says about an entity, and bare names."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Entity
+from ...util.part_settings import PartSettings
+from .token_arrays import RaggedTokens, check_length, piece_lists
+
+
+@runtime_checkable
+class EntityTemplate(Protocol):
+    """Turns entities, and single names of them, into word pieces."""
+
+    registered_name: ClassVar[str]
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def special_tokens(self) -> list[str]: ...  # that tokenizer and embedding matrix must hold
+
+    def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens: ...
+
+    def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens: ...
+
+
+def cut_end(sequence: list[int], max_length: int, end: int) -> list[int]:
+    """At most max_length pieces of the sequence, ``end`` the last of them."""
+    return sequence if len(sequence) <= max_length else [*sequence[: max_length - 1], end]
+
+
+@dataclass(kw_only=True, eq=False)
+class CardBase(PartSettings, ABC):
+    """``[CLS] part [SEP] part [SEP] …``; a subclass defines the ``parts`` of an entity.
+
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+    """
+
+    registered_name: ClassVar[str]
+    max_length: int = 128
+
+    def __post_init__(self) -> None:
+        check_length(self.max_length)
+
+    @property
+    def separator(self) -> str | None:
+        """The token between two parts; None = [SEP]."""
+        return None
+
+    @property
+    def special_tokens(self) -> list[str]:
+        """Tokens beyond the tokenizer's own, which tokenizer and model must have."""
+        return [] if self.separator is None else [self.separator]
+
+    def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens:
+        """One sequence an entity, at most max_length long."""
+        cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
+        between = sep if self.separator is None else tokenizer.convert_tokens_to_ids(self.separator)
+        parts = [self.parts(entity) for entity in entities]
+        pieces = iter(piece_lists(tokenizer, [text for texts in parts for text in texts]))
+        sequences = []
+        for texts in parts:
+            sequence = [cls]
+            for _ in texts:
+                sequence += [*next(pieces), between]
+            sequence[-1] = sep
+            sequences.append(cut_end(sequence, self.max_length, sep))
+        return RaggedTokens.from_lists(sequences)
+
+    @abstractmethod
+    def parts(self, entity: Entity) -> list[str]:
+        """Texts of an entity, none of them empty; the first is its name or type."""
+
+    def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens:
+        """``[CLS] name [SEP]``: an alias as the text of its entity.
+
+        Returns:
+            One sequence a name, cut at its end.
+        """
+        cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
+        pieces = piece_lists(tokenizer, names)
+        return RaggedTokens.from_lists([cut_end([cls, *name, sep], self.max_length, sep) for name in pieces])
+
+
+@registry.pel_templates("spacy-pel.EntityCard.v1")
+@dataclass(kw_only=True, eq=False)
+class EntityCard(CardBase):
+    """``[CLS] title [SEP] types [SEP] description [SEP]`` (Wiatrak et al. 2022, Appendix A, for MedMentions).
+
+    An entity without a definition is described by its synonyms, joined by ";". An empty
+    part is left out together with its [SEP].
+
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+        max_synonyms: at most this many synonyms where there is no definition.
+    """
+
+    registered_name: ClassVar[str] = "spacy-pel.EntityCard.v1"
+    max_synonyms: int = 8
+
+    def parts(self, entity: Entity) -> list[str]:
+        description = entity.definition or "; ".join(
+            [alias for alias in entity.aliases if alias != entity.canonical_name][: self.max_synonyms]
+        )
+        # avoids tokenising thousands of characters that would be cut
+        texts = [entity.canonical_name, ", ".join(entity.types), description[: 16 * self.max_length]]
+        return [text for text in texts if text]
+
+
+@registry.pel_templates("spacy-pel.GeneralCard.v1")
+@dataclass(kw_only=True, eq=False)
+class GeneralCard(CardBase):
+    """``[CLS] title [ENT] description [SEP]`` (Wiatrak et al. 2022, Appendix A, the form for ZESHEL;
+    Cai et al. 2023, section 3.2). Without a definition: ``[CLS] title [SEP]``.
+
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+        entity_marker: a special token, added to the tokenizer's vocabulary.
+    """
+
+    registered_name: ClassVar[str] = "spacy-pel.GeneralCard.v1"
+    entity_marker: str = "[ENT]"
+
+    @property
+    def separator(self) -> str:
+        return self.entity_marker
+
+    def parts(self, entity: Entity) -> list[str]:
+        # avoids tokenising thousands of characters that would be cut
+        description = (entity.definition or "").strip()[: 16 * self.max_length]
+        return [entity.canonical_name, description] if description else [entity.canonical_name]
+
+
+@registry.pel_templates("spacy-pel.SynonymCard.v1")
+@dataclass(kw_only=True, eq=False)
+class SynonymCard(CardBase):
+    """``[CLS] type [SEP] syn_1 [SEP] syn_2 … [SEP]`` (Le & Nguyen 2023, dual-encoder re-ranker).
+
+    syn_1 is the canonical name. Several types are joined by ","; an entity without a type
+    begins with its name. The definition is not read.
+
+    Args:
+        max_length: word pieces in all, special tokens included; the end is cut.
+        max_synonyms: at most this many names, including the canonical one.
+    """
+
+    registered_name: ClassVar[str] = "spacy-pel.SynonymCard.v1"
+    max_synonyms: int = 32
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_synonyms < 1:
+            raise PelError(Errors.E301.format(name="max_synonyms", least=1, value=self.max_synonyms))
+
+    def parts(self, entity: Entity) -> list[str]:
+        names = list(dict.fromkeys([entity.canonical_name, *entity.aliases]))[: self.max_synonyms]
+        return [text for text in [", ".join(entity.types), *names] if text]

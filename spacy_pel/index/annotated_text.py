@@ -1,0 +1,292 @@
+"""What annotated text says about entities: which surface forms named them, and which texts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..util.arrow_files import write_arrays
+from ..types import Rows, Scores, Vectors
+from ..util import hash_strings, normalize_alias
+from ..util.ragged import offsets_of
+from .row_table import map_arrays
+
+_PRIORS = "priors.arrow"
+_VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
+# of an entity that no annotated text names, and of a mention without a text around it: topics say nothing
+UNKNOWN = 0.009
+TEMPERATURE = 0.05  # of the softmax over texts; on MedMentions dev it spreads over some 40 of 2,371
+
+
+class AliasPriors:
+    """Counts of (normalised surface form, entity), like the prior probabilities of spaCy's KB.
+
+    Three parallel arrays sorted by surface form and entity. Surface forms are stored as 64-bit hashes;
+    the probability that two of a million share a hash is 3e-8.
+
+    Args:
+        surface_hashes: ascending.
+        kb_rows: rows of the knowledge base.
+        counts: how often the surface form named the entity.
+    """
+
+    def __init__(
+        self, surface_hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]
+    ) -> None:
+        self.surface_hashes = surface_hashes
+        self.kb_rows = kb_rows
+        self._counts = counts
+        order = np.argsort(kb_rows, kind="stable")
+        self._entities, firsts = np.unique(kb_rows[order], return_index=True)
+        self._totals = np.add.reduceat(counts[order], firsts) if len(firsts) else counts[:0]
+
+    def __len__(self) -> int:
+        return len(self.surface_hashes)
+
+    @classmethod
+    def build(cls, surfaces: Iterable[str], kb_rows: Rows) -> "AliasPriors":
+        """Count.
+
+        Args:
+            surfaces: mentions as written in the text.
+            kb_rows: the entity that each of them names.
+
+        Returns:
+            The counts.
+        """
+        hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
+        return cls._summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
+
+    def plus(self, surfaces: Sequence[str], kb_rows: Rows) -> "AliasPriors":
+        """These counts and those of more mentions; see ``build``."""
+        more = AliasPriors.build(surfaces, kb_rows)
+        if not len(more):
+            return self
+        return AliasPriors._summed(
+            np.concatenate([self.surface_hashes, more.surface_hashes]),
+            np.concatenate([self.kb_rows, more.kb_rows]),
+            np.concatenate([self._counts, more._counts]),
+        )
+
+    @classmethod
+    def _summed(
+        cls, hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]
+    ) -> "AliasPriors":
+        order = np.lexsort((kb_rows, hashes))
+        hashes, kb_rows, counts = hashes[order], kb_rows[order], counts[order]
+        new = np.ones(len(hashes), dtype=np.bool_)
+        new[1:] = (hashes[1:] != hashes[:-1]) | (kb_rows[1:] != kb_rows[:-1])
+        firsts = np.flatnonzero(new)
+        totals = np.add.reduceat(counts, firsts).astype(np.int32) if len(firsts) else counts
+        return cls(hashes[firsts], kb_rows[firsts], totals)
+
+    def counts(
+        self, surfaces: Sequence[str], *, normalized: bool = False
+    ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
+        """Look up surface forms.
+
+        Args:
+            surfaces: surface forms.
+            normalized: they are in normal form already (see ``util.normalize_alias``).
+
+        Returns:
+            Ragged KB rows and counts of all surface forms, and (n + 1,) offsets:
+            surface form i has those at ``offsets[i]:offsets[i + 1]``.
+        """
+        wanted = hash_strings(surfaces if normalized else list(map(normalize_alias, surfaces)))
+        start = np.searchsorted(self.surface_hashes, wanted, side="left")
+        stop = np.searchsorted(self.surface_hashes, wanted, side="right")
+        offsets = offsets_of(stop - start)
+        positions = np.repeat(start - offsets[:-1], stop - start) + np.arange(offsets[-1])
+        return self.kb_rows[positions].astype(np.int64), self._counts[positions].astype(np.int64), offsets
+
+    def total(self, kb_rows: Rows) -> NDArray[np.int64]:
+        """How often each entity was named by any surface form."""
+        if len(self._entities) == 0:
+            return np.zeros(len(kb_rows), dtype=np.int64)
+        position, known = _look_up(self._entities, kb_rows)
+        return np.where(known, self._totals[position], 0).astype(np.int64)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The three arrays by name."""
+        return {"surface": self.surface_hashes, "kb_row": self.kb_rows, "count": self._counts}
+
+    def to_disk(self, path: Path) -> None:
+        """Write the arrays to a folder."""
+        write_arrays(Path(path) / _PRIORS, self.columns())
+
+    @classmethod
+    def from_disk(cls, path: Path) -> "AliasPriors":
+        """Map the arrays of a folder into memory."""
+        arrays = map_arrays(Path(path) / _PRIORS)
+        return cls(arrays["surface"], arrays["kb_row"], arrays["count"])
+
+
+class Topics:
+    """Annotated texts near a text say which entities it is about:
+
+        P(e | text) = sum over annotated texts d that name e of softmax_d(cos(text, d) / TEMPERATURE)
+
+    Args:
+        vectors: (n, width), the texts; of length 1.
+        kb_rows: (p,) ascending, the entity of each pair of entity and text; each pair once.
+        texts: (p,) the text of each pair.
+    """
+
+    def __init__(self, vectors: NDArray[np.float16], kb_rows: NDArray[np.int32], texts: NDArray[np.int32]):
+        self.vectors = vectors
+        self.kb_rows = kb_rows
+        self.texts = texts
+        self._entities, lengths = np.unique(kb_rows, return_counts=True)
+        self._offsets = offsets_of(lengths)
+        self._float32: Vectors | None = None
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @classmethod
+    def build(cls, vectors: NDArray[Any], kb_rows: Sequence[Rows]) -> "Topics":
+        """Pair texts with their entities.
+
+        Args:
+            vectors: (n, width), of length 1.
+            kb_rows: for each text the entities that it names, with repeats.
+        """
+        distinct = [np.unique(rows) for rows in kb_rows]
+        rows = np.concatenate([np.zeros(0, np.int64), *distinct])
+        texts = np.repeat(np.arange(len(distinct)), [len(rows) for rows in distinct])
+        order = np.argsort(rows, kind="stable")
+        return cls(vectors.astype(np.float16), rows[order].astype(np.int32), texts[order].astype(np.int32))
+
+    def without(self, texts: Rows) -> "Topics":
+        """Without these texts, numbered as they were given."""
+        left = np.setdiff1d(np.arange(len(self)), texts)
+        number = np.full(len(self), -1, dtype=np.int32)
+        number[left] = np.arange(len(left))
+        stay = number[self.texts] >= 0
+        return Topics(self.vectors[left], self.kb_rows[stay], number[self.texts[stay]])
+
+    def shares(self, vectors: Vectors, texts: Rows, kb_rows: Rows) -> Scores:
+        """P(entity | text) of pairs.
+
+        Args:
+            vectors: (u, width), of texts; of length 1.
+            texts: (m,) the text of each pair.
+            kb_rows: (m,) its entity.
+
+        Returns:
+            (m,), from 0 to 1; UNKNOWN where no annotated text names the entity.
+        """
+        result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
+        if not len(self) or not len(self._entities):
+            return result
+        if self._float32 is None:
+            self._float32 = self.vectors.astype(np.float32)
+        logits = vectors @ self._float32.T / TEMPERATURE
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        position, known = _look_up(self._entities, kb_rows)
+        for text in range(len(vectors)):
+            pairs = np.flatnonzero(known & (texts == text))
+            shares = np.add.reduceat(weights[text][self.texts], self._offsets[:-1])
+            result[pairs] = shares[position[pairs]]
+        return result
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The pairs by name."""
+        return {"kb_row": self.kb_rows, "text": self.texts}
+
+    def to_disk(self, path: Path) -> None:
+        """Write the files to a folder."""
+        np.save(path / _VECTORS, self.vectors, allow_pickle=False)
+        write_arrays(path / _PAIRS, self.columns())
+
+    @classmethod
+    def from_disk(cls, path: Path) -> "Topics":
+        """Map those of a folder into memory.
+
+        Raises:
+            ValueError: if the files are damaged, or do not fit together.
+        """
+        try:
+            vectors = np.load(path / _VECTORS, mmap_mode="r", allow_pickle=False)
+        except EOFError as err:
+            raise ValueError(f"{_VECTORS} is cut off") from err
+        pairs = map_arrays(path / _PAIRS)
+        kb_rows, texts = pairs["kb_row"], pairs["text"]
+        fits = vectors.ndim == 2 and vectors.dtype == np.float16 and len(kb_rows) == len(texts)
+        if not fits or (np.diff(kb_rows) < 0).any() or (texts < 0).any() or (texts >= len(vectors)).any():
+            raise ValueError(f"{_VECTORS} and {_PAIRS} do not fit together")
+        return cls(vectors, kb_rows, texts)
+
+
+def _look_up(ascending: NDArray[Any], wanted: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
+    """Where values are in an array that is not empty, and whether they are there."""
+    position = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return position, ascending[position] == wanted
+
+
+def build_topics(
+    encoder: Any, texts: Sequence[str], kb_rows: Sequence[Rows], *, show_progress: bool = False
+) -> Topics | None:
+    """Encode annotated texts.
+
+    Args:
+        encoder: the encoder of the index.
+        texts: the texts.
+        kb_rows: the entities that each of them names; texts without one are left out.
+
+    Returns:
+        None if there is no such text, or the encoder does not read texts.
+    """
+    used = [number for number, rows in enumerate(kb_rows) if len(rows)]
+    # not in the protocol: an encoder may read mentions and names only
+    encode_texts = getattr(encoder, "encode_texts", None)
+    if not used or encode_texts is None:
+        return None
+    vectors = encode_texts([texts[number] for number in used], show_progress=show_progress)
+    return Topics.build(vectors, [kb_rows[number] for number in used])
+
+
+class TopicReader:
+    """Gives P(entity | text) to the candidates of batches of mentions.
+
+    Texts that were read for the last batch are not read again: one batch may end in the middle of a text.
+
+    Args:
+        encoder: the encoder of the index, with ``encode_texts``.
+        topics: those of the index.
+    """
+
+    def __init__(self, encoder: Any, topics: Topics):
+        self.encoder = encoder
+        self.topics = topics
+        self._last: Mapping[str, Vectors] = {}
+
+    def shares(self, texts: Sequence[str], kb_rows: Rows, of_candidates: Rows) -> Scores:
+        """P(entity | text) of candidates.
+
+        Args:
+            texts: (n,) the text around each mention; "" = there is none.
+            kb_rows: (m,) candidates.
+            of_candidates: (m,) the mention of each of them.
+
+        Returns:
+            (m,), see ``Topics.shares``; UNKNOWN without a text.
+        """
+        result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
+        last = self._last  # another thread may replace it
+        distinct = [text for text in dict.fromkeys(texts) if text]
+        new = [text for text in distinct if text not in last]
+        read = {**last, **dict(zip(new, self.encoder.encode_texts(new) if new else (), strict=True))}
+        self._last = {text: read[text] for text in distinct}
+        number_of = {text: number for number, text in enumerate(distinct)}
+        which = np.array([number_of.get(text, -1) for text in texts], dtype=np.int64)
+        of_text = which[of_candidates] if len(which) else np.zeros(0, dtype=np.int64)
+        known = np.flatnonzero(of_text >= 0)
+        if len(known):
+            vectors = np.stack([read[text] for text in distinct])
+            result[known] = self.topics.shares(vectors, of_text[known], kb_rows[known])
+        return result

@@ -1,0 +1,115 @@
+"""Curators' edits: what they changed, and what the source has without it.
+
+A release of the source changes the part below an edit, and the edit is applied again on top. Only edited
+entities are kept twice, so that each edit can be withdrawn.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from ..types import Entity
+from ..util.log import now
+from ..util.saved_folder import Buffer
+
+
+@dataclass(frozen=True)
+class State:
+    """What a knowledge base has for an id.
+
+    Attributes:
+        entity: the entity, or what it was before it was retired; None = there never was one.
+        live: it is not retired.
+        successor: the id that replaces it.
+    """
+
+    entity: Entity | None = None
+    live: bool = False
+    successor: str | None = None
+
+    def agrees(self, other: "State") -> bool:
+        """Whether both mean the same to a user: what a retired entity was does not count."""
+        same_entity = not self.live or self.entity == other.entity
+        return (self.live, self.successor) == (other.live, other.successor) and same_entity
+
+
+@dataclass(frozen=True)
+class Edit:
+    """How a curator changed an entity.
+
+    Attributes:
+        release: what the source has, without the edit.
+        at: when it was last edited, in UTC.
+        put: the curator gave the whole entity.
+        names: otherwise, new canonical names in order, and whether the entity
+            keeps its old name as an alias.
+        retired: it was then retired.
+        successor: in favour of this id.
+    """
+
+    release: State
+    at: str = ""
+    put: bool = False
+    names: tuple[tuple[str, bool], ...] = ()
+    retired: bool = False
+    successor: str | None = None
+
+    def then(self, after: State, name: tuple[str, bool] | None) -> "Edit":
+        """The edit after one more change, to ``after``; with ``name``, of the name alone."""
+        if name is not None:
+            return replace(self, at=now(), names=() if self.put else (*self.names, name))
+        if after.live:
+            return Edit(self.release, now(), put=True)
+        return replace(self, at=now(), retired=True, successor=after.successor)
+
+    def applied(self, current: Entity | None) -> State:
+        """Apply the edit to what the source has.
+
+        Args:
+            current: what the knowledge base has: the entity that the curator gave, if so.
+
+        Returns:
+            The result.
+        """
+        entity = current if self.put else self.release.entity
+        for name, keep_old in self.names:
+            entity = entity and renamed(entity, name, keep_old=keep_old)
+        return State(entity, not self.retired, self.successor)
+
+    @property
+    def kind(self) -> str:
+        """ "added", "replaced", "renamed" or "retired", or two of them."""
+        put = ("replaced" if self.release.live else "added") if self.put else ""
+        steps = (put, "renamed" if self.names else "", "retired" if self.retired else "")
+        return ", ".join(filter(None, steps))
+
+
+def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
+    """With another canonical name; the old one becomes an alias, or is lost."""
+    old, name = entity.canonical_name, name.strip()
+    aliases = [alias for alias in (old, *entity.aliases) if alias != name and (keep_old or alias != old)]
+    return replace(entity, canonical_name=name, aliases=tuple(dict.fromkeys(aliases)))
+
+
+def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
+    """JSON lines."""
+    records = ({"concept_id": entity_id, **asdict(edit)} for entity_id, edit in edits.items())
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode("utf8")
+
+
+def edits_from_bytes(data: Buffer) -> dict[str, Edit]:
+    """From ``edits_to_bytes``, by id.
+
+    Raises:
+        ValueError, KeyError, TypeError: if a line is not an edit.
+    """
+    edits: dict[str, Edit] = {}
+    for line in str(data, "utf8").rstrip("\n").split("\n"):
+        record = json.loads(line)
+        names = tuple((str(name), bool(keep_old)) for name, keep_old in record["names"])
+        release = State(**record["release"])
+        if release.entity is not None:
+            release = replace(release, entity=Entity(**record["release"]["entity"]))
+        entity_id = record.pop("concept_id")
+        edits[entity_id] = Edit(**{**record, "release": release, "names": names})
+    return edits

@@ -1,0 +1,63 @@
+"""What the fields of an entity are called in tables, and which one a name may stand for."""
+
+import re
+from collections.abc import Iterable
+
+from ...errors import closest
+
+# field -> what other tools call its column
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
+    "canonical_name": (
+        *("name", "label", "term", "display", "display_name"),
+        *("preferred_name", "preferred_term", "preferred_label"),
+    ),
+    "aliases": ("alias", "synonyms", "synonym"),
+    "types": ("type", "semantic_types", "semantic_type"),
+    "definition": ("description",),
+}
+FIELDS = tuple(USUAL_NAMES)
+
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VOCABULARY = re.compile(
+    r"(snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?|concept|entity)[\W_]*",
+    re.IGNORECASE,
+)
+# columns that only tables in these formats have -> their reader
+_PUBLISHED = {
+    ("effective_time", "module_id"): "rf2",
+    ("loinc_num", "long_common_name"): "loinc",
+    ("loinc", "map_to"): "loinc",
+}
+
+
+def plain(name: str) -> str:
+    """A name of a column in lower case, with "_" between its words."""
+    return re.sub(r"[\W_]+", "_", _CAMEL_CASE.sub("_", name)).strip("_").lower()
+
+
+def without_vocabulary(name: str) -> str:
+    """As ``plain``, without the vocabulary at the start of "SNOMED CT ID" or "ICD-10 code"."""
+    found = _VOCABULARY.match(name)
+    return plain(name[found.end() :] if found else name)
+
+
+def published_as(header: Iterable[str]) -> str:
+    """The reader of the published format that has such a header; "" = it may be any table."""
+    names = set(map(plain, header))
+    return next((reader for columns, reader in _PUBLISHED.items() if names.issuperset(columns)), "")
+
+
+def field_meant(name: str, fields: Iterable[str]) -> tuple[str, str]:
+    """Which field a misspelt name may stand for.
+
+    Args:
+        name: of a column or a key.
+        fields: those that nothing was read for.
+
+    Returns:
+        The known name that is nearest, and its field; empty if none is near.
+    """
+    known = {usual: field for field in fields for usual in (field, *USUAL_NAMES[field])}
+    found = closest(plain(name), known, cutoff=0.7)
+    return found, known.get(found, "")

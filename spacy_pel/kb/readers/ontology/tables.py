@@ -1,0 +1,135 @@
+"""Tables of ontologies: terms, the NCI Thesaurus as a flat file, and mappings in the SSSOM format."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ....errors import Errors, PelError, quoted
+from ....util import read_lines
+from ....util.files import read_cells
+from ....util.place import Place, unexpected
+from .owl import NCIT_RETIRED
+from .term import Term
+
+FIELDS = ("id", "name", "synonyms", "definition", "xrefs")
+_N_NCIT = 8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
+_SSSOM = ("subject_id", "predicate_id", "object_id")
+_LABEL = "subject_label"
+
+
+def read_table(
+    path: Path, *, columns: Sequence[str | None], header: bool = True, id_prefix: str = ""
+) -> Iterator[Term]:
+    """Stream the lines of a tab-separated table; several lines may describe the same term.
+
+    Args:
+        path: the file, plain or gzipped.
+        columns: what each column holds: "id", "name", "synonyms",
+            "definition", "xrefs", or None (ignored). Several synonyms or xrefs of a cell are separated by "|".
+        header: the first line holds column names and is skipped.
+        id_prefix: prepended to ids that lack it, e.g. "MESH:".
+
+    Yields:
+        One per line.
+
+    Raises:
+        PelError: for a column of unknown meaning and at a line with too few columns; names the line.
+    """
+    position = {name: at for at, name in enumerate(columns) if name is not None}
+    if "id" not in position or not position.keys() <= set(FIELDS):
+        raise PelError(Errors.E141.format(path=path, got=list(columns), known=", ".join(FIELDS)))
+    n_needed = max(position.values()) + 1
+    # plain exports do not escape quotation marks
+    rows = read_cells(path, read_lines(path), quotes=header)
+    if header:
+        next(rows, None)
+    for number, row in rows:
+        if len(row) < n_needed or not row[position["id"]]:
+            expected, todo = f"an id and {n_needed} columns", "Fix the line, or change the setting 'columns'."
+            raise unexpected(Place(path, number), expected, f"{len(row)}: {quoted(row)}", todo)
+        cells = {name: row[at].strip() for name, at in position.items()}
+        term_id = cells["id"]
+        yield Term(
+            id=term_id if term_id.startswith(id_prefix) else id_prefix + term_id,
+            name=cells.get("name", ""),
+            synonyms=[(text, "exact") for text in _parts(cells.get("synonyms", ""))],
+            definition=cells.get("definition") or None,
+            xrefs=_parts(cells.get("xrefs", "")),
+            line=number,
+        )
+
+
+def read_ncit_table(path: Path) -> Iterator[Term]:
+    """Stream the concepts of Thesaurus.txt, which has no header; the first synonym is the preferred name.
+
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order, retired ones included.
+
+    Raises:
+        PelError: at a line that is not of this format.
+    """
+    for number, line in read_lines(path):
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) < _N_NCIT or not cells[1].strip("<>").endswith(f"#{cells[0]}"):
+            expected, todo = "the NCI Thesaurus as a flat file", "Check the file, or choose another reader."
+            raise unexpected(Place(path, number), expected, quoted(line[:60]), todo)
+        names = _parts(cells[3])
+        yield Term(
+            id=cells[0],
+            name=names[0] if names else cells[5],
+            synonyms=[(name, "exact") for name in (*names[1:], cells[5]) if name],
+            definition=cells[4] or None,
+            types=_parts(cells[7]),
+            obsolete=not NCIT_RETIRED.isdisjoint(_parts(cells[6])),
+            namespace="NCIt",
+            line=number,
+        )
+
+
+def _parts(cell: str) -> list[str]:
+    return [part.strip() for part in cell.split("|") if part.strip()]
+
+
+class Mapping(NamedTuple):
+    """One line of a mapping table; the label is "" if the table has none."""
+
+    subject_id: str
+    object_id: str
+    subject_label: str
+
+
+def read_sssom(path: Path) -> Iterator[Mapping]:
+    """Stream the exact matches of an SSSOM table.
+
+    Args:
+        path: the file, plain or gzipped; lines that begin with # are its header.
+
+    Yields:
+        Subject, object and the subject's label.
+
+    Raises:
+        PelError: if a needed column is missing or is there twice, and at a row with other columns than
+            the header or without CURIEs; names the line.
+    """
+    lines = ((number, line) for number, line in read_lines(path) if not line.startswith("#"))
+    rows = read_cells(path, lines)
+    number, header = next(rows, (1, []))
+    if any(header.count(name) != 1 for name in _SSSOM) or header.count(_LABEL) > 1:
+        expected = f"an SSSOM table with the columns {', '.join(_SSSOM)}, each once"
+        raise unexpected(Place(path, number), expected, quoted(header))
+    for number, cells in rows:
+        if len(cells) != len(header):
+            expected = f"{len(header)} cells as in the header"
+            raise unexpected(Place(path, number), expected, len(cells))
+        row = dict(zip(header, cells, strict=True))
+        subject, predicate, target = (row[name] for name in _SSSOM)
+        if predicate != "skos:exactMatch":
+            continue
+        for curie in (subject, target):
+            prefix, _, identifier = curie.partition(":")
+            if not prefix or not identifier or not curie.isprintable():
+                raise unexpected(Place(path, number), "ids as PREFIX:ID", quoted(curie))
+        yield Mapping(subject, target, row.get(_LABEL, ""))

@@ -1,0 +1,378 @@
+"""Fitting a linker on annotated mentions: collect their evidence, then fit."""
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from logging import INFO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..corpora.preprocessing import original_id
+from ..errors import Errors, PelError, Warnings
+from ..kb import KnowledgeBase
+from ..kb.id_coverage import prefix_hint, warn_of_other_ids
+from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
+from ..util import logger, normalize_alias
+from ..util.ragged import owners, segment_sum
+from .combiners.linear import is_gold, right_first
+from .confidence import AnswerScores, Confidence
+from .label_types import LabelTypes
+from .linker import Link, Linker
+from .nil.thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
+from .query import MentionQuery
+from .tables import first_candidates, join_tables, take_mentions, with_features
+from .track_record import Outcome, RecordFeatures, TrackRecord
+
+_FOLDS = 5  # of the documents
+# the numbers of the other mentions and of a fold's own -> arrays of its candidates, and of its mentions, by name
+ScoreFold = Callable[[Rows, Rows], tuple[Mapping[str, Scores], Mapping[str, Scores]]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Annotated mentions and the candidates that a linker found for them.
+
+    Attributes:
+        kb: of the linker.
+        queries: the n mentions.
+        table: their candidates.
+        gold: for each mention the KB rows of its entity; empty = NIL.
+        documents: (n,), which document each mention is in.
+        composite: (n,), which mean all of their entities.
+    """
+
+    kb: KnowledgeBase
+    queries: list[MentionQuery]
+    table: CandidateTable
+    gold: list[Rows]
+    documents: list[Any]
+    composite: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def surfaces(self) -> list[str]:
+        """(n,), the surface forms of the mentions."""
+        return [query.surface for query in self.queries]
+
+    @property
+    def is_nil(self) -> NDArray[np.bool_]:
+        """(n,), True where the entity is not in the KB."""
+        return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
+
+    @property
+    def linkable(self) -> "Examples":
+        """The mentions whose entity is in the KB."""
+        return self.take(np.flatnonzero(~self.is_nil))
+
+    def take(self, rows: Rows) -> "Examples":
+        """The mentions of the given positions only."""
+        return Examples(
+            self.kb,
+            [self.queries[i] for i in rows],
+            take_mentions(self.table, rows),
+            [self.gold[i] for i in rows],
+            [self.documents[i] for i in rows],
+            self.composite[rows],
+        )
+
+    @property
+    def document_numbers(self) -> NDArray[np.int64]:
+        """(n,), the documents numbered in the order of their first mention."""
+        numbers: dict[Any, int] = {}
+        return np.array([numbers.setdefault(document, len(numbers)) for document in self.documents], dtype=np.int64)
+
+    @property
+    def folds(self) -> NDArray[np.int64]:
+        """(n,), which fifth of the documents each mention is in."""
+        return self.document_numbers % _FOLDS
+
+
+def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
+    """Find the evidence for the gold mentions of documents. Learned mentions do not count: the documents that
+    they were corrected in may be among these.
+
+    Args:
+        linker: finds the candidates.
+        queries: one for each mention, in order, prepared as at inference.
+        documents: annotated; a mention none of whose ids is in the KB is NIL.
+
+    Returns:
+        To fit this linker, or another one, on.
+
+    Raises:
+        PelError: if no mention's entity is in the KB.
+    """
+    mentions = [(original_id(document), mention) for document in documents for mention in document.mentions]
+    gold = [linker.gold_rows(mention.ids) for _, mention in mentions]
+    outside = [
+        mention.ids[0] for (_, mention), rows in zip(mentions, gold, strict=True) if mention.ids and not len(rows)
+    ]
+    example = outside[0] if outside else ""
+    if not any(map(len, gold)):
+        raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(linker.kb, example)))
+    n_with_ids = sum(bool(mention.ids) for _, mention in mentions)
+    warn_of_other_ids(linker.kb, n_outside=len(outside), n=n_with_ids, example=example)
+    return Examples(
+        linker.kb,
+        list(queries),
+        linker.without_memory().evidence(queries),
+        gold,
+        [original for original, _ in mentions],
+        np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
+    )
+
+
+def fit(
+    linker: Linker,
+    parts: Sequence[Examples],
+    *,
+    choose: ChooseThreshold = best_f1_threshold,
+    label_minimum: int | None = None,
+) -> list[Link]:
+    """Count which types the labels of the first part stand for, fit the combiner on its mentions whose
+    entity is in the KB, then the reranker's weights, then the NIL model on the mentions of all parts,
+    choose the threshold with the best F1 of the NIL class, and calibrate P(right) and the sets by
+    cross-fitting over documents.
+
+    As a rule the encoder was trained on the other parts: its cosines are better there than elsewhere, and
+    weights fitted there would trust them too much. What a KB lacks shows there all the same.
+
+    Without NIL mentions only the combiner is fitted; that is logged as a warning.
+
+    Args:
+        linker: is fitted.
+        parts: of this linker, and of linkers with other knowledge bases, if any.
+        choose: takes nil_scores and which are NIL, gives the threshold.
+        label_minimum: labels with at least this many NIL mentions, and as many others,
+            get their own threshold. None = one for all.
+
+    Returns:
+        The links of the first part's mentions with the fitted parts.
+    """
+    label_types, parts = count_label_types(parts)
+    first, joined = parts[0], _joined(parts)
+    table, is_nil = joined.table, joined.is_nil
+    linkable = first.linkable
+    linker.combiner.fit(linkable.table, linkable.gold)
+    linker.label_types = label_types
+    scores = linker.combiner(table)
+    ranker_scores = None
+    if linker.reranker is not None:
+        ranker_scores = _fit_reranker(linker, parts, scores)
+        scores = linker.reranker.combine(table, scores, ranker_scores)
+    linker.confidence = Confidence()
+    record = getattr(linker.nil_model, "record", None)
+    if record is not None:
+        if is_nil.any():
+            linker.nil_model.record, features = count_outcomes(parts, _by_part(parts, scores))  # type: ignore[attr-defined]
+        else:
+            features = _joined_features([record.features(part.table, part.kb, part.surfaces) for part in parts])
+        table = with_features(table, *features)
+    n, m = len(first), len(first.table.kb_rows)
+    if not is_nil.any():
+        logger.warning(Warnings.W500.format(n=len(joined)))
+        nil_scores = linker.nil_scores(table, scores)
+        return linker.links(first.queries, first.table, scores[:m], nil_scores[:n], linker.top_k)
+    linker.nil_model.fit(table, scores, is_nil)
+    nil_scores = linker.nil_scores(table, scores)
+    labels = [query.label for query in joined.queries]
+    linker.calibrated_threshold = choose(nil_scores, is_nil)
+    linker.calibrated_by_label = {}
+    if label_minimum is not None:
+        linker.calibrated_by_label = thresholds_by_label(choose, labels, nil_scores, is_nil, minimum=label_minimum)
+    answers = cross_fitted_answers(linker, replace(joined, table=table), n_ranked=n, ranker_scores=ranker_scores)
+    if answers is None:
+        logger.warning(Warnings.W507.format(n=_FOLDS))
+    else:
+        linker.confidence.fit(table, answers, joined.gold, labels, composite=joined.composite)
+    return linker.links(first.queries, first.table, scores[:m], nil_scores[:n], linker.top_k)
+
+
+def _fit_reranker(linker: Linker, parts: Sequence[Examples], scores: Scores) -> Scores:
+    """What the reranker says of all candidates, read once, as it is slow."""
+    assert linker.reranker is not None
+    show, ranker_scores = logger.isEnabledFor(INFO), []
+    for part, part_scores in zip(parts, _by_part(parts, scores), strict=True):
+        ranker_scores.append(linker.reranker.read(part.kb, part.queries, part.table, part_scores, show_progress=show))
+    first = parts[0]
+    linker.reranker.fit(first.table, scores[: len(ranker_scores[0])], ranker_scores[0], first.gold)
+    return np.concatenate(ranker_scores)
+
+
+def _by_part(parts: Sequence[Examples], scores: Scores) -> list[Scores]:
+    return np.split(scores, np.cumsum([len(part.table.kb_rows) for part in parts])[:-1])
+
+
+def _joined(parts: Sequence[Examples]) -> Examples:
+    """The mentions of all parts, in order, whose documents are all different. Rows of a KB are compared within
+    a mention only, so that the KBs may differ; that of the first part stands for all."""
+    if len(parts) == 1:
+        return parts[0]
+    return Examples(
+        parts[0].kb,
+        [query for part in parts for query in part.queries],
+        join_tables([part.table for part in parts]),
+        [rows for part in parts for rows in part.gold],
+        [(number, document) for number, part in enumerate(parts) for document in part.documents],
+        np.concatenate([part.composite for part in parts]),
+    )
+
+
+# -- cross-fitting: what is learned from the other documents --------------------------------
+
+
+def cross_fit(table: CandidateTable, folds: NDArray[np.int64], score_fold: ScoreFold) -> RecordFeatures:
+    """Compute features out of fold, so that no document informs its own.
+
+    Args:
+        table: the candidates of n mentions.
+        folds: (n,), the fold of each mention.
+        score_fold: learns from the other mentions, and says what that means for a fold's own.
+
+    Returns:
+        What it said, of all candidates and mentions.
+    """
+    computed = RecordFeatures({}, {})
+    folds_of_candidates = folds[owners(table.offsets)]
+    for number in np.unique(folds).tolist():
+        results = score_fold(np.flatnonzero(folds != number), np.flatnonzero(folds == number))
+        for whole, arrays, fold in zip(computed, results, (folds_of_candidates, folds), strict=True):
+            for name, values in arrays.items():
+                whole.setdefault(name, np.zeros(len(fold), dtype=np.float32))[fold == number] = values
+    return computed
+
+
+def count_label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examples]]:
+    """Count the labels and types of annotated mentions, for the evidence of the same mentions and of others.
+
+    Args:
+        parts: annotated mentions. Those of the first part count.
+
+    Returns:
+        The counts, and the parts with the feature LABEL_TYPE; that of the first part is computed out of fold.
+        Without it if the counts are empty.
+    """
+    first = parts[0]
+    counted = LabelTypes.of(first.kb, first.queries, first.gold)
+    if not counted:
+        return counted, [_without_label_types(part) for part in parts]
+
+    def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
+        known, asked = first.take(others), first.take(own)
+        fold_counts = LabelTypes.of(first.kb, known.queries, known.gold)
+        return {LABEL_TYPE: fold_counts.shares(first.kb, asked.queries, asked.table)}, {}
+
+    features = [cross_fit(first.table, first.folds, score_fold).of_candidates]
+    features += [{LABEL_TYPE: counted.shares(part.kb, part.queries, part.table)} for part in parts[1:]]
+    return counted, [
+        replace(part, table=with_features(part.table, of_part)) for part, of_part in zip(parts, features, strict=True)
+    ]
+
+
+def _without_label_types(part: Examples) -> Examples:
+    features = {name: values for name, values in part.table.features.items() if name != LABEL_TYPE}
+    return replace(part, table=replace(part.table, features=features))
+
+
+def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, RecordFeatures]:
+    """Count what became of annotated mentions.
+
+    Args:
+        parts: annotated mentions, each part with a knowledge base of its own.
+        scores: of the candidates of each part.
+
+    Returns:
+        The counts of all parts, and what to fit on for all mentions: by the counts of the other
+        parts; of a single part, computed out of fold.
+    """
+    if len(parts) > 1:
+        outcomes = [
+            _outcomes(part, part_scores, [number] * len(part))
+            for number, (part, part_scores) in enumerate(zip(parts, scores, strict=True))
+        ]
+        record = TrackRecord.of(Counter(outcome for of_part in outcomes for outcome in of_part))
+        features = []
+        for number, part in enumerate(parts):
+            others = (outcome for i, of_part in enumerate(outcomes) if i != number for outcome in of_part)
+            features.append(TrackRecord.of(Counter(others)).features(part.table, part.kb, part.surfaces))
+        return record, _joined_features(features)
+    (part,) = parts
+    of_mentions, surfaces = _outcomes(part, scores[0], part.document_numbers.tolist()), part.surfaces
+
+    def score_fold(others: Rows, own: Rows) -> RecordFeatures:
+        record = TrackRecord.of(Counter(of_mentions[i] for i in others))
+        return record.features(take_mentions(part.table, own), part.kb, [surfaces[i] for i in own])
+
+    return TrackRecord.of(Counter(of_mentions)), cross_fit(part.table, part.folds, score_fold)
+
+
+def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> list[Outcome]:
+    filled, first = first_candidates(part.table, scores)
+    right = right_first(part.table, scores, part.gold)
+    ids = np.full(len(part), "", dtype=object)
+    ids[filled] = part.kb.ids_at(part.table.kb_rows[first])
+    forms = [normalize_alias(surface) for surface in part.surfaces]
+    columns = zip(texts, forms, ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)
+    return [Outcome(*values) for values in columns]
+
+
+def _joined_features(parts: Sequence[RecordFeatures]) -> RecordFeatures:
+    """Of all parts, in order."""
+    joined = [
+        {name: np.concatenate([arrays[name] for arrays in kind]) for name in kind[0]}
+        for kind in zip(*parts, strict=True)
+    ]
+    return RecordFeatures(*joined)
+
+
+def cross_fitted_answers(
+    linker: Linker, examples: Examples, *, n_ranked: int, ranker_scores: Scores | None = None
+) -> AnswerScores | None:
+    """Score each fold of documents with a combiner and a NIL model that were fitted on the other folds. (A reranker
+    has two weights, which are those fitted on all documents.)
+
+    Args:
+        linker: with fitted parts; copies are fitted here.
+        examples: annotated mentions.
+        n_ranked: the combiner is fitted on this many of the first mentions.
+        ranker_scores: (m,), what the reranker read, if there is one.
+
+    Returns:
+        None if there are too few documents, or a fold leaves nothing to fit on.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    table, gold, is_nil, documents = examples.table, examples.gold, examples.is_nil, examples.document_numbers
+    if len(np.unique(documents)) < _FOLDS:
+        return None
+    is_found = segment_sum(is_gold(table, gold), table.offsets) > 0
+    filled, owner = np.diff(table.offsets) > 0, owners(table.offsets)
+    is_rankable = is_found & (np.arange(len(gold)) < n_ranked)
+    folds = np.zeros(len(gold), dtype=np.int64)
+    for number, (others, own) in enumerate(GroupKFold(_FOLDS).split(documents, groups=documents)):
+        folds[own] = number
+        nil_of_others = is_nil[others][filled[others]]
+        if not is_rankable[others].any() or nil_of_others.all() or not nil_of_others.any():
+            return None
+
+    def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
+        combiner, nil_model = copy.deepcopy(linker.combiner), copy.deepcopy(linker.nil_model)
+        for part in (combiner, nil_model):
+            part.load_state({})  # it has seen the documents that are left out
+        rankable = others[is_rankable[others]]
+        combiner.fit(take_mentions(table, rankable), [gold[i] for i in rankable])
+        scores = combiner(table)
+        if linker.reranker is not None and ranker_scores is not None:
+            scores = linker.reranker.combine(table, scores, ranker_scores)
+        nil_model.fit(take_mentions(table, others), scores[np.isin(owner, others)], is_nil[others])
+        own_scores = scores[np.isin(owner, own)]
+        return {"score": own_scores}, {"nil": nil_model(take_mentions(table, own), own_scores)}
+
+    of_candidates, of_mentions = cross_fit(table, folds, score_fold)
+    of_mentions["nil"][~filled] = 1.0
+    return AnswerScores(of_candidates["score"], of_mentions["nil"])

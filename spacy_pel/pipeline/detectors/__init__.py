@@ -1,0 +1,1 @@
+"""Components that find mentions, and the tokenizer that they are trained with."""

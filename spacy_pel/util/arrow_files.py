@@ -1,0 +1,190 @@
+"""Arrow IPC files as random-access tables: written in chunks, read in place.
+
+Nothing is decoded when a file is opened. A memory-mapped file needs no private memory, and
+all processes share its pages.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .names import hash_strings
+
+Rows = NDArray[np.int64]
+_FEW = 8
+
+
+class TableWriter:
+    """Writes a table chunk by chunk, so that it never has to be in memory as a whole.
+
+    Args:
+        path: the file.
+        schema: its columns.
+        chunk: rows that ``append`` collects before it writes them.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, *, chunk: int = 1 << 16):
+        self.path = path
+        self.schema = schema
+        self.chunk = chunk
+        self._rows: list[tuple[Any, ...]] = []
+        self._sink = pa.OSFile(str(path), "wb")
+        self._writer = pa.ipc.new_file(self._sink, schema)
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Append one chunk.
+
+        Args:
+            columns: lists, arrays or Arrow arrays of one length, by name.
+        """
+        arrays = []
+        for field in self.schema:
+            values = columns[field.name]
+            arrays.append(values if isinstance(values, pa.Array) else pa.array(values, type=field.type))
+        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+
+    def append(self, *cells: Any) -> None:
+        """Append one row, its cells in the order of the schema."""
+        self._rows.append(cells)
+        if len(self._rows) == self.chunk:
+            self._write_rows()
+
+    def _write_rows(self) -> None:
+        columns = zip(*self._rows, strict=True) if self._rows else ([] for _ in self.schema)
+        self.write(dict(zip(self.schema.names, map(list, columns), strict=True)))
+        self._rows = []
+
+    def close(self) -> None:
+        """Write what is left and the footer. Without it the file cannot be read."""
+        if self._rows:
+            self._write_rows()
+        self._writer.close()
+        self._sink.close()
+
+    def reopened(self) -> "Table":
+        """Close the file, and map it for reading."""
+        self.close()
+        with pa.memory_map(str(self.path)) as file:
+            return Table(file.read_buffer())
+
+
+class Table:
+    """Random access to the rows of a chunked Arrow file."""
+
+    def __init__(self, buffer: pa.Buffer):
+        self._reader = pa.ipc.open_file(buffer)
+        self._batches: list[pa.RecordBatch | None] = [None] * self._reader.num_record_batches
+        counts = [self.chunk(number).num_rows for number in range(self.n_chunks)]
+        self.starts = np.cumsum([0, *counts], dtype=np.int64)  # the first row of each chunk, and the end
+        self._bounds: list[int] = self.starts.tolist()
+        self.names: list[str] = self._reader.schema.names
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_chunks(self) -> int:
+        return len(self._batches)
+
+    def chunk(self, number: int) -> pa.RecordBatch:
+        """A view of the file, without a copy."""
+        batch = self._batches[number]
+        if batch is None:
+            batch = self._batches[number] = self._reader.get_batch(number)
+        return batch
+
+    def chunks(self) -> Iterable[pa.RecordBatch]:
+        """The chunks in order."""
+        return (self.chunk(number) for number in range(self.n_chunks))
+
+    def _slot(self, row: int) -> tuple[pa.RecordBatch, int]:
+        number = bisect_right(self._bounds, row) - 1
+        return self.chunk(number), row - self._bounds[number]
+
+    def value(self, column: str, row: int) -> Any:
+        """One cell as a Python object."""
+        batch, slot = self._slot(row)
+        return batch.column(column)[slot].as_py()
+
+    def record(self, row: int) -> dict[str, Any]:
+        """All cells of a row by column."""
+        batch, slot = self._slot(row)
+        return {name: batch.column(index)[slot].as_py() for index, name in enumerate(self.names)}
+
+    def texts(self, column: str, rows: Rows) -> list[str]:
+        """The cells of a column of strings, in the order of the rows."""
+        if len(rows) <= _FEW:  # cheaper than sorting them by chunk
+            return [self.value(column, row) for row in rows.tolist()]
+        return self.take(column, rows).to_pylist()
+
+    def take(self, column: str, rows: Rows) -> pa.Array:
+        """Gather a column.
+
+        Args:
+            column: its name.
+            rows: rows in any order.
+
+        Returns:
+            The cells in the order of the rows.
+        """
+        if not len(rows):
+            return pa.array([], type=self._reader.schema.field(column).type)
+        numbers = np.searchsorted(self.starts, rows, side="right") - 1
+        order = np.argsort(numbers, kind="stable")
+        used, firsts = np.unique(numbers[order], return_index=True)
+        parts = []
+        for number, group in zip(used, np.split(order, firsts[1:]), strict=True):
+            slots = rows[group] - self.starts[number]
+            parts.append(self.chunk(int(number)).column(column).take(pa.array(slots)))
+        if len(parts) == 1:  # the stable sort left the rows as they were
+            return parts[0]
+        back = np.empty(len(order), dtype=np.int64)
+        back[order] = np.arange(len(order))
+        return pa.concat_arrays(parts).take(pa.array(back))
+
+
+def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
+    """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays."""
+    columns = {name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()}
+    writer = TableWriter(path, pa.schema([(name, column.type) for name, column in columns.items()]))
+    writer.write(columns)
+    writer.close()
+
+
+def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
+    """Views of the file, without a copy."""
+    batch = pa.ipc.open_file(buffer).get_batch(0)
+    return {name: batch.column(name).to_numpy() for name in batch.schema.names}
+
+
+def find_strings(queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], list[str]]) -> Rows:
+    """Look up the positions of strings in a table.
+
+    Hashes may collide, so the real string at each hit is compared with the query.
+
+    Args:
+        queries: what to look for.
+        hashes: the table's hashes, ascending.
+        strings_at: gives the table's strings at positions.
+
+    Returns:
+        A position per query, -1 where the table lacks it.
+    """
+    found = np.full(len(queries), -1, dtype=np.int64)
+    wanted = hash_strings(queries)
+    position = np.searchsorted(hashes, wanted, side="left")
+    stop = np.searchsorted(hashes, wanted, side="right")
+    pending = np.flatnonzero(position < stop)
+    while len(pending):  # a second round only where two strings share a hash
+        strings = strings_at(position[pending])
+        right = np.array([queries[i] == text for i, text in zip(pending, strings, strict=True)], dtype=bool)
+        found[pending[right]] = position[pending[right]]
+        pending = pending[~right]
+        position[pending] += 1
+        pending = pending[position[pending] < stop[pending]]
+    return found

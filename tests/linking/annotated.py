@@ -1,0 +1,31 @@
+"""Annotated mentions as documents, and linkers fitted on them."""
+
+from spacy_pel.linking import MentionQuery
+from spacy_pel.linking.calibration import collect, fit
+from spacy_pel.types import Document, Mention
+
+
+def examples(linker, queries, gold, documents=None, composite=None):
+    """The evidence for queries with these gold ids; each text is a document, unless they are named."""
+    names = [query.text for query in queries] if documents is None else documents
+    whole = [False] * len(queries) if composite is None else composite
+    annotated = [
+        Document(str(name), query.text, [Mention(query.start, query.end, query.label, tuple(ids), composite=both)])
+        for name, query, ids, both in zip(names, queries, gold, whole, strict=True)
+    ]
+    return collect(linker, queries, annotated)
+
+
+def fit_mentions(linker, queries, gold, documents=None, **settings):
+    """Fit on queries with these gold ids."""
+    return fit(linker, [examples(linker, queries, gold, documents)], **settings)
+
+
+def gold_queries(documents):
+    """One for each mention."""
+    return [MentionQuery(one.text, m.start, m.end, m.label) for one in documents for m in one.mentions]
+
+
+def fit_documents(linker, documents):
+    """Fit on the gold mentions of documents."""
+    return fit(linker, [collect(linker, gold_queries(documents), documents)])

@@ -1,0 +1,203 @@
+"""The NIL model that needs no calibration: 200 codes of heart and lung, real encoders, no annotated text."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.bm25 import BM25
+from spacy_pel.candidates.evidence.evidence import NAMED
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.linking.nil.logistic import default_inputs
+from spacy_pel.types import NIL, CandidateTable, Entity
+
+ROOT = Path(__file__).parents[3]
+ENCODER = ROOT / "assets" / "pel_medmentions" / "proxy_entity_linker" / "encoder"
+CODES = ROOT / "tests" / "fixtures" / "codes" / "heart_and_lung.csv"  # of the Disease Ontology, CC0
+NAMES = {  # as written in the table
+    "myocardial infarction": "DOID:5844",
+    "Heart attack": "DOID:5844",
+    "mucoviscidosis": "DOID:1485",
+    "COPD": "DOID:3083",
+    "mitral stenosis": "DOID:1754",
+}
+VARIANTS = {
+    "myocardial infarctions": "DOID:5844",
+    "myocardial infarcton": "DOID:5844",
+    "atrial fibrillations": "DOID:0060224",
+    "Fallot's tetralogy": "DOID:6419",
+    "pulmonary emboli": "DOID:9477",
+}
+SYNONYMS = {
+    "inflammation of the myocardium": "DOID:820",
+    "tuberculosis of the lung": "DOID:2957",
+    "congestive cardiac failure": "DOID:6000",
+    "cardiac disease": "DOID:114",
+}
+OUTSIDE = ["COVID-19", "fibromyalgia", "cephalgia newcomer", "migraine", "headache", "insulin", "epilepsy"]
+OUTSIDE += ["students", "malaria", "knee", "aspirin", "gastric ulcer", "BRCA1", "depression"]
+
+
+@pytest.fixture(scope="module")
+def kb():
+    with CODES.open(encoding="utf8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 200
+    aliases = [tuple(name for name in row["synonyms"].split("|") if name) for row in rows]
+    return KnowledgeBase([Entity(row["code"], row["name"], own) for row, own in zip(rows, aliases, strict=True)])
+
+
+@pytest.fixture(scope="module")
+def make_linker(kb):
+    indexes = {}
+
+    def make(encoder=None, generator=None):
+        if generator is not None:
+            generator.build(kb)
+            return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
+        if encoder not in indexes:
+            part = load_encoder(ENCODER) if encoder == "default" else HashEmbed(width=64)
+            indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissFlat())
+        return Linker(kb, *indexes[encoder], LinearCombiner(), LogisticNil())
+
+    return make
+
+
+def ask(surfaces):
+    text = "The patient had a history of {} and was admitted in March."
+    start = text.index("{}")
+    return [MentionQuery(text.format(one), start, start + len(one), "") for one in surfaces]
+
+
+def ids(linker, surfaces):
+    return {one: link.kb_id for one, link in zip(surfaces, linker.link(ask(surfaces)), strict=True)}
+
+
+def test_what_the_codes_lack_is_nil_and_what_they_have_is_linked(make_linker):
+    linker = make_linker("default")
+    known = {**NAMES, **VARIANTS, **SYNONYMS}
+    assert ids(linker, list(known)) == known
+    assert set(ids(linker, OUTSIDE).values()) == {NIL}
+    linker.threshold = 1.0  # a setting that links all
+    assert NIL not in ids(linker, OUTSIDE).values()
+
+
+def test_the_same_weights_suit_vectors_that_know_letters_alone(make_linker):
+    linker = make_linker("hash")
+    assert ids(linker, [*NAMES, *VARIANTS]) == {**NAMES, **VARIANTS}
+    assert set(ids(linker, OUTSIDE).values()) == {NIL}
+
+
+@pytest.mark.parametrize("make", [TfIdf, BM25])
+def test_generators_without_vectors_are_judged_by_spelling(make_linker, make):
+    linker = make_linker(generator=make())
+    assert ids(linker, list(NAMES)) == NAMES
+    # letters alone mislead: "depression" and "hypertension"
+    assert list(ids(linker, OUTSIDE).values()).count(NIL) >= len(OUTSIDE) - 1
+    variants = ["myocardial infarcton", "atrial fibrillations"]
+    assert ids(linker, variants) == {one: VARIANTS[one] for one in variants}
+    # a generator's scores may have any scale
+    table = linker.evidence(ask([*NAMES, *OUTSIDE]))
+    scores = linker.combiner(table)
+    before = linker.nil_model(table, scores)
+    table.features["name"] *= 100
+    np.testing.assert_array_equal(linker.nil_model(table, scores), before)
+
+
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_names_are_linked_in_knowledge_bases_of_any_size(n):
+    kb = KnowledgeBase([Entity(f"E{i}", f"{word} fever") for i, word in enumerate(WORDS[:n])])
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    linker = Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
+    assert ids(linker, ["yellow fever", "yelow fever"]) == {"yellow fever": "E0", "yelow fever": "E0"}
+    assert ids(linker, ["students"]) == {"students": NIL}
+
+
+WORDS = "yellow dengue swamp quartan relapsing trench hay rat milk phlebotomus valley spotted lassa".split()
+WORDS += "scarlet marsh jail camp glandular puerperal rheumatic".split()
+
+
+def table_of(name, **features):
+    """One mention; features that are not given are 0."""
+    n = len(name)
+    given = {"name": name, **features}
+    columns = {key: np.asarray(values, dtype=np.float32) for key, values in given.items()}
+    return CandidateTable(np.arange(n), np.asarray([0, n]), columns)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_leads_to_a_name_counts_as_a_name(name):
+    """ "Hepatic" is spelled like nothing that the knowledge base has, but it has the liver."""
+    cosines = np.linspace(0.9, 0.1, 9)
+    scores = np.eye(9, dtype=np.float32)[1]
+    table = table_of(cosines, **{name: scores})
+    assert default_inputs(table, scores)["exact"].tolist() == [1.0]
+    model = LogisticNil()
+    assert model(table, scores)[0] < model(table_of(cosines), scores)[0] - 0.2
+
+
+def test_inputs_by_hand():
+    cosines = np.linspace(0.9, 0.1, 9)  # the one in the middle is the ninth of nine, from eight on
+    edit = np.zeros(9)
+    edit[1] = 0.7
+    prior = np.zeros(9)
+    prior[1] = 0.4
+    table = table_of(cosines, edit=edit, partial=edit, prior=prior)
+    scores = np.zeros(9, dtype=np.float32)
+    scores[1] = 1.0  # the combiner's first is the second by cosine, 0.8
+    found = {key: values.tolist() for key, values in default_inputs(table, scores).items()}
+    assert found["exact"] == [pytest.approx(0.4)]
+    assert found["edit"] == found["partial"] == [pytest.approx(0.7)]
+    assert found["distance"] == [pytest.approx((1 - 0.8) / (1 - 0.1))]
+    few = table_of(cosines[:8])  # too few to say what is unrelated
+    assert default_inputs(few, scores[:8])["distance"] == [pytest.approx(1 - 0.8)]
+    many = np.linspace(0.9, 0.0, 301)
+    for n, rank in ((21, 10), (100, 50), (128, 64), (301, 64)):
+        table = table_of(many[:n])
+        assert default_inputs(table, many[:n])["distance"] == [pytest.approx(0.1 / (1 - many[rank]), rel=1e-5)]
+
+
+def test_an_annotated_mention_speaks_for_its_entity():
+    """Cosines of annotated mentions count where one was found, and so does what the form named before."""
+    unknown = table_of(np.linspace(0.4, 0.1, 20))
+    near = table_of(np.linspace(0.4, 0.1, 20), mention=np.full(20, 0.9), vote=np.eye(20)[0])
+    named = table_of(np.linspace(0.4, 0.1, 20), prior=np.eye(20)[0])
+    model, scores = LogisticNil(), np.linspace(1, 0, 20).astype(np.float32)
+    for table in (unknown, near, named):
+        table.vectors = np.zeros((1, 4), dtype=np.float32)
+    without, mention, prior = (float(model(table, scores)[0]) for table in (unknown, near, named))
+    assert without > 0.9 and without - mention > 0.25 and without - prior > 0.2
+
+
+def labelled(n, seed):
+    rng = np.random.default_rng(seed)
+    is_nil = rng.random(n) < 0.4
+    counts = rng.integers(1, 6, n)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    name = rng.random(offsets[-1]) / 2 + np.repeat(np.where(is_nil, 0.0, 0.4), counts)
+    features = {"name": name.astype(np.float32), "edit": name.astype(np.float32)}
+    vectors = rng.standard_normal((n, 4)).astype(np.float32)
+    return CandidateTable(np.arange(offsets[-1]), offsets, features, vectors), is_nil
+
+
+def test_without_a_fit_the_state_is_empty_and_stays_at_the_defaults():
+    table, is_nil = labelled(300, 0)
+    scores = table.features["name"]
+    model, other = LogisticNil(), LogisticNil()
+    expected = model(table, scores)
+    assert model.state() == {}
+    other.fit(table, scores, is_nil)
+    assert not np.allclose(other(table, scores), expected)
+    other.load_state(json.loads(json.dumps(model.state())))
+    np.testing.assert_array_equal(other(table, scores), expected)

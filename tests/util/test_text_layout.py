@@ -1,0 +1,27 @@
+"""Excerpts that cut no word."""
+
+import pytest
+
+from spacy_pel.util.text_layout import words_around
+
+
+@pytest.mark.parametrize(
+    "reach, expected",
+    [
+        (0, "asthma"),
+        (2, "asthma"),
+        (3, "asthma\tin"),
+        (5, "mild asthma\tin"),
+        (11, "mild asthma\tin winter"),
+        (99, "A patient\nmild asthma\tin winter"),
+    ],
+)
+def test_whole_words(reach, expected):
+    text = "A patient\nmild asthma\tin winter"
+    start = text.index("asthma")
+    left, right = words_around(text, start, start + 6, reach)
+    assert text[left:right].strip() == expected
+
+
+def test_a_side_without_blanks_is_cut():
+    assert words_around("x" * 100, 40, 50, 10) == (30, 60)
