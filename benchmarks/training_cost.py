@@ -25,7 +25,7 @@ from spacy_pel.encoders.similarities.cosine import Cosine
 from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.training.regularizers.fgsm import FGSM
+from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective
 

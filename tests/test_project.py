@@ -76,7 +76,7 @@ def test_assets_have_checksums_and_origins():
 
 @pytest.mark.parametrize(
     "steps",
-    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["align"]],
+    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"]],
     ids=lambda steps: steps[0],
 )
 def test_every_command_needs_only_what_is_given_or_made_before(steps):

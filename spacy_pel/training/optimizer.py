@@ -36,10 +36,10 @@ def make_optimizer(
     for group in groups:
         group.update(peak=settings.learn_rate, schedule=True)
     for module, rate in ((objective.loss, settings.proxy_learn_rate), *own_rates):
-        own = list(module.parameters())
-        if own:
+        parameters = list(module.parameters())
+        if parameters:
             scheduled = getattr(module, "schedule", True)
-            groups.append({"params": own, "weight_decay": 0.0, "peak": rate, "schedule": scheduled})
+            groups.append({"params": parameters, "weight_decay": 0.0, "peak": rate, "schedule": scheduled})
     return torch.optim.AdamW(groups, lr=settings.learn_rate, eps=settings.epsilon)
 
 

@@ -57,8 +57,8 @@ class BalancedLoss(nn.Module):
     @torch.no_grad()
     def _start(self, positives: Tensor, negatives: Tensor, scale: float) -> None:
         """Solve for the offset; arguments as for ``balance``. Processes use the mean of theirs."""
-        found = balance(positives, negatives, scale)
-        values = [0.0, 0.0] if found is None else [found, 1.0]
+        root = balance(positives, negatives, scale)
+        values = [0.0, 0.0] if root is None else [root, 1.0]
         total = torch.tensor(values, device=self.started.device)
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             torch.distributed.all_reduce(total)

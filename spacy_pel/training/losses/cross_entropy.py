@@ -34,6 +34,6 @@ class CrossEntropy(nn.Module):
             (n,), float32 or wider.
         """
         dtype = torch.promote_types(positives.dtype, torch.float32)
-        own = self.scale * positives.to(dtype).unsqueeze(1)
+        positive = self.scale * positives.to(dtype).unsqueeze(1)
         others = (self.scale * negatives.to(dtype)).masked_fill(~mask, -torch.inf)
-        return torch.logsumexp(torch.cat([own, others], dim=1), dim=1) - own.squeeze(1)
+        return torch.logsumexp(torch.cat([positive, others], dim=1), dim=1) - positive.squeeze(1)

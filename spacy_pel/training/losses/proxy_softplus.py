@@ -62,6 +62,6 @@ class ProxySoftplus(BalancedLoss):
         pushed = self.alpha * (negatives - self.offset + self.margin)
         # the zero is log(1) of Eq. 3: logsumexp over [0, pushed] = softplus(logsumexp(pushed))
         pushed = pushed.masked_fill(~mask, -torch.inf)
-        one = torch.zeros_like(positives, dtype=dtype).unsqueeze(1)
-        push = torch.logsumexp(torch.cat([one, pushed], dim=1), dim=1)
+        zero = torch.zeros_like(positives, dtype=dtype).unsqueeze(1)
+        push = torch.logsumexp(torch.cat([zero, pushed], dim=1), dim=1)
         return pull + push

@@ -59,8 +59,8 @@ class FlatTopK:
         index = FaissFlat()
         index.train(vectors[:0])
         index.add(vectors)
-        scores, found = index.search(self.queries, min(self.k, len(rows)))
-        self.heap.add_result(np.ascontiguousarray(scores), rows[found])
+        scores, nearest = index.search(self.queries, min(self.k, len(rows)))
+        self.heap.add_result(np.ascontiguousarray(scores), rows[nearest])
 
     def result(self) -> tuple[Scores, Rows]:
         """(n, k) each."""
@@ -95,11 +95,11 @@ class MatrixTopK:
         parts = []
         for start in range(0, len(self.queries), _QUERIES):
             piece = slice(start, start + _QUERIES)
-            scores, found = (self.queries[piece] @ entities).topk(min(self.k, len(rows)), dim=1)
+            scores, nearest = (self.queries[piece] @ entities).topk(min(self.k, len(rows)), dim=1)
             scores = torch.cat([self.scores[piece], scores], dim=1)
-            found = torch.cat([self.rows[piece], numbers[found]], dim=1)
+            nearest = torch.cat([self.rows[piece], numbers[nearest]], dim=1)
             scores, order = scores.topk(min(self.k, scores.shape[1]), dim=1)
-            parts.append((scores, found.gather(1, order)))
+            parts.append((scores, nearest.gather(1, order)))
         if parts:
             self.scores, self.rows = (torch.cat(column) for column in zip(*parts, strict=True))
 

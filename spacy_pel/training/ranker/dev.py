@@ -39,8 +39,8 @@ class DevRanking:
 
     def retriever(self) -> dict[str, float]:
         """ "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
-        found = segment_sum(self.right, self.table.offsets) > 0
-        return {"retriever_accuracy": self._accuracy(self.scores), "retriever_recall": float(found.mean())}
+        has_right = segment_sum(self.right, self.table.offsets) > 0
+        return {"retriever_accuracy": self._accuracy(self.scores), "retriever_recall": float(has_right.mean())}
 
     def __call__(self, ranker: Ranker) -> dict[str, float]:
         """ "accuracy" of the ranker's order, and "accuracy_mixed" of its scores combined

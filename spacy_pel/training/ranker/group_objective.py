@@ -64,11 +64,11 @@ class GroupObjective(nn.Module):
             wrong = self._hardest(anchors.vectors.detach(), ids, mask, wrong)
         used = wrong.any(dim=0)
         used[right] = True
-        place = used.cumsum(0) - 1
+        position = used.cumsum(0) - 1
         entities = self._encode("entity", ids[used], mask[used])
         with torch.autocast(device.type, enabled=False):
             scores = self.similarity(anchors.vectors, entities)
-            positives = scores.gather(1, place[right].unsqueeze(1)).squeeze(1)
+            positives = scores.gather(1, position[right].unsqueeze(1)).squeeze(1)
             losses = self.loss(positives, scores, wrong[:, used])
         metrics = score_metrics(positives.detach(), scores.detach(), wrong[:, used])
         metrics["active"] = float((losses.detach() > 0).float().mean())

@@ -9,8 +9,7 @@ from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...linking.rankers.dual_encoder import DualEncoder
 from ...registry import registry
-from ..anchors import AnchorPart
-from ..anchors.all_mentions import AllMentions
+from ..anchors import AllMentions, AnchorPart
 from ..losses.triplet import Triplet
 from .candidates import Candidates, RankMentions
 from .group_batches import GroupPlanner, GroupStore

@@ -80,7 +80,7 @@ class PairStore:
         *,
         template: MentionEntityPair,
         tokenizer: Any,
-        hidden: Sequence[bool],
+        hidden: Sequence[bool] | NDArray[np.bool_],
     ):
         self.template = template
         self.offsets = offsets

@@ -77,8 +77,8 @@ class DevRetrieval:
         """ "recall@k" in percent for each k, and "mrr"."""
         deepest = max(self.settings.recall_at)
         index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
-        found = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
-        nearest = np.split(found.kb_rows, found.offsets[1:-1])
+        retrieved = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
+        nearest = np.split(retrieved.kb_rows, retrieved.offsets[1:-1])
         ranks = np.array([self._rank(rows, ids) for rows, ids in zip(nearest, self.gold, strict=True)])
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}

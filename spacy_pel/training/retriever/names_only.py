@@ -42,7 +42,8 @@ class HeldOutNames(DevRetrieval):
         self._set(kb, mentions, [[id_] for id_ in self._hidden], settings, rng)
 
     def _entity(self, entity: Entity) -> Entity:
-        return without_names(entity, {self._hidden.get(entity.concept_id)} - {None})
+        hidden = self._hidden.get(entity.concept_id)
+        return entity if hidden is None else without_names(entity, [hidden])
 
 
 def trainable_names(kb: KnowledgeBase, store: ExampleStore, held_out: NDArray[np.int64]) -> NDArray[np.int64]:

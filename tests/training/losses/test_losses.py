@@ -50,7 +50,7 @@ def slow_binary_cross_entropy(loss, positive, negatives):
 
 def slow_multi_similarity(loss, positive, negatives):
     """Eq. 2 of Liu et al. (2021) with the pairs of Eq. 1."""
-    hard = [s for s in negatives if s > positive - loss.margin]
+    hard = [s for s in negatives if loss.margin is None or s > positive - loss.margin]
     pull = math.log(1 + math.exp(-loss.alpha * (positive - loss.base))) / loss.alpha
     push = math.log(1 + sum(math.exp(loss.beta * (s - loss.base)) for s in hard)) / loss.beta
     return pull + push if hard else 0.0
@@ -67,6 +67,7 @@ NAMES = sorted(registry.parts("pel_losses").values())
 CASES = [
     *((name, {}) for name in NAMES),
     ("spacy-pel.Triplet.v1", {"squared": True}),
+    ("spacy-pel.MultiSimilarity.v1", {"alpha": 2.0, "beta": 5.0, "base": 0.4, "margin": None}),
     *((f"spacy-pel.{name}.v1", {"offset": None}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
     *((f"spacy-pel.{name}.v1", {"offset": "learned"}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
 ]
@@ -134,7 +135,7 @@ def test_contract_gradient_reaches_both_sides_and_only_what_counts(loss):
     loss(positives, negatives, mask).sum().backward()
     pushed = mask
     if isinstance(loss, MultiSimilarity):
-        pushed = mask & (negatives > positives.unsqueeze(1) - loss.margin)
+        pushed = mask & (negatives > positives.unsqueeze(1) - (math.inf if loss.margin is None else loss.margin))
         assert (positives.grad[~pushed.any(dim=1)] == 0).all(), "a pair that is easy does not count"
     assert (positives.grad[pushed.any(dim=1)] < 0).all(), "a positive is pulled"
     if getattr(loss, "hardest_only", False):
@@ -392,3 +393,25 @@ def test_binary_cross_entropy_of_large_scores():
     values.sum().backward()
     assert values.tolist() == [3000.0, 10000.0]
     assert positives.grad.tolist() == [0.0, -1.0] and negatives.grad.tolist() == [[0.0, 1.0], [1.0, 1.0]]
+
+
+# -- the multi-similarity loss -------------------------------------------------------------------
+
+
+def test_only_negatives_within_the_margin_count():
+    loss = MultiSimilarity(alpha=1.0, beta=60.0, base=0.5, margin=0.2)
+    positives = torch.tensor([0.7, 0.9])
+    negatives = torch.tensor([[0.6, 0.49, 0.2], [0.6, 0.5, 0.2]], requires_grad=True)
+    values = loss(positives, negatives, torch.ones(2, 3, dtype=torch.bool))
+    assert values.tolist() == pytest.approx([slow_multi_similarity(loss, 0.7, [0.6]), 0.0], abs=1e-6)
+    values.sum().backward()
+    assert (negatives.grad != 0).tolist() == [[True, False, False], [False, False, False]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [({"alpha": 0.0}, "E332.*alpha > 0"), ({"beta": 0.0}, "E332.*beta > 0"), ({"margin": -0.1}, "E346.*margin")],
+)
+def test_settings_of_the_multi_similarity_loss_are_checked(settings, error):
+    with pytest.raises(PelError, match=error):
+        MultiSimilarity(**settings)

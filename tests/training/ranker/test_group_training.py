@@ -13,10 +13,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors.all_mentions import AllMentions
-from spacy_pel.training.anchors.mean_prototype import MeanPrototype
-from spacy_pel.training.anchors.one_mention import OneMention
-from spacy_pel.training.anchors.soft_radius import SoftRadius
+from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.ranker.candidates import RankMentions, _find
@@ -27,7 +24,7 @@ from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import differing, metrics
+from ..conftest import metrics
 from .conftest import CUES, NAMES, accuracies, linker_of, with_values
 
 pytestmark = pytest.mark.slow
@@ -101,15 +98,6 @@ def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path, an
     assert best["accuracy"] >= 0.9 and ("radius" in best) is ("SoftRadius" in anchors)
     before, after = accuracies(retriever, tmp_path / "out" / "model-best", make_documents(8, first=200))
     assert before < 0.6 and after > 0.85
-
-
-def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_path):
-    for name, seed in (("one", 0), ("two", 0), ("three", 1)):
-        torch.manual_seed(len(name))
-        train(tmp_path / name, system__seed=seed, ranker__training__max_steps=2)
-    assert differing(tmp_path / "one", tmp_path / "two") == []
-    different = differing(tmp_path / "one", tmp_path / "three")
-    assert "model-last/encoder/entity/model.safetensors" in different
 
 
 def test_stopped_and_resumed(train, check_resuming):

@@ -16,7 +16,7 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.regularizers.fgsm import FGSM
+from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import ViewSettings

@@ -1,16 +1,10 @@
 """Hard negatives in training: when they are mined, for which examples, and resuming."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
@@ -24,18 +18,7 @@ from spacy_pel.training.retriever.miner import Miner
 from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import (
-    CONFIG,
-    ENTITIES,
-    NAMES,
-    SMALL,
-    build_examples,
-    differing,
-    document,
-    make_documents,
-    random_encoder,
-)
-from .test_resume import SLOW_TRAINING
+from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, build_examples, document, make_documents, random_encoder
 
 pytestmark = pytest.mark.slow
 
@@ -170,29 +153,6 @@ CASES = {
 def test_stopped_and_resumed(check_resuming, step, changes):
     whole = check_resuming(step, **changes)
     assert len(list((whole / "mining").glob("table-*"))) == 1, "older tables are deleted"
-
-
-def test_kill_9_and_resume(train, data, tmp_path):
-    changes = {**MIXED, "pel__training__mining__every_steps": 3}
-    dotted = {name.replace("__", "."): value for name, value in changes.items()}
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW_TRAINING, str(CONFIG), str(killed), json.dumps({**data, **SMALL, **dotted})],
-        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
-    )
-    try:  # the third mining is before step 6, the checkpoint of step 4 behind it
-        end = time.monotonic() + 120
-        while not (killed / "mining" / "table-00003").exists() and process.poll() is None:
-            assert time.monotonic() < end
-            time.sleep(0.01)
-    finally:
-        process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    reached = json.loads((killed / "checkpoint" / "progress.json").read_text())
-    assert reached["step"] < 12 and reached["mined"] >= 2
-    train(killed, resume=True, **changes)
-    train(whole, **changes)
-    assert differing(killed, whole) == []
 
 
 def test_more_steps_than_were_planned(train, tmp_path):

@@ -14,10 +14,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.training.mixing.adaptive_mixup import AdaptiveMixup
-from spacy_pel.training.mixing.hardest import HardestInBatch
+from spacy_pel.training.mixing import AdaptiveMixup, HardestInBatch
 from spacy_pel.training.negatives import MinedNegatives
-from spacy_pel.training.regularizers.fgsm import FGSM
+from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings
 

@@ -10,7 +10,7 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.training.regularizers.fgsm import FGSM
+from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective, _have_directions, _signs, _slopes
 
@@ -323,17 +323,6 @@ def test_entities_whose_slope_vanishes_are_moved_in_a_pass_of_their_own():
     torch.testing.assert_close(results[0][2], results[1][2])
 
 
-def test_gradients_accumulate():
-    objective = make(regularizer=FGSM())
-    parts = [gradients(objective, objective(make_batch(mask))[0]) for mask in ("shared", "per mention")]
-    objective.zero_grad()
-    for mask in ("shared", "per mention"):
-        objective(make_batch(mask))[0].backward()
-    for name, parameter in objective.towers.named_parameters():
-        if parameter.grad is not None:
-            torch.testing.assert_close(parameter.grad, parts[0][name] + parts[1][name])
-
-
 def close_in_bf16(exact, mask):
     """The value in full precision."""
     expected, _ = exact(make_batch(mask))
@@ -397,24 +386,3 @@ def test_cosines_keep_their_digits_under_autocast():
     with torch.autocast("cpu", torch.bfloat16):
         rounded, _ = objective(batch)
     torch.testing.assert_close(rounded, exact, rtol=1e-6, atol=1e-6)
-
-
-def test_figures():
-    """3 mentions; the second has no negatives, the third's is nearer than its positive."""
-    vectors = torch.nn.functional.normalize(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), dim=-1)
-    objective = Objective(torch.nn.ModuleDict({"mention": Lookup(vectors)}), ProxySoftplus())
-    ones, places = np.ones((3, 1), dtype=np.int64), np.arange(3)
-    mask = np.array([[False, True, False], [False] * 3, [True, True, False]])
-    batch = PairBatch(
-        anchors=[Side("mention", np.array([[0], [1], [2]]), ones, places)],
-        entities=[Side("mention", np.array([[0], [2], [1]]), ones, places)],
-        negative_mask=mask,
-    )
-    _, metrics = objective(batch)
-    root = 2**-0.5
-    assert metrics == pytest.approx(
-        {"similarity+": (1 + 2 * root) / 3, "similarity-": (root + 1) / 2, "accuracy": 2 / 3}
-    )
-    batch.negative_mask[:] = False
-    _, metrics = objective(batch)
-    assert metrics["similarity-"] == 0.0 and metrics["accuracy"] == 1.0

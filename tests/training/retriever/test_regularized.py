@@ -12,7 +12,7 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.regularizers.fgsm import FGSM
+from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG, build_examples, metrics

@@ -5,7 +5,7 @@ import torch
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
-from spacy_pel.training.anchors.soft_radius import SoftRadius
+from spacy_pel.training.anchors import SoftRadius
 from spacy_pel.training.checkpoint import describe
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.losses.triplet import Triplet

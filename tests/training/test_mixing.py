@@ -11,9 +11,7 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.mixing import Mixing
-from spacy_pel.training.mixing.adaptive_mixup import AdaptiveMixup
-from spacy_pel.training.mixing.hardest import HardestInBatch
+from spacy_pel.training.mixing import AdaptiveMixup, HardestInBatch, Mixing
 
 N, M, WIDTH, LENGTH = 5, 9, 6, 4
 NAMES = sorted(registry.parts("pel_mixing").values())

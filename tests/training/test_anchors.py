@@ -9,12 +9,7 @@ import torch
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors import AnchorPart
-from spacy_pel.training.anchors.all_mentions import AllMentions
-from spacy_pel.training.anchors.group_math import draw_members
-from spacy_pel.training.anchors.mean_prototype import MeanPrototype
-from spacy_pel.training.anchors.one_mention import OneMention
-from spacy_pel.training.anchors.soft_radius import SoftRadius
+from spacy_pel.training.anchors import AllMentions, AnchorPart, MeanPrototype, OneMention, SoftRadius, draw_members
 from spacy_pel.training.losses.triplet import Triplet
 
 NAMES = sorted(registry.parts("pel_anchors").values())

@@ -6,8 +6,7 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.regularizers import Regularizer
-from spacy_pel.training.regularizers.fgsm import FGSM, fgsm_deltas
+from spacy_pel.training.regularizers import FGSM, Regularizer, fgsm_deltas
 
 NAMES = sorted(registry.parts("pel_regularizers").values())
 

@@ -1,0 +1,139 @@
+"""Mixing: makes or selects the negatives of a mention from those in the batch (Cai et al. 2023)."""
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from ..encoders.similarities import Encoded, TokenVectors, take
+from ..errors import Errors, PelError
+from ..registry import registry
+
+
+class StrongNegatives(NamedTuple):
+    """Negatives of each mention.
+
+    entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
+    mask: (n, k) bool, False = a mention has fewer.
+    weights: (n,) W of each mention, or None if nothing is mixed.
+    """
+
+    entities: Encoded
+    mask: Tensor
+    weights: Tensor | None = None
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """Makes the negatives of the loss from those of the batch."""
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """Args:
+            entities: m of them, the positive of mention i at position i.
+            scores: (n, m), of all mentions and entities, detached.
+            mask: (n, m) bool, True = entity j is a negative of mention i.
+
+        Returns:
+            Attached to the graph of the entities.
+        """
+        ...
+
+
+@registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
+class AdaptiveMixup:
+    """The K hardest negatives of a mention (Eq. 8), each mixed with some of the positive:
+
+        W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
+        V_strong,i = alpha W V_e+ + V_e-_i                                           (Eq. 10)
+
+    W has no gradient: a choice, the paper does not say. It reads the similarities as they are, whatever the
+    scale of the loss, and rises as training separates the positives, which makes the negatives harder. The
+    paper mixes token vectors, and does not say what happens to texts of different lengths. Our reading: the
+    u-th token is mixed with the u-th, the shorter text is padded with zeros, and tokens that are real in
+    either one count. Where the similarity reads pooled vectors these are mixed directly, which is the same
+    for [CLS], and for means of texts of one length.
+
+    Negatives: those of the batch in the paper (InBatchNegatives); any sampler works.
+    Loss: BinaryCrossEntropy. Similarities: DotProduct on [CLS] or means (K = 1 in the paper), SumOfMax
+    (K = 10).
+
+    Args:
+        alpha: weight of the positive; 0.3 in the paper.
+        k: maximum number of negatives per mention.
+    """
+
+    def __init__(self, *, alpha: float = 0.3, k: int = 1):
+        if not alpha >= 0:
+            raise PelError(Errors.E301.format(name="alpha", least=0, value=alpha))
+        if k < 1:
+            raise PelError(Errors.E301.format(name="k", least=1, value=k))
+        self.alpha = alpha
+        self.k = k
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """At most k per mention; see ``Mixing``."""
+        places, real = hardest(scores, mask, self.k)
+        weights = mix_weights(scores.detach(), places, real)
+        diagonal = torch.arange(len(scores), device=scores.device).unsqueeze(1)
+        mixed = _mix(self.alpha * weights, take(entities, diagonal), take(entities, places))
+        return StrongNegatives(mixed, real, weights)
+
+
+def mix_weights(scores: Tensor, places: Tensor, real: Tensor) -> Tensor:
+    """(n,) W of Eq. 9, from 0 to 1; 1 for a mention without negatives."""
+    competing = scores.gather(1, places).masked_fill(~real, -torch.inf)
+    positives = scores.diagonal().unsqueeze(1)
+    # softmax subtracts the maximum first: no overflow
+    return torch.softmax(torch.cat([positives, competing], dim=1), dim=1)[:, 0]
+
+
+def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
+    """shares: (n,). positives: (n, 1, ...). negatives: (n, k, ...). RETURNS (Encoded): (n, k, ...)."""
+    if not isinstance(positives, TokenVectors) or not isinstance(negatives, TokenVectors):
+        pooled: Any = (positives, negatives)
+        return shares[:, None, None] * pooled[0] + pooled[1]  # type: ignore[no-any-return]
+    # the transformer's output at padding is arbitrary
+    positive_tokens, negative_tokens = (_without_padding(tokens) for tokens in (positives, negatives))
+    return TokenVectors(
+        shares[:, None, None, None] * positive_tokens + negative_tokens, positives.mask | negatives.mask
+    )
+
+
+def _without_padding(tokens: TokenVectors) -> Tensor:
+    return tokens.vectors.masked_fill(~tokens.mask.unsqueeze(-1), 0.0)
+
+
+@registry.pel_mixing("spacy-pel.HardestInBatch.v1")
+class HardestInBatch:
+    """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
+    without its mixing, as with alpha = 0. Not in the paper.
+
+    Args:
+        k: maximum number of negatives per mention.
+    """
+
+    def __init__(self, *, k: int = 1):
+        if k < 1:
+            raise PelError(Errors.E301.format(name="k", least=1, value=k))
+        self.k = k
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """At most k per mention; see ``Mixing``."""
+        places, real = hardest(scores, mask, self.k)
+        return StrongNegatives(take(entities, places), real)
+
+
+def hardest(scores: Tensor, mask: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The k negatives of each mention that score highest.
+
+    Args:
+        scores: (n, m).
+        mask: (n, m) bool, True = a negative.
+        k: negatives per mention.
+
+    Returns:
+        (n, K) positions among the m, and (n, K) bool, False = no such negative;
+        K = min(k, m).
+    """
+    best = scores.detach().masked_fill(~mask, -torch.inf).topk(min(k, scores.shape[1]), dim=1)
+    return best.indices, mask.gather(1, best.indices)
