@@ -16,10 +16,10 @@ from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.kb.readers.ontology import clean_text, read_sssom, read_terms
-from spacy_pel.kb.readers.ontology.obo import _bare
 from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
 from spacy_pel.kb.readers.umls_kb import UmlsKB
+from spacy_pel.ontologies import clean_text, read_sssom, read_terms
+from spacy_pel.ontologies.obo import _bare
 from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
@@ -252,8 +252,8 @@ def test_comments_and_modifiers_of_obo():
 
 
 LONG = """
-from spacy_pel.kb.readers.ontology import clean_text
-from spacy_pel.kb.readers.ontology.obo import _bare, _quoted
+from spacy_pel.ontologies import clean_text
+from spacy_pel.ontologies.obo import _bare, _quoted
 n = 200_000
 for part in (" ", " !", " {", " {}", "\\\\ ", "\\\\", "\\t"):
     for tail in ("", "x", "! x", "{"):

@@ -10,7 +10,7 @@ from spacy_pel.kb.readers.from_reader import build_from_reader
 from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.kb.readers.ontology import Term, clean_text, read_sssom, read_table, read_terms
+from spacy_pel.ontologies import Term, clean_text, read_sssom, read_table, read_terms
 
 ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
 

@@ -8,7 +8,7 @@ import pytest
 from spacy_pel.cli._kb import reader_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.kb.readers.ontology import read_terms
+from spacy_pel.ontologies import read_terms
 
 RDF_XML = """<?xml version="1.0"?>
 <!DOCTYPE rdf:RDF [ <!ENTITY obo "http://purl.obolibrary.org/obo/" > ]>
