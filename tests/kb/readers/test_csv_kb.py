@@ -51,6 +51,7 @@ def test_names_of_columns(write, header):
 @pytest.mark.parametrize(
     "header, wanted",
     [
+        ("id,concept_id,name", "Gout"),  # the field's own name comes first
         ("code,SNOMED code,name", "M10"),  # a name without a vocabulary is surer
         ("SNOMED code,concept_id,name", "Gout"),
         ("SNOMED code,ICD-10 code,name", None),  # either could be meant

@@ -73,45 +73,7 @@ def test_term_list_and_oncotree():
     assert set(by_id(OboKB(id_xref="UMLS"), "terms.json", "oncotree.json")) == {"C0149931", "C0040300"}
 
 
-QUALIFIERS = r"""format-version: 1.2
-
-[Term]
-id: TST:1 {source="TST:curator"}
-name: Boat-shaped ilium {xref="TST:curator", comment="a } in \"quotes\""} ! checked
-def: "Keel-like {of a ship}." [PMID:1] {comment="x"}
-synonym: "Keel-like ilium" EXACT [] {BROAD=""}
-alt_id: TST:9 {source="x"}
-xref: UMLS:C0000001 {source="TST:equivalent", source="x"}
-xref: UMLS:C0000002{source="x"}
-xref_analog: UMLS:C0000003 "a name" {source="x"}
-
-[Term]
-id: TST:2
-name: obsolete thing
-is_obsolete: true {source="x"} ! gone
-replaced_by: TST:1 {source="x"} ! Boat-shaped ilium
-
-[Term]
-id: TST:3
-name: obsolete other
-is_obsolete: true
-consider: TST:1
-
-[Term]
-id: TST:4
-name: obsolete third
-is_obsolete: true
-consider: TST:1
-consider: TST:5
-
-[Typedef] ! a comment
-id: part_of
-name: part of {x="y"}
-
-[Instance]
-id: TST:6
-name: somebody
-"""
+QUALIFIERS = (ONTO.parent / "ontologies" / "qualifiers.obo").read_text("utf8")
 
 
 @pytest.mark.parametrize("change", [str.encode, lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()])

@@ -92,13 +92,6 @@ def test_names_are_tidied(write):
     assert entity.to_json() == record("A", "a b", aliases=["c"], types=["t"], definition=None)
 
 
-def test_csv_columns_can_be_named(write):
-    path = write("code;label;other", 'x1;"a; b";c/d', name="kb.csv")
-    settings = {"concept_id": "code", "canonical_name": "label", "aliases": "other"}
-    (entity,) = CsvKB(columns=settings, delimiter=";", list_separator="/", strict=True)([path])
-    assert (entity.concept_id, entity.canonical_name, entity.aliases) == ("x1", "a; b", ("c", "d"))
-
-
 def test_csv_header_faults(write):
     unknown = write("concept_id,canonical_name,notes", "x,y,z", name="kb.csv")
     reader = CsvKB()
@@ -184,23 +177,6 @@ def test_csv_names_of_columns_in_any_case(write):
     assert [one.concept_id for one in CsvKB(columns={"concept_id": "ICD"})([both])] == ["b"]
     with pytest.raises(PelError, match=r"no Icd\)"):
         list(CsvKB(columns={"concept_id": "Icd"})([both]))
-
-
-def test_csv_usual_column_names_and_delimiters(write):
-    expected = Entity("E11", "Diabetes", ("T2DM", "NIDDM"), ("T047",))
-    for header, name in [
-        ("id,name,synonyms,type", "kb.csv"),
-        ("Code,Preferred term,alias,Semantic types", "kb.csv"),
-        ("code\tterm\taliases\ttypes", "kb.csv"),
-        ("concept_id;canonical_name;aliases;types", "kb.csv"),
-        ("CUI,label,synonym,types", "kb.tsv"),
-    ]:
-        delimiter = next(char for char in ",\t;" if char in header)
-        row = delimiter.join(["E11", "Diabetes", "T2DM|NIDDM", "T047"])
-        assert list(CsvKB(strict=True)([write(header, row, name=name)])) == [expected], header
-    both = write("id,code,concept_id,name", "a,b,c,d", name="kb.csv")  # the field's own name comes first
-    reader = CsvKB()
-    assert [entity.concept_id for entity in reader([both])] == ["c"] and reader.report == {"unknown_column": 2}
 
 
 HEADER = "concept_id,canonical_name,aliases"
