@@ -15,6 +15,7 @@ ROOT = Path(spacy_pel.__file__).parent
 # Floors, bottom to top: an import, also one for type checking, may lead to the same floor or further down.
 FLOORS = [
     ("about", "types", "errors", "registry", "util"),
+    ("ontologies",),
     ("kb", "corpora"),
     ("encoders",),
     ("index",),

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from spacy_pel.kb.readers.ontology import read_terms
+from spacy_pel.ontologies import read_terms
 
 from .entry import Counts, Entry, Read, opened
 

@@ -140,15 +140,28 @@ def apply_changes(
 
 
 def _check_retired(kb: KnowledgeBase, changes: Changes, given: set[str]) -> None:
+    """Raises:
+    PelError: if an id to retire, or a successor, is neither in the knowledge base nor given.
+    """
     for entity_id, successor in changes.retired.items():
-        place = changes.places.get(entity_id, Place(Path("the changes")))
-        _check_live(kb, given, entity_id, place, "the id of an entity to retire")
-        if successor is None:
-            continue
-        _check_live(kb, given, successor, place, "the id of an entity as the successor")
-        if successor in changes.retired:
-            expected, fault = "the id of an entity as the successor", "which is retired, too"
-            raise PelError(Errors.E123.format(expected=expected, place=place, id=successor, fault=fault))
+        checks = [("the id of an entity to retire", entity_id, _fault(kb, given, entity_id))]
+        if successor is not None:
+            fault = "which is retired, too" if successor in changes.retired else _fault(kb, given, successor)
+            checks.append(("the id of an entity as the successor", successor, fault))
+        for expected, id_, fault in checks:
+            if fault:
+                place = changes.places.get(entity_id, "the changes")
+                raise PelError(Errors.E123.format(expected=expected, place=place, id=id_, fault=fault))
+
+
+def _fault(kb: KnowledgeBase, given: set[str], entity_id: str) -> str:
+    """Why an id cannot be retired or succeed another one; "" = it can."""
+    successor = kb.resolve(entity_id)
+    if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:
+        return ""
+    if successor is not None:
+        return f"which is retired already (its successor is '{successor}')"
+    return "which is retired already" if kb.is_retired(entity_id) else "which the knowledge base does not have"
 
 
 def _no_longer_used(
@@ -193,18 +206,3 @@ def _namespace(entity_id: str) -> str:
     if ":" in entity_id:
         return entity_id.partition(":")[0]
     return "UMLS" if _CUI.fullmatch(entity_id) else ""
-
-
-def _check_live(kb: KnowledgeBase, given: set[str], entity_id: str, place: Place, expected: str) -> None:
-    """Raises:
-    PelError: if an id is neither in the knowledge base nor given.
-    """
-    successor = kb.resolve(entity_id)
-    if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:
-        return
-    fault = "which the knowledge base does not have"
-    if successor is not None:
-        fault = f"which is retired already (its successor is '{successor}')"
-    elif kb.is_retired(entity_id):
-        fault = "which is retired already"
-    raise PelError(Errors.E123.format(expected=expected, place=place, id=entity_id, fault=fault))

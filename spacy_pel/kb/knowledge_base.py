@@ -1,11 +1,11 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from weakref import WeakMethod
 
@@ -31,6 +31,7 @@ PathLike = str | Path
 Listener = Callable[["KnowledgeBase", Rows], None]
 Value = TypeVar("Value")
 _BATCH = 4096
+_TEMPORARY = "spacy_pel_kb_"
 
 
 class KnowledgeBase:
@@ -59,9 +60,9 @@ class KnowledgeBase:
         source: Mapping[str, Any] | None = None,
         strict: bool = False,
     ):
-        with _temporary_folder() as folder:
-            build_store(folder, entities, redirects=redirects, source=source, strict=strict)
-            self._open(ArrowStore.read(folder))
+        with TemporaryDirectory(prefix=_TEMPORARY) as folder:
+            build_store(Path(folder), entities, redirects=redirects, source=source, strict=strict)
+            self._open(ArrowStore.read(Path(folder)))
         self._listeners: list[WeakMethod[Listener]] = []
 
     def _open(self, store: ArrowStore) -> None:
@@ -200,9 +201,9 @@ class KnowledgeBase:
         """
         if not self._overlay:
             return self._store.to_bytes()
-        with _temporary_folder() as folder:
-            self._write_to(folder)
-            return ArrowStore.read(folder).to_bytes()
+        with TemporaryDirectory(prefix=_TEMPORARY) as folder:
+            self._write_to(Path(folder))
+            return ArrowStore.read(Path(folder)).to_bytes()
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "KnowledgeBase":
@@ -713,12 +714,6 @@ class KnowledgeBase:
             if (listener := reference()) is not None:
                 listener(self, rows)
         return rows
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
-        yield Path(folder)
 
 
 @contextmanager

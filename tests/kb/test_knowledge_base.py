@@ -5,9 +5,9 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.store import alias_writer, arrow_files, store_writer
+from spacy_pel.kb.store import alias_writer, store_writer
 from spacy_pel.types import Entity
-from spacy_pel.util import normalize_alias
+from spacy_pel.util import arrow_files, normalize_alias
 
 from .conftest import ENTITIES, REDIRECTS, many, same
 

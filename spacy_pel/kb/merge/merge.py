@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import Errors, PelError, shortened
+from ...ontologies import Term, read_sssom, read_table, read_terms
 from ...registry import registry
 from ...types import Entity
 from ...util import logger, normalize_alias
 from ...util.place import unexpected
 from ..readers.obo_kb import xref_ids
-from ..readers.ontology import Term, read_sssom, read_table, read_terms
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord
 from .twins import merge_twins

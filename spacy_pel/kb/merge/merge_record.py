@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from ...ontologies import clean_text
 from ...types import Entity
-from ..readers.ontology import clean_text
 
 
 @dataclass

@@ -100,22 +100,18 @@ class CsvKB(KBReaderBase):
         lines = ((place.line, line) for place, line in self.lines(path))
         head = list(islice(lines, _N_HEAD))
         delimiter, start = self._find_header(path, [line for _, line in head])
-        if start is not None:
-            head[start:] = [(head[start][0], head[start][1].lstrip("# ")), *head[start + 1 :]]
-        is_header = True
-        for number, cells in read_cells(path, chain(head[start:], lines), delimiter=delimiter):
-            place = Place(path, number)
-            if is_header:
-                yield place, [name.strip() for name in cells]
-                is_header = False
-            elif cells[0].startswith("#"):
-                self.repair("comment_line", place, "a comment")
+        header_line = ((number, line.lstrip("# ")) for number, line in head[start : start + 1])
+        rows = read_cells(path, chain(header_line, head[start + 1 :], lines), delimiter=delimiter)
+        for number, header in islice(rows, 1):
+            yield Place(path, number), [name.strip() for name in header]
+        for number, cells in rows:
+            if cells[0].startswith("#"):
+                self.repair("comment_line", Place(path, number), "a comment")
             elif any(map(str.strip, cells)):
-                yield place, cells
+                yield Place(path, number), cells
 
-    def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int | None]:
-        """The delimiter, and the position of the header among the lines;
-        None = there is none."""
+    def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int]:
+        """The delimiter, and the position of the header among the lines."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
         delimiters = [self.delimiter] if self.delimiter else [default, ";", ",", "\t", "|"]
         for at, line in enumerate(lines):
@@ -124,7 +120,7 @@ class CsvKB(KBReaderBase):
                 position, _ = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
-        return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), None
+        return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), 0
 
     def _fields(self, header: list[str]) -> tuple[dict[str, int], dict[str, str]]:
         """Field -> its column; and name of a column -> the

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
+from ...util.names import unescape_references
 from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
-from .repair import unescape
 
 
 class _Row(NamedTuple):
@@ -60,7 +60,7 @@ class MedicKB(KBReaderBase):
             if not bars:
                 raise unexpected(place, "id[|id…]||name[|synonym…]", quoted(line))
             try:
-                unescaped = [unescape(name) for name in names.split("|")]
+                unescaped = [unescape_references(name) for name in names.split("|")]
             except ValueError as err:
                 raise unexpected(place, "names", err) from err
             yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), unescaped)

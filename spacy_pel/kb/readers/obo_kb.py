@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import Errors, PelError, shortened
+from ...ontologies import Term, clean_text, read_terms
+from ...ontologies.obo import SCOPES
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
-from .ontology import Term, clean_text, read_terms
-from .ontology.obo import SCOPES
 from .reader_base import KBReaderBase
 
 

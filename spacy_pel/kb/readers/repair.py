@@ -16,15 +16,14 @@ White space at the ends of a field is dropped and repeated aliases and types are
 without counting.
 """
 
-import html
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
 
-_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
@@ -139,14 +138,10 @@ def is_clean(entity: Entity) -> bool:
 
 
 def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count) -> tuple[str, ...]:
-    kept: list[str] = []
-    for text in texts:
-        whole = _repaired_text(text, entity.concept_id, _CONTROL, count)
-        if whole:
-            kept.append(whole)
-        else:
-            count(kind, entity.concept_id)
-    return tuple(dict.fromkeys(kept))
+    repaired = [_repaired_text(text, entity.concept_id, _CONTROL, count) for text in texts]
+    for _ in range(repaired.count("")):
+        count(kind, entity.concept_id)
+    return tuple(dict.fromkeys(filter(None, repaired)))
 
 
 def _repaired_text(text: str, owner: str, control: "re.Pattern[str]", count: Count) -> str:
@@ -172,32 +167,6 @@ def merge_duplicates(entities: Sequence[Entity]) -> Entity:
     first = entities[0]
     names = [name for entity in entities for name in (entity.canonical_name, *entity.aliases)]
     aliases = [*first.aliases, *(name for name in names if name != first.canonical_name)]
-    return Entity(
-        concept_id=first.concept_id,
-        canonical_name=first.canonical_name,
-        aliases=tuple(dict.fromkeys(aliases)),
-        types=tuple(dict.fromkeys(kind for entity in entities for kind in entity.types)),
-        definition=next((entity.definition for entity in entities if entity.definition), None),
-    )
-
-
-def unescape(text: str) -> str:
-    """Replace character references of XML and HTML, such as &#945; and &amp;, by their characters.
-
-    Args:
-        text: a name or a definition.
-
-    Returns:
-        The text; unknown names of references stay.
-
-    Raises:
-        ValueError: if a number is none of a Unicode character.
-    """
-    if "&" not in text:
-        return text
-    for match in _REFERENCE.finditer(text):
-        digits = (match[1] or match[2]).lstrip("0")
-        code = int(digits, 16 if match[1] else 10) if len(digits) < 8 else 0x110000
-        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise ValueError(f"{match[0][:20]}, which is no character")
-    return html.unescape(text)
+    types = dict.fromkeys(kind for entity in entities for kind in entity.types)
+    definition = next((entity.definition for entity in entities if entity.definition), None)
+    return replace(first, aliases=tuple(dict.fromkeys(aliases)), types=tuple(types), definition=definition)

@@ -16,11 +16,11 @@ from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.kb.readers.ontology import clean_text, read_sssom, read_terms
-from spacy_pel.kb.readers.ontology.obo import _bare
-from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
+from spacy_pel.kb.readers.reader_base import KBReaderBase
 from spacy_pel.kb.readers.umls_kb import UmlsKB
+from spacy_pel.ontologies import clean_text, read_sssom
 from spacy_pel.types import Entity
+from spacy_pel.util.place import Place
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
 META = FIXTURES / "umls" / "META"
@@ -100,7 +100,7 @@ def test_umls_tables_with_a_bom(tmp_path, name):
 @pytest.mark.parametrize("rank", [b"high", b"9" * 5000, "²".encode(), b""])
 def test_umls_ranks_that_are_no_numbers(tmp_path, rank):
     folder = meta_with(tmp_path, "MRRANK", lambda data: re.sub(rb"^\d+", rank, data))
-    with pytest.raises(PelError, match=r"E002.*rank in digits.*MRRANK\.RRF, line 1"):
+    with pytest.raises(PelError, match="E002.*rank in digits at MRRANK of"):
         list(UmlsKB()([folder]))
 
 
@@ -235,25 +235,9 @@ def test_what_a_reader_does_not_check_names_the_place(tmp_path):
     refused(Foreign(), tmp_path / "kb.txt", r"E012.*Foreign.*kb\.txt, line 2.*IndexError")
 
 
-def test_comments_and_modifiers_of_obo():
-    for value, bare in [
-        ("A:1 ! name", "A:1"),
-        ("A:1   ! name {x}", "A:1"),
-        ("A:1 {source=x} ! name", "A:1"),
-        ("A:1! name", "A:1! name"),
-        ("A:1\\ ! name", "A:1  ! name".replace("  ", " ")),
-        ("A:1\\   ! name", "A:1"),
-        ("! name", "! name"),
-        (" ! name", ""),
-        ("A:1 {a} {b}", "A:1 {a}"),
-        ("A:1 {a} b", "A:1 {a} b"),
-    ]:
-        assert _bare(value) == bare, value
-
-
 LONG = """
-from spacy_pel.kb.readers.ontology import clean_text
-from spacy_pel.kb.readers.ontology.obo import _bare, _quoted
+from spacy_pel.ontologies import clean_text
+from spacy_pel.ontologies.obo import _bare, _quoted
 n = 200_000
 for part in (" ", " !", " {", " {}", "\\\\ ", "\\\\", "\\t"):
     for tail in ("", "x", "! x", "{"):
@@ -268,8 +252,3 @@ for part in ("\\\\", "&", "&#", "&a", " "):
 def test_long_runs_take_time_in_proportion():
     """In quadratic time it would take an hour: 16,000 blanks took 0.8 s."""
     subprocess.run([sys.executable, "-c", LONG], check=True, timeout=120)
-
-
-def test_an_xref_of_nothing(tmp_path):
-    (tmp_path / "x.obo").write_text("[Term]\nid: A:1\nname: one\nxref: \\W\nxref:\nxref: UMLS:C1\n")
-    assert [term.xrefs for term in read_terms(tmp_path / "x.obo")] == [["UMLS:C1"]]

@@ -4,11 +4,9 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from spacy_pel.kb.readers.mesh_xml import read_mesh_xml
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.mesh_kb import MeshKB
-from spacy_pel.kb.readers.reader_base import Place
 
 MESH = Path(__file__).parents[2] / "fixtures" / "kb" / "mesh"
 
@@ -74,36 +72,16 @@ def test_alias_of_an_unknown_id_is_a_repair():
     assert reader.report == {}
 
 
-def test_xml_streams_with_lines():
-    path = MESH / "desc2025.xml"
-    lines = path.read_bytes().splitlines(keepends=True)
-    consumed = []
-
-    def numbered():
-        for number, line in enumerate(lines, start=1):
-            consumed.append(number)
-            yield Place(path, number), line
-
-    records = read_mesh_xml(numbered())
-    first = next(records)
-    end = next(n for n, line in enumerate(lines, start=1) if b"</DescriptorRecord>" in line)
-    assert first.id == "D000700" and end <= first.place.line <= end + 1
-    assert len(consumed) < len(lines)
-    assert [record.id for record in records] == ["D000703"]
-
-
-def test_xml_memory_is_bounded():
+def test_xml_streams_with_lines_in_bounded_memory(tmp_path):
     lines = (MESH / "supp2025.xml").read_bytes().splitlines(keepends=True)
-
-    def many():
-        for number, line in enumerate([*lines[:3], *lines[3:-1] * 1000, lines[-1]], start=1):
-            yield Place(MESH, number), line
-
+    path = tmp_path / "supp2025.xml"
+    path.write_bytes(b"".join([*lines[:3], *lines[3:-1] * 1000, lines[-1]]))
     tracemalloc.start()
-    assert sum(1 for _ in read_mesh_xml(many())) == 1000
+    places = [place for place, _ in MeshKB().read([path])]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1_000_000  # the whole tree takes about 8 MB
+    assert len(places) == 1000 and places[0].line < places[1].line <= 2 * len(lines)
+    assert peak < 2_000_000  # the whole tree takes about 8 MB
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,16 @@ import json
 import re
 
 import pytest
-from spacy_pel.kb.readers.from_reader import build_from_reader
 
 from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.readers.csv_kb import CsvKB
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
-from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
+from spacy_pel.kb.readers.reader_base import KBReaderBase
 from spacy_pel.kb.readers.umls_types import ST21PV_TYPES, semantic_types, with_descendants
 from spacy_pel.types import Entity
+from spacy_pel.util.place import Place
 
 
 def record(concept_id, name, **more):
@@ -56,7 +57,7 @@ def test_repairs_are_counted_and_strict_refuses(write, kind):
 
 def test_the_knowledge_base_merges_what_a_file_has_twice(write, tmp_path):
     path = write(record("A", "first"), record("A", "again", types=["t"], definition="Twice."))
-    kb = build_from_reader(JsonlKB(), [path], tmp_path / "kb", source={})
+    kb = KnowledgeBase.read(JsonlKB(), [path], tmp_path / "kb", about={})
     assert list(kb.entities()) == [Entity("A", "first", ("again",), ("t",), "Twice.")]
     assert kb.source["repairs"] == dict(kb.meta["report"]) == {"duplicate_id": 1}
 
@@ -89,13 +90,6 @@ def test_names_are_tidied(write):
     path = write(record(" A ", " a  b\n", aliases=["a b", "c", " c", ""], types=["t", "t"], definition=" "))
     (entity,) = JsonlKB(strict=True)([path])
     assert entity.to_json() == record("A", "a b", aliases=["c"], types=["t"], definition=None)
-
-
-def test_csv_columns_can_be_named(write):
-    path = write("code;label;other", 'x1;"a; b";c/d', name="kb.csv")
-    settings = {"concept_id": "code", "canonical_name": "label", "aliases": "other"}
-    (entity,) = CsvKB(columns=settings, delimiter=";", list_separator="/", strict=True)([path])
-    assert (entity.concept_id, entity.canonical_name, entity.aliases) == ("x1", "a; b", ("c", "d"))
 
 
 def test_csv_header_faults(write):
@@ -163,12 +157,8 @@ def test_one_id_with_several_names_is_said(write, caplog, name):
         assert len(list(reader([path]))) == 5 and reader.report == {"duplicate_id": 3}
         (said,) = [one.getMessage() for one in caplog.records if "PEL-W108" in one.getMessage()]
         at = 2 if table else 1
-        assert f"another name (2): 'A1' is 'Gout' ({path}, line {at}) and 'Asthma' ({path}, line {at + 1});" in said
-        assert f"'A1' is 'Gout' ({path}, line {at}) and 'Fever: high' ({path}, line {at + 4}). " in said
-    caplog.clear()
-    other = write(*lines[:2], *([",".join(("A1", f"n{n}")) for n in range(9)] if table else []), name=f"x{name}")
-    assert list(reader([other, path]))
-    assert f"({other}, line {at})" in caplog.text and ("6 more" in caplog.text) == table
+        assert f"another name (2): 'A1' is 'Gout' and 'Asthma' ({path}, line {at + 1});" in said
+        assert f"'A1' is 'Gout' and 'Fever: high' ({path}, line {at + 4}). " in said
 
 
 def test_several_rows_of_an_id_are_usual_elsewhere(write, caplog):
@@ -187,23 +177,6 @@ def test_csv_names_of_columns_in_any_case(write):
     assert [one.concept_id for one in CsvKB(columns={"concept_id": "ICD"})([both])] == ["b"]
     with pytest.raises(PelError, match=r"no Icd\)"):
         list(CsvKB(columns={"concept_id": "Icd"})([both]))
-
-
-def test_csv_usual_column_names_and_delimiters(write):
-    expected = Entity("E11", "Diabetes", ("T2DM", "NIDDM"), ("T047",))
-    for header, name in [
-        ("id,name,synonyms,type", "kb.csv"),
-        ("Code,Preferred term,alias,Semantic types", "kb.csv"),
-        ("code\tterm\taliases\ttypes", "kb.csv"),
-        ("concept_id;canonical_name;aliases;types", "kb.csv"),
-        ("CUI,label,synonym,types", "kb.tsv"),
-    ]:
-        delimiter = next(char for char in ",\t;" if char in header)
-        row = delimiter.join(["E11", "Diabetes", "T2DM|NIDDM", "T047"])
-        assert list(CsvKB(strict=True)([write(header, row, name=name)])) == [expected], header
-    both = write("id,code,concept_id,name", "a,b,c,d", name="kb.csv")  # the field's own name comes first
-    reader = CsvKB()
-    assert [entity.concept_id for entity in reader([both])] == ["c"] and reader.report == {"unknown_column": 2}
 
 
 HEADER = "concept_id,canonical_name,aliases"

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from spacy_pel.kb.readers.from_reader import build_from_reader
 
 from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.readers.zeshel_kb import ZeshelKB
 
 PAGES = [
@@ -30,12 +30,11 @@ def test_title_and_first_words(tmp_path):
     assert (warner.concept_id, warner.canonical_name, warner.aliases) == ("0A", "Warner", ())
     assert (warner.types, warner.definition) == (("doctor_who",), "Warner was a technician")
     assert (tyler.canonical_name, tyler.definition) == ("Tyler (2012)", "Tyler \u2019 s wife")
-
-
-def test_the_title_may_stay(tmp_path):
-    path = write(tmp_path / "doctor_who.json", PAGES)
     warner, tyler = read(path, n_words=4, skip_title=False)
     assert warner.definition == "Warner Warner was a" and tyler.definition == "Tyler ( 2012 )"
+    assert read(path, n_words=0)[0].definition is None
+    with pytest.raises(PelError, match="n_words"):
+        ZeshelKB(n_words=-1)
 
 
 @pytest.mark.parametrize(
@@ -53,12 +52,6 @@ def test_a_text_that_does_not_begin_with_the_title_is_whole(tmp_path, title, tex
     assert read(path)[0].definition == definition
 
 
-def test_no_words_no_definition(tmp_path):
-    assert read(write(tmp_path / "w.json", PAGES), n_words=0)[0].definition is None
-    with pytest.raises(PelError, match="n_words"):
-        ZeshelKB(n_words=-1)
-
-
 def test_a_folder_of_worlds_and_one_of_them(tmp_path):
     write(tmp_path / "documents" / "doctor_who.json", PAGES)
     write(tmp_path / "documents" / "lego.json", [{"document_id": "0C", "title": "Brick", "text": "Brick"}])
@@ -66,7 +59,7 @@ def test_a_folder_of_worlds_and_one_of_them(tmp_path):
     folder = tmp_path / "documents"
     assert [entity.concept_id for entity in read(folder)] == ["0A", "0B", "0C"]
     assert [entity.concept_id for entity in read(folder, types=["lego"])] == ["0C"]
-    kb = build_from_reader(ZeshelKB(), [folder], tmp_path / "kb", source={})
+    kb = KnowledgeBase.read(ZeshelKB(), [folder], tmp_path / "kb", about={})
     assert kb.types() == {"doctor_who": 2, "lego": 1} and kb.ids("warner") == ["0A"]
 
 

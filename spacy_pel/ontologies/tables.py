@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ....errors import Errors, PelError, quoted
-from ....util import read_lines
-from ....util.files import read_cells
-from ....util.place import Place, unexpected
+from ..errors import Errors, PelError, quoted
+from ..util import read_lines
+from ..util.files import read_cells
+from ..util.place import Place, unexpected
 from .owl import NCIT_RETIRED
 from .term import Term
 

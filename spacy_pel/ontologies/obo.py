@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from ....util import read_lines
-from ....util.place import Place, unexpected
+from ..util import read_lines
+from ..util.place import Place, unexpected
 from .term import Term
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ....errors import quoted
-from ....util import read_json
-from ....util.place import unexpected
+from ..errors import quoted
+from ..util import read_json
+from ..util.place import unexpected
 from .owl import NAMESPACES, compact_id
 from .term import Term
 

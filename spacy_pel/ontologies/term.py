@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from ..repair import unescape
+from ..util.names import unescape_references
 
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
 _BLANKS = re.compile(r"\s+")
@@ -98,7 +98,7 @@ def clean_text(text: str) -> str:
         ValueError: at a character reference to no character.
     """
     if "&" in text and _ENTITY.search(text):
-        text = unescape(text)
+        text = unescape_references(text)
     if "\\" in text:
         text = _LITERAL_ESCAPE.sub(" ", text).replace('\\"', '"').replace("\\'", "'")
     return _BLANKS.sub(" ", text).strip()

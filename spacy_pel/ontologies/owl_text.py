@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from ....errors import quoted
-from ....util import read_text
-from ....util.place import Place, unexpected
+from ..errors import quoted
+from ..util import read_text
+from ..util.place import Place, unexpected
 from .obo import unescape
 from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of, node_of
 
