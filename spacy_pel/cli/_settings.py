@@ -138,7 +138,7 @@ def _wanted(fault: Any, annotation: Any) -> tuple[str, str]:
     """What was expected instead of a faulty value, and an example of it or ""."""
     kind = fault["type"].split("_")[0]
     if len(fault["loc"]) > 1:  # of a value within a list or an object
-        kind = "dict" if "Dict" in str(annotation) else "list"
+        kind = "dict" if "dict" in str(annotation) else "list"
     if kind in _WANTED:
         return _WANTED[kind]
     said = fault["msg"].removeprefix("Input should be ")
