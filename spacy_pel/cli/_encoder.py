@@ -24,17 +24,13 @@ def encoder_folder(model: Path) -> Path:
     """
     if (model / "encoder.json").is_file() or not (model / "config.cfg").is_file():
         return model
-    found = saved_parts(model, "encoder")
-    if len(found) != 1:
-        folders = " or ".join(map(str, found))
-        raise PelError(
-            Errors.E656.format(
-                path=model,
-                got=f"{len(found)} of them" if found else f"no '{FACTORY}' with an encoder",
-                todo=f"Give the folder of one encoder: {folders}." if found else "Choose another model.",
-            )
-        )
-    return found[0]
+    folders = saved_parts(model, "encoder")
+    if len(folders) == 1:
+        return folders[0]
+    got, todo = f"no '{FACTORY}' with an encoder", "Choose another model."
+    if folders:
+        got, todo = f"{len(folders)} of them", f"Give the folder of one encoder: {' or '.join(map(str, folders))}."
+    raise PelError(Errors.E656.format(path=model, got=got, todo=todo))
 
 
 def default_pipeline(option: str) -> Path:
@@ -46,11 +42,10 @@ def default_pipeline(option: str) -> Path:
     Raises:
         PelError: if it is in neither.
     """
-    places = [Path(), Path(__file__).parents[2]]
-    found = next((place / _DEFAULT for place in places if (place / _DEFAULT / "config.cfg").is_file()), None)
-    if found is None:
-        raise PelError(Errors.E666.format(path=_DEFAULT, option=option))
-    return found
+    for root in (Path(), Path(__file__).parents[2]):
+        if (root / _DEFAULT / "config.cfg").is_file():
+            return root / _DEFAULT
+    raise PelError(Errors.E666.format(path=_DEFAULT, option=option))
 
 
 def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any:
@@ -81,13 +76,13 @@ def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any
             torch.manual_seed(seed)
             plain.initialize()
         return plain
-    found: Any
+    encoder: Any
     if (folder / "ranker.json").is_file():
         from ..linking.rankers import load_ranker
 
-        found = getattr(load_ranker(folder), "encoder", None)
+        encoder = getattr(load_ranker(folder), "encoder", None)
     else:
-        found = load_encoder(encoder_folder(folder))
-    if not isinstance(found, BiEncoder):
+        encoder = load_encoder(encoder_folder(folder))
+    if not isinstance(encoder, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
-    return found
+    return encoder

@@ -106,7 +106,8 @@ def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
     """Adds the types of the gold entities to a prediction that has none."""
 
     def fill(prediction: "Prediction") -> None:
-        live = [found for entity_id in prediction.gold if (found := kb.resolve(entity_id)) is not None]
-        prediction.types = prediction.types or sorted({name for one in live for name in kb[one].types})
+        live = {kb.resolve(entity_id) for entity_id in prediction.gold} - {None}
+        types = {name for entity_id in live if entity_id for name in kb[entity_id].types}
+        prediction.types = prediction.types or sorted(types)
 
     return fill

@@ -85,14 +85,14 @@ def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
     wanted = split_names(names)
     if len(set(wanted)) < len(wanted):
         raise PelError(Errors.E243.format(got=names))
-    given: dict[str, dict[str, Any]] = {name: {} for name in wanted}
+    by_step: dict[str, dict[str, Any]] = {name: {} for name in wanted}
     for setting, value in settings.items():
         step, _, name = setting.rpartition(".")
-        if step not in given:
+        if step not in by_step:
             names = ", ".join(wanted) or "(none is named)"
             raise PelError(Errors.E242.format(known=names, got=setting, hint=did_you_mean(step, wanted)))
-        given[step][name] = value
-    return {step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.") for step, values in given.items()}
+        by_step[step][name] = value
+    return {step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.") for step, values in by_step.items()}
 
 
 def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, prefix: str = "") -> Any:
@@ -138,7 +138,7 @@ def _wanted(fault: Any, annotation: Any) -> tuple[str, str]:
     """What was expected instead of a faulty value, and an example of it or ""."""
     kind = fault["type"].split("_")[0]
     if len(fault["loc"]) > 1:  # of a value within a list or an object
-        kind = "dict" if "Dict" in str(annotation) else "list"
+        kind = "dict" if "dict" in str(annotation) else "list"
     if kind in _WANTED:
         return _WANTED[kind]
     said = fault["msg"].removeprefix("Input should be ")

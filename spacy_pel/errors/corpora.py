@@ -55,7 +55,7 @@ class CorpusErrors:
         "preprocessing wrote them."
     )
     E250 = (
-        "{n:,} of {total:,} mentions of {paths} ({share:.0%}) are not at their offsets. {examples}. Check the reader, "
+        "{n:,} of {total:,} ({share:.0%}) mentions of {paths} are not at their offsets. {examples}. Check the reader, "
         "its settings and the source, or write the other mentions with --keep-going."
     )
     E251 = (

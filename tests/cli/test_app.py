@@ -76,7 +76,7 @@ def test_a_group_that_an_entry_point_adds(monkeypatch):
     point = EntryPoint("plus", f"{__name__}:plus_cli", PLUGINS)
     monkeypatch.setattr(_app, "entry_points", lambda group, name="plus": [point] if name == "plus" else [])
     assert run("plus", "one", "--number", 2).out == "3\n"
-    assert listed_in(run("--help").out)[-1] == "plus" and "\nMore commands:\n" in run("--help").out
+    assert listed_in(run("--help").out)[-1] == "plus" and "\nCommands:\n" in run("--help").out
     result = run("plus", "two")
     assert result.code == 2 and result.err == "Error: No such command 'two'. Try: pel plus --help\n"
     result = run("plus", "fail")

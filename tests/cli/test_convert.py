@@ -73,7 +73,7 @@ def test_docbin_out(tmp_path):
         (["--reader", "pubtator", PUBTATOR, "--set", "label"], "NAME=VALUE"),
         (["--reader", "craft", PUBTATOR, "--set", "ontologies=CL"], "Expected a JSON list"),
         (["--reader", "pubtator", PUBTATOR, "--dev-share", "0.1"], "got only --dev-share"),
-        (["--reader", "pubtator", PUBTATOR, "--split", PUBTATOR], "none of these"),
+        (["--reader", "pubtator", PUBTATOR, "--split", PUBTATOR], "E212"),
         (["--reader", "st21pv", PUBTATOR], "line 1"),
     ],
 )

@@ -339,7 +339,7 @@ def test_the_summary_says_what_a_release_did_not_touch(kb, tmp_path):
         "unchanged +0",
         "retired +2, e.g. C1, D3 -> C4",
         r"without successor +1, e.g. C1 \(perhaps C4, C5\)",
-        "not in the release +1, e.g. C2; retire with --retire-missing",
+        "not in the release +1, e.g. C2; retire them with --retire-missing",
     ):
         assert re.search(f"^{line}$", shown, re.MULTILINE), shown
     result = run_json("kb", "add", tmp_path / "other", release, "--retire-missing")

@@ -168,7 +168,7 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     [
         ("id,name,synonyms\nA,rash,hives; wheals\n", [], "E002.*list_separator"),
         ("id,title\nA,rash\n", [], "E002.*a header with"),
-        ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213.*a language code .*--lang"),
+        ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213.*a language code.*--lang"),
         ("id,name\nA,rash\n", ["--ner", "no_pipeline"], "E002.*no_pipeline"),
         ("id,name\nA,rash\n", ["--encoder", "no_model"], "E007.*no_model"),
         ("id,name\nA,rash\n", ["--set", "nonsense=1"], "E208"),

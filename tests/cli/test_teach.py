@@ -188,6 +188,7 @@ def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, monkeypatch)
 
     def load_and_be_overtaken(path):
         loaded = load(path)
+        monkeypatch.setattr(saved, "load_pipeline", load)
         assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
         return loaded
 

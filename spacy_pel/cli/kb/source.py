@@ -36,7 +36,7 @@ def kb_source(
         PelError: if the reader lacks one of the settings.
     """
     lists = {"types": types, "sources": sources, "languages": languages}
-    given: dict[str, Any] = parse_settings(settings or [])
-    given.update({name: split_names(",".join(values)) for name, values in lists.items() if values})
-    given.update({name: value for name, value in (("id_prefix", id_prefix), ("strict", strict)) if value})
-    return make_reader("pel_kb_readers", reader, given), {"reader": reader, "settings": given}
+    of_reader: dict[str, Any] = parse_settings(settings or [])
+    of_reader.update({name: split_names(",".join(values)) for name, values in lists.items() if values})
+    of_reader.update({name: value for name, value in (("id_prefix", id_prefix), ("strict", strict)) if value})
+    return make_reader("pel_kb_readers", reader, of_reader), {"reader": reader, "settings": of_reader}

@@ -82,10 +82,10 @@ class DocumentGroups:
                 documents: list[str] = [ids[i] for i in outcomes.document[linkable]]
                 linkable_groups[name] = GroupOutcomes(documents, outcomes.rank[linkable])
         result: dict[str, Any] = {"group_by": self.key, "groups": groups}
-        result["macro_accuracy"] = float(np.mean([one["accuracy"] for one in groups.values()]))
+        result["macro_accuracy"] = float(np.mean([metrics["accuracy"] for metrics in groups.values()]))
         if linkable_groups:
-            found = group_metrics(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)
-            for name, recall in found["groups"].items():
-                groups[name].update({key: value for key, value in recall.items() if key != "n"})
-            result.update({f"macro_{key}": value for key, value in found["macro"].items()})
+            recall = group_metrics(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)
+            for name, metrics in recall["groups"].items():
+                groups[name].update({key: value for key, value in metrics.items() if key != "n"})
+            result.update({f"macro_{key}": value for key, value in recall["macro"].items()})
         return result

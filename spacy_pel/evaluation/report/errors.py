@@ -58,7 +58,7 @@ def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
     Returns:
         Gives ranks and scores.
     """
-    n, rank = len(prediction.candidates), prediction.rank
+    n, rank, gold = len(prediction.candidates), prediction.rank, set(prediction.gold)
     where = f"at rank {rank} of {n}" if rank else f"not among the {n} candidates"
     limit = "" if threshold is None else f", NIL threshold {threshold:.3f}"
     score = f"NIL score {prediction.nil_score:.3f}{limit}"
@@ -71,10 +71,10 @@ def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
     if kind == "nil_wrongly":
         return f"{score}. The gold entity is {where}."
     if kind == "composite":
-        found = f"all of them by rank {rank} of {n}" if rank else f"not all of them among the {n} candidates"
-        return f"The mention means {len(set(prediction.gold))} entities: {found}."
+        ranks = f"all of them by rank {rank} of {n}" if rank else f"not all of them among the {n} candidates"
+        return f"The mention means {len(gold)} entities: {ranks}."
     if kind == "wrong_first":
-        best = max(score for found, score in prediction.candidates if found in prediction.gold)
+        best = max(score for entity_id, score in prediction.candidates if entity_id in gold)
         return f"The gold entity is {where}, {prediction.candidates[0][1] - best:.3f} below the first."
     return f"The gold entity is {where}."
 
@@ -118,7 +118,7 @@ class ErrorSample:
         self.n_candidates = n_candidates
         self.thresholds = thresholds or {}
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
-        self._kept: dict[str, dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
+        self._sample: dict[str, dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
         # one generator per kind, so that more errors of one kind do not change the sample of another
         self._rng = {kind: np.random.default_rng([seed, number]) for number, kind in enumerate(KINDS)}
 
@@ -131,23 +131,20 @@ class ErrorSample:
         if slot >= self.n_per_kind:
             slot = int(self._rng[kind].integers(self.counts[kind]))
         if slot < self.n_per_kind:
-            self._kept[kind][slot] = self._case(kind, prediction)
+            self._sample[kind][slot] = self._case(kind, prediction)
 
     def cases(self) -> list[ErrorCase]:
         """Sorted by kind, document and offset."""
         return [
             case
-            for kept in self._kept.values()
-            for case in sorted(kept.values(), key=lambda case: (case.prediction.doc, case.prediction.start))
+            for sample in self._sample.values()
+            for case in sorted(sample.values(), key=lambda case: (case.prediction.doc, case.prediction.start))
         ]
 
     def _case(self, kind: str, prediction: Prediction) -> ErrorCase:
         threshold = self.thresholds.get(prediction.label, self.thresholds.get(""))
-        gold = {
-            found: (rank, score)
-            for rank, (found, score) in enumerate(prediction.candidates, start=1)
-            if found in prediction.gold
-        }
+        ranked = enumerate(prediction.candidates, start=1)
+        gold = {entity_id: (rank, score) for rank, (entity_id, score) in ranked if entity_id in prediction.gold}
         short = replace(prediction, candidates=prediction.candidates[: self.n_candidates])
         return ErrorCase(kind, why(kind, prediction, threshold), short, gold)
 
@@ -180,54 +177,48 @@ def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: Knowledge
     Raises:
         PelError: if the texts are not those that were evaluated.
     """
-    one = case.prediction
-    before, after = ("", "") if texts is None else _context(run, one, texts)
+    prediction = case.prediction
+    before, after = ("", "") if texts is None else _context(run, prediction, texts)
     return ShownError(
         run=run,
         kind=case.kind,
-        types=list(dict.fromkeys([one.label, *one.types])),
+        types=list(dict.fromkeys([prediction.label, *prediction.types])),
         before=before,
-        mention=one.text,
+        mention=prediction.text,
         after=after,
-        where=f"{one.doc}, {one.start}–{one.end}",
-        answer=one.kb_id,
+        where=f"{prediction.doc}, {prediction.start}–{prediction.end}",
+        answer=prediction.kb_id,
         why=case.why,
         entities=_entities(case, kb),
     )
 
 
-def _context(run: str, one: Prediction, texts: Texts) -> tuple[str, str]:
-    if one.doc not in texts:
-        raise PelError(Errors.E685.format(run=run, got=f"it has no document '{one.doc}'"))
-    for text in texts[one.doc]:
-        if text[one.start : one.end] == one.text:
-            left, right = words_around(text, one.start, one.end, _CONTEXT)
-            before, after = text[left : one.start], text[one.end : right]
-            return f"{'… ' * (left > 0)}{before}", f"{after}{' …' * (right < len(text))}"
-    found = texts[one.doc][0][one.start : one.end]
-    raise PelError(
-        Errors.E685.format(run=run, got=f"the text at {one.start} of '{one.doc}' is {found!r}, not {one.text!r}")
-    )
+def _context(run: str, prediction: Prediction, texts: Texts) -> tuple[str, str]:
+    doc, start, end = prediction.doc, prediction.start, prediction.end
+    if doc not in texts:
+        raise PelError(Errors.E685.format(run=run, got=f"it has no document '{doc}'"))
+    for text in texts[doc]:
+        if text[start:end] == prediction.text:
+            left, right = words_around(text, start, end, _CONTEXT)
+            return f"{'… ' * (left > 0)}{text[left:start]}", f"{text[end:right]}{' …' * (right < len(text))}"
+    got = f"the text at {start} of '{doc}' is {texts[doc][0][start:end]!r}, not {prediction.text!r}"
+    raise PelError(Errors.E685.format(run=run, got=got))
 
 
 def _entities(case: ErrorCase, kb: KnowledgeBase | None) -> list[ShownEntity]:
-    one = case.prediction
-
-    def shown(entity_id: str, rank: str, score: float | None, *, is_gold: bool) -> ShownEntity:
-        return ShownEntity(entity_id, _name(kb, entity_id), rank, score, is_gold, entity_id == one.kb_id)
-
-    outside = [shown(found, "not in KB", None, is_gold=True) for found in one.outside]
-    missed = [shown(found, "not found", None, is_gold=True) for found in one.gold if found not in case.gold_found]
-    candidates = [
-        shown(found, str(rank), score, is_gold=found in one.gold)
-        for rank, (found, score) in enumerate(one.candidates, start=1)
+    """Gold entities that are not among the candidates, the first candidates, and gold entities further down."""
+    prediction, gold = case.prediction, set(case.prediction.gold)
+    ranks: dict[str, tuple[str, float | None]] = {entity_id: ("not in KB", None) for entity_id in prediction.outside}
+    ranks.update({entity_id: ("not found", None) for entity_id in prediction.gold if entity_id not in case.gold_found})
+    for rank, (entity_id, score) in enumerate(prediction.candidates, start=1):
+        ranks[entity_id] = (str(rank), score)
+    for entity_id, (rank, score) in case.gold_found.items():
+        ranks[entity_id] = (str(rank), score)
+    right = gold.union(prediction.outside)
+    return [
+        ShownEntity(entity_id, _name(kb, entity_id), rank, score, entity_id in right, entity_id == prediction.kb_id)
+        for entity_id, (rank, score) in ranks.items()
     ]
-    further_down = [
-        shown(found, str(rank), score, is_gold=True)
-        for found, (rank, score) in case.gold_found.items()
-        if rank > len(one.candidates)
-    ]
-    return [*outside, *missed, *candidates, *further_down]
 
 
 def _name(kb: KnowledgeBase | None, entity_id: str) -> str:
