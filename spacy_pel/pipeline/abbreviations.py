@@ -1,14 +1,13 @@
 """A component that finds abbreviations and their long forms."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..corpora.abbreviations import find_abbreviations
-from .extensions import as_list, declare
-from .mentions import PHRASE, add_phrase
+from .mentions import PHRASE, add_phrase, as_list, declare
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
@@ -68,16 +67,19 @@ class AbbreviationDetector:
 
 
 def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[Span]:
-    ends = {place: one for one in abbreviations for place in _ends_of_both(doc, one)}
+    both = {end: pair for abbreviation in abbreviations for end, pair in _mentions_of_both(doc, abbreviation)}
     mentions: list[Span] = []
     for ent in doc.ents:
-        parts = None if ent.kb_id or ent.id else _parts(ent, ends.get(ent.end))
-        mentions += [ent] if parts is None else [Span(doc, *part, label=ent.label) for part in parts]
+        first_end, second = both.get(ent.end, (0, (0, 0)))
+        if ent.kb_id or ent.id or ent.start >= first_end:
+            mentions.append(ent)
+        else:
+            mentions += [Span(doc, *tokens, label=ent.label) for tokens in ((ent.start, first_end), second)]
     long_forms = {ent.end: ent for ent in mentions}
     taken = {token.i for ent in mentions for token in ent}
-    for one in abbreviations:
-        short = range(one["short_start"], one["short_end"])
-        long_form = long_forms.get(one["long_end"])
+    for abbreviation in abbreviations:
+        short = range(abbreviation["short_start"], abbreviation["short_end"])
+        long_form = long_forms.get(abbreviation["long_end"])
         if long_form is not None and taken.isdisjoint(short):
             mentions.append(Span(doc, short.start, short.stop, label=long_form.label))
             mentions[-1]._.set(PHRASE, long_form._.get(PHRASE))
@@ -85,41 +87,28 @@ def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[S
     return mentions
 
 
-def _ends_of_both(doc: Doc, one: Abbreviation) -> list[int]:
-    """Where a mention of both, one of them in brackets, may end; [] = the short form
-    occurs elsewhere."""
-    (_, first_end), (start, end) = _in_order(one)
-    if start != first_end + 1 or doc[first_end].text != "(":
-        return []
-    return [end, end + 1]  # detectors may leave out the second bracket
+def _mentions_of_both(doc: Doc, abbreviation: Abbreviation) -> Iterator[tuple[int, tuple[int, Tokens]]]:
+    """Where a mention of long form and short form, one of them in brackets, may end; and the end of the first of them,
+    and the second. None where the short form occurs elsewhere."""
+    forms = [(abbreviation[f"{kind}_start"], abbreviation[f"{kind}_end"]) for kind in ("long", "short")]
+    (_, first_end), (start, end) = sorted(forms)
+    if start == first_end + 1 and doc[first_end].text == "(":
+        yield end, (first_end, (start, end))
+        yield end + 1, (first_end, (start, end))  # detectors may leave out the second bracket
 
 
-def _parts(ent: Span, one: Abbreviation | None) -> list[Tokens] | None:
-    """What is before the bracket and what is in it; None = not a
-    mention of both."""
-    if one is None:
-        return None
-    (_, first_end), second = _in_order(one)
-    return [(ent.start, first_end), second] if ent.start < first_end else None
-
-
-def _in_order(one: Abbreviation) -> tuple[Tokens, Tokens]:
-    """The tokens of long form and short form, in the order of the text."""
-    long, short = (one["long_start"], one["long_end"]), (one["short_start"], one["short_end"])
-    return (long, short) if long < short else (short, long)
-
-
-def _short_forms(doc: Doc, kept: Any) -> Any:
+def _short_forms(doc: Doc, stored: Any) -> Any:
     """What another detector has set, or ours as spans."""
-    found = doc._.pel_abbreviations
-    return [doc[one["short_start"] : one["short_end"]] for one in found] if kept is None else kept
+    if stored is not None:
+        return stored
+    return [doc[found["short_start"] : found["short_end"]] for found in doc._.pel_abbreviations]
 
 
-def _long_form(span: Span, kept: Any) -> Any:
-    for one in span.doc._.pel_abbreviations if kept is None else ():
-        if (one["short_start"], one["short_end"]) == (span.start, span.end):
-            return span.doc[one["long_start"] : one["long_end"]]
-    return kept
+def _long_form(span: Span, stored: Any) -> Any:
+    for found in span.doc._.pel_abbreviations if stored is None else ():
+        if (found["short_start"], found["short_end"]) == (span.start, span.end):
+            return span.doc[found["long_start"] : found["long_end"]]
+    return stored
 
 
 def _add_extensions() -> None:

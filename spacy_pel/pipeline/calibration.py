@@ -18,16 +18,19 @@ def learned_state(linker: Linker) -> dict[str, Any]:
     so that ``spacy.load(config=...)`` can set them. Thresholds of single labels are in it if some were
     fitted, the generator if it is not the default one.
     """
-    by_label, generator = linker.calibrated_by_label, generator_kind(linker.generator)
+    generator = generator_kind(linker.generator)
+    optional = {
+        "calibrated_by_label": dict(linker.calibrated_by_label),
+        "label_types": linker.label_types.state(),
+        "confidence": linker.confidence.state(),
+        "generator": {} if generator == _DEFAULT_GENERATOR else {"kind": generator},
+        "reranker": {} if linker.reranker is None else _state(linker.reranker),
+    }
     return {
         "calibrated_threshold": linker.calibrated_threshold,
-        **({"calibrated_by_label": dict(by_label)} if by_label else {}),
         "combiner": _state(linker.combiner),
         "nil_model": _state(linker.nil_model),
-        **({"label_types": linker.label_types.state()} if linker.label_types else {}),
-        **({"confidence": linker.confidence.state()} if linker.confidence.is_fitted else {}),
-        **({"generator": {"kind": generator}} if generator != _DEFAULT_GENERATOR else {}),
-        **({"reranker": _reranker_state(linker.reranker)} if linker.reranker else {}),
+        **{name: state for name, state in optional.items() if state},
     }
 
 
@@ -59,17 +62,19 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     Returns:
         Whether all are.
     """
-    kinds = saved_generator_kind(saved), generator_kind(linker.generator)
-    if kinds[0] != kinds[1]:
-        logger.warning(Warnings.W501.format(name=name, saved=kinds[0], now=kinds[1]))
+    kind, now = saved_generator_kind(saved), generator_kind(linker.generator)
+    if kind != now:
+        logger.warning(Warnings.W501.format(name=name, saved=kind, now=now))
         return False
-    for key, part in (("combiner", linker.combiner), ("nil_model", linker.nil_model)):
-        if key == "nil_model" and not _same_reranker(linker.reranker, saved.get("reranker"), name):
+    parts = {"combiner": linker.combiner, "reranker": linker.reranker, "nil_model": linker.nil_model}
+    for key, part in parts.items():  # NIL model and threshold depend on the reranker
+        saved_kind, part_kind = saved.get(key, {}).get("kind"), None if part is None else _kind(part)
+        if saved_kind != part_kind:
+            text = Warnings.W503 if key == "reranker" else Warnings.W501
+            logger.warning(text.format(name=name, saved=saved_kind, now=part_kind))
             return False
-        if saved[key]["kind"] != type(part).__name__:
-            logger.warning(Warnings.W501.format(name=name, saved=saved[key]["kind"], now=type(part).__name__))
-            return False
-        part.load_state(saved[key]["state"])
+        if part is not None:
+            part.load_state(saved[key]["state"])
         if key == "combiner":
             linker.label_types = LabelTypes.from_state(saved.get("label_types", {}))
     return True
@@ -102,21 +107,9 @@ def saved_generator_kind(saved: dict[str, Any]) -> str:
     return saved.get("generator", {}).get("kind", _DEFAULT_GENERATOR)
 
 
-def _same_reranker(reranker: Reranker | None, saved: dict[str, Any] | None, name: str) -> bool:
-    """Load the weights of the reranker, if it is of the saved kind; NIL model and threshold depend on it."""
-    now = None if reranker is None else _reranker_state(reranker)
-    kinds = [None if state is None else state["kind"] for state in (saved, now)]
-    if kinds[0] != kinds[1]:
-        logger.warning(Warnings.W503.format(name=name, saved=kinds[0], now=kinds[1]))
-        return False
-    if reranker is not None and saved is not None:
-        reranker.load_state(saved["state"])
-    return True
+def _kind(part: Combiner | NilModel | Reranker) -> str:
+    return type(part.ranker if isinstance(part, Reranker) else part).__name__
 
 
-def _reranker_state(reranker: Reranker) -> dict[str, Any]:
-    return {"kind": type(reranker.ranker).__name__, "state": reranker.state()}
-
-
-def _state(part: Combiner | NilModel) -> dict[str, Any]:
-    return {"kind": type(part).__name__, "state": part.state()}
+def _state(part: Combiner | NilModel | Reranker) -> dict[str, Any]:
+    return {"kind": _kind(part), "state": part.state()}

@@ -21,11 +21,7 @@ def make_kb_loader(path: PathLike) -> Callable[[], KnowledgeBase]:
     Returns:
         () -> KnowledgeBase.
     """
-
-    def load_kb() -> KnowledgeBase:
-        return KnowledgeBase.from_disk(Path(path))
-
-    return load_kb
+    return lambda: KnowledgeBase.from_disk(Path(path))
 
 
 @spacy_registry.misc("spacy-pel.EncoderFromDisk.v1")
@@ -38,11 +34,7 @@ def make_encoder_loader(path: PathLike) -> Callable[[Encoder], Encoder]:
     Returns:
         The component's encoder -> the same encoder, with weights.
     """
-
-    def load(encoder: Encoder) -> Encoder:
-        return encoder.from_disk(Path(path))
-
-    return load
+    return lambda encoder: encoder.from_disk(Path(path))
 
 
 @spacy_registry.misc("spacy-pel.IndexFromDisk.v1")
@@ -74,11 +66,7 @@ def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
     Returns:
         The component's ranker -> the same ranker, with weights.
     """
-
-    def load(ranker: Ranker) -> Ranker:
-        return ranker.from_disk(Path(path))
-
-    return load
+    return lambda ranker: ranker.from_disk(Path(path))
 
 
 @spacy_registry.misc("spacy-pel.GeneratorFromDisk.v1")

@@ -1,29 +1,70 @@
 """From a Doc to queries, and from links back to the Doc."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from spacy.tokens import Doc, Span
 
 from ..linking import Link, MentionQuery, replace_mention
-from .extensions import as_list, as_lists, declare
 
-# with defaults, or what reads them
+Owner = Doc | Span
+ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (None = nothing) -> the value
+# of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
+PHRASE = "pel_phrase"
+LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
+_prefixes: set[str] = set()  # of the linkers of this process
+
+
+def declare(owner: Any, name: str, read: ReadStored) -> None:
+    """Declare an attribute with a form of its own, unless there is one of this name. It is stored where spaCy stores
+    those that have a default.
+
+    Args:
+        owner: Doc or Span.
+        name: of the attribute.
+        read: gives the value; a function of a module, as processes exchange it.
+    """
+    if not owner.has_extension(name):
+        owner.set_extension(name, getter=partial(_get, name=name, read=read), setter=partial(_set, name=name))
+
+
+def as_list(_: Owner, stored: Any) -> Any:
+    """What was set; msgpack reads lists as tuples."""
+    return stored if isinstance(stored, list) else list(stored or ())
+
+
+def _as_lists(_: Owner, stored: Any) -> Any:
+    return stored if isinstance(stored, list) else [list(pair) for pair in stored or ()]
+
+
+def _get(owner: Owner, *, name: str, read: ReadStored) -> Any:
+    doc, key = _doc_and_key(owner, name)
+    return read(owner, doc.user_data.get(key))
+
+
+def _set(owner: Owner, value: Any, *, name: str) -> None:
+    doc, key = _doc_and_key(owner, name)
+    doc.user_data[key] = value
+
+
+def _doc_and_key(owner: Owner, name: str) -> tuple[Doc, Any]:
+    """Where spaCy stores what is set as an attribute."""
+    if isinstance(owner, Doc):
+        return owner, ("._.", name, None, None)
+    return owner.doc, ("._.", name, owner.start_char, owner.end_char)
+
+
+# what a linker writes: defaults, or what reads them
 _EXTENSIONS: dict[str, Any] = {
-    "candidates": as_lists,
+    "candidates": _as_lists,
     "nil_score": None,
     "id": "",
     "name": None,
     "probability": None,
     "set": as_list,
 }
-
-
-# of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
-PHRASE = "pel_phrase"
-LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
-_prefixes: set[str] = set()  # of the linkers of this process
 
 
 def add_extensions(prefix: str) -> None:
@@ -66,13 +107,13 @@ def mention_spans(doc: Doc, spans_key: str | None) -> list[Span]:
 def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int) -> Iterator[list[Doc]]:
     """Documents in order, in batches limited by mentions and by documents."""
     docs: list[Doc] = []
-    found = 0
+    n_found = 0
     for doc in stream:
         docs.append(doc)
-        found += len(mention_spans(doc, spans_key))
-        if found >= n_mentions or len(docs) >= n_docs:
+        n_found += len(mention_spans(doc, spans_key))
+        if n_found >= n_mentions or len(docs) >= n_docs:
             yield docs
-            docs, found = [], 0
+            docs, n_found = [], 0
     if docs:
         yield docs
 
@@ -85,16 +126,17 @@ def long_forms(doc: Doc) -> LongForms:
         By short form.
     """
     forms: LongForms = {}
-    names = ("pel_abbreviations", "abbreviations")
-    given = (doc._.get(name) or [] for name in names if Doc.has_extension(name))
-    for found in chain.from_iterable(given):
-        if isinstance(found, dict):
-            short, long_form = found["short_text"], found["long_text"]
-            place = found.get("short_start", 0)  # another detector may not say where
-            start = doc[place].idx if place < len(doc) else len(doc.text)
+    user_data: Any = doc.user_data
+    # as stored: read as an attribute, ours would be made into spans
+    stored = (user_data.get(("._.", name, None, None)) or () for name in ("pel_abbreviations", "abbreviations"))
+    for definition in chain.from_iterable(stored):
+        if isinstance(definition, dict):
+            short, long_form = definition["short_text"], definition["long_text"]
+            token = definition.get("short_start", 0)  # another detector may not say where
+            start = doc[token].idx if token < len(doc) else len(doc.text)
         else:
-            short, start = found.text, found.start_char
-            long_form = getattr(found._.long_form, "text", found._.long_form)
+            short, start = definition.text, definition.start_char
+            long_form = getattr(definition._.long_form, "text", definition._.long_form)
         forms.setdefault(short, {}).setdefault(start, long_form)
     return forms
 
@@ -102,10 +144,10 @@ def long_forms(doc: Doc) -> LongForms:
 def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
     """What a short form stands for at a character of the text: what it does where it
     occurs there or last before, or else first; None = it is no short form."""
-    places = forms.get(short)
-    if not places:
+    starts = forms.get(short)
+    if not starts:
         return None
-    return places[max((place for place in places if place <= start), default=min(places))]
+    return starts[max((other for other in starts if other <= start), default=min(starts))]
 
 
 def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
@@ -135,9 +177,9 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
-    for number, query in enumerate(queries if forms else ()):
-        if (surface := spelled_out(query.surface, query.start, forms)) is not None:
-            queries[number] = replace_mention(query, surface)
+    for number, span in enumerate(spans if forms else ()):
+        if (surface := spelled_out(span.text, span.start_char, forms)) is not None:
+            queries[number] = replace_mention(queries[number], surface)
     return queries
 
 
@@ -164,7 +206,15 @@ def write_links(
             doc.spans[spans_key][number] = Span(
                 doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
             )
-        candidates = list(map(list, zip(link.ids, link.scores, strict=True)))
-        found = (candidates, link.nil_score, link.kb_id, names.get(link.kb_id), link.probability)
-        for name, value in zip(_EXTENSIONS, (*found, link.id_set or []), strict=True):
-            span._.set(f"{prefix}_{name}", value)
+        values = {
+            "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),
+            "nil_score": link.nil_score,
+            "id": link.kb_id,
+            "name": names.get(link.kb_id),
+            "probability": link.probability,
+            "set": link.id_set or [],
+        }
+        user_data: Any = doc.user_data
+        start, end = span.start_char, span.end_char
+        for name, value in values.items():  # what setting the attributes would do
+            user_data["._.", f"{prefix}_{name}", start, end] = value

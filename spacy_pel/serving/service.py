@@ -227,7 +227,7 @@ class Service:
         return [self._with_names(one) for one in self.component.learned]
 
     def _with_names(self, one: Learned) -> Record:
-        return {**one.to_json(), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
+        return {**asdict(one), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
 
     def _name_of(self, entity_id: str) -> str | None:
         kb = self.component.kb

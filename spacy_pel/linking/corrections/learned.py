@@ -1,9 +1,7 @@
 """A corrected mention, and what the log keeps of it."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from ...errors import Errors, PelError, quoted
 from ...util.clock import now
@@ -11,7 +9,7 @@ from ...util.excerpts import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
-Place = tuple[str, int, int]
+MentionKey = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -116,29 +114,10 @@ class Learned:
         )
 
     @property
-    def place(self) -> Place:
+    def key(self) -> MentionKey:
         """Which mention of which text it is; a later correction of the same
         one replaces it."""
         return self.sha256, self.start, self.end
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Learned":
-        """From ``to_json``.
-
-        Raises:
-            ValueError: if a key is missing, or a value has another type.
-        """
-        values = {}
-        for field in fields(cls):
-            value = record.get(field.name)
-            if not isinstance(value, field.type):  # type: ignore[arg-type]
-                raise ValueError(f"{field.name!r} is {value!r}")
-            values[field.name] = value
-        return cls(**values)
 
 
 def hash_of(text: str) -> str:

@@ -1,7 +1,7 @@
 """The memory of a linker: a log of corrections that only grows, and a vector of each."""
 
 from collections.abc import Iterable, Sequence
-from operator import index
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...util import read_json, read_jsonl, write_json, write_jsonl
 from ...util.clock import now
 from ...util.files import DATA_ERRORS
 from ...util.saved_folder import check_folder, damaged, write_folder
-from .learned import Learned, Place
+from .learned import Learned, MentionKey
 from .learned_mentions import LearnedMentions
 
 KIND, VERSION = "memory", 1
@@ -31,14 +31,6 @@ def check_by(by: Any) -> None:
     if not isinstance(by, str) or not by.isprintable():  # nor are lone surrogates
         got = shortened(repr(by))
         raise PelError(Errors.E536.format(expected="by: the name of who corrects, as text in one line", got=got))
-
-
-def _number(one: Any) -> int:
-    try:
-        return index(one)
-    except TypeError as err:
-        expected = "the number of a learned mention"
-        raise PelError(Errors.E536.format(expected=expected, got=shortened(repr(one)))) from err
 
 
 class Memory:
@@ -82,11 +74,11 @@ class Memory:
 
     def _effective(self) -> list[Learned]:
         if self._in_effect is None:
-            last: dict[Place, Learned] = {}
-            for one in self._learned.values():
-                if one.id not in self._undone:
-                    last[one.place] = one
-            self._in_effect = sorted(last.values(), key=lambda one: one.id)
+            last: dict[MentionKey, Learned] = {}
+            for entry in self._learned.values():
+                if entry.id not in self._undone:
+                    last[entry.key] = entry
+            self._in_effect = sorted(last.values(), key=lambda entry: entry.id)
         return self._in_effect
 
     def add(self, entries: Sequence[Learned], vectors: Vectors | None) -> None:
@@ -96,7 +88,7 @@ class Memory:
             vectors: (n, width), of rows of the index; None without an encoder.
         """
         for number, entry in enumerate(entries):
-            self._append({"action": "learn", **entry.to_json()})
+            self._append({"action": "learn", **asdict(entry)})
             if vectors is not None:
                 self._vectors[entry.id] = np.array(vectors[number], dtype=np.float32)
 
@@ -113,26 +105,22 @@ class Memory:
         Raises:
             PelError: if there is no such entry, or it is undone; nothing is changed then.
         """
-        wanted = list(dict.fromkeys(map(_number, ids)))
+        wanted = list(dict.fromkeys(ids))
         check_by(by)
-        for one in wanted:
-            if one not in self._learned or one in self._undone:
-                got = f"{one}, which is undone" if one in self._undone else repr(one)
-                raise PelError(Errors.E534.format(got=got, known=self._shown()))
-        for one in wanted:
-            self._append({"action": "undo", "id": self.next_id, "at": now(), "by": by, "undoes": one})
-        return [self._learned[one] for one in wanted]
-
-    def _shown(self) -> str:
-        """The ids that can be undone, the last ones if there are many."""
-        known = [str(one) for one in self._learned if one not in self._undone]
-        return ", ".join(known[-20:]) or "none"
+        for entry_id in wanted:
+            if entry_id not in self._learned or entry_id in self._undone:
+                got = f"{entry_id}, which is undone" if entry_id in self._undone else shortened(repr(entry_id))
+                known = [str(other) for other in self._learned if other not in self._undone]
+                raise PelError(Errors.E534.format(got=got, known=", ".join(known[-20:]) or "none"))
+        for entry_id in wanted:
+            self._append({"action": "undo", "id": self.next_id, "at": now(), "by": by, "undoes": int(entry_id)})
+        return [self._learned[entry_id] for entry_id in wanted]
 
     def _append(self, line: dict[str, Any]) -> None:
         if line["id"] != self.next_id:
             raise ValueError(f"the line {self.next_id} has the id {line['id']!r}")
         if line["action"] == "learn":
-            self._learned[line["id"]] = Learned.from_json(line)
+            self._learned[line["id"]] = Learned(**{name: value for name, value in line.items() if name != "action"})
         elif line["action"] == "undo" and line["undoes"] in self._learned:
             self._undone[line["undoes"]] = line["id"]
         else:
@@ -145,8 +133,8 @@ class Memory:
         either changes. For the counts of annotated text see ``LearnedMentions``."""
         memo = kb.memo  # another object after each change
         if self._mentions is None or self._mentions[0] is not memo or self._mentions[1] is not priors:
-            found = [(one, self._vectors.get(one.id)) for one in self._effective()]
-            self._mentions = (memo, priors, LearnedMentions.of(kb, found, priors))
+            pairs = [(entry, self._vectors.get(entry.id)) for entry in self._effective()]
+            self._mentions = (memo, priors, LearnedMentions.of(kb, pairs, priors))
         return self._mentions[2]
 
     # -- disk, processes ---------------------------------------------------------------------
@@ -160,7 +148,7 @@ class Memory:
             write_jsonl(part / _LOG, self._log)
             if self._vectors:
                 none = np.full_like(next(iter(self._vectors.values())), np.nan)
-                np.save(part / _VECTORS, np.stack([self._vectors.get(one, none) for one in self._learned]))
+                np.save(part / _VECTORS, np.stack([self._vectors.get(entry_id, none) for entry_id in self._learned]))
             write_json(part / _META, {"encoder_fingerprint": self.encoder_fingerprint})
 
     @classmethod
@@ -182,7 +170,7 @@ class Memory:
                 if vectors.ndim != 2 or vectors.dtype != np.float32 or (np.abs(vectors) > _LARGEST).any():
                     raise ValueError(f"{_VECTORS} has the shape {vectors.shape}, or too large numbers")
                 pairs = zip(memory._learned, vectors, strict=True)
-                memory._vectors = {one: vector for one, vector in pairs if np.isfinite(vector).all()}
+                memory._vectors = {entry_id: vector for entry_id, vector in pairs if np.isfinite(vector).all()}
         except PelError:
             raise
         except (*DATA_ERRORS, OSError) as err:

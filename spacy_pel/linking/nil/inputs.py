@@ -1,6 +1,6 @@
 """What a fitted NIL model reads: a summary of the candidates, and where the mention's vector points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Scores, Vectors
-from ...util.ragged import segment_max, segment_order, segment_sum
+from ...util.ragged import owners, segment_max, segment_order
 from ..surface_record import FEATURES as _OF_MENTIONS
 from ..tables import first_candidates
 from ..track_record import FEATURES as _RECORD
@@ -165,48 +165,42 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
 
 
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
-    summary = summarize(table, scores)
+    columns: list[NDArray[Any]] = [summarize(table, scores)]
     if with_record:
+        filled, first = first_candidates(table, scores)
+        of_first = np.zeros((len(table), len(_RECORD)))  # zeros where there is no candidate
+        of_first[filled] = np.stack([table.features[name][first] for name in _RECORD], axis=1)
         unknown = np.zeros(len(table), dtype=np.float32)
-        of_mentions = [table.of_mentions.get(name, unknown) for name in _OF_MENTIONS]
-        columns = [_of_first(table, scores, _RECORD), _around(table, scores), np.stack(of_mentions, axis=1)]
-        summary = np.concatenate([summary, *columns], axis=1)
-    if not len(directions):
-        return summary
-    if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
-        got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
-        raise PelError(Errors.E615.format(expected=directions.shape[1], got=got))
-    return np.concatenate([summary, table.vectors @ directions.T], axis=1)
-
-
-def _of_first(table: CandidateTable, scores: Scores, names: Sequence[str]) -> Floats:
-    """(n, len(names)), features of the best candidates; zeros where there is none."""
-    filled, first = first_candidates(table, scores)
-    values = np.zeros((len(table), len(names)))
-    absent = np.zeros(len(scores), dtype=np.float32)
-    values[filled] = np.stack([table.features.get(name, absent)[first] for name in names], axis=1)
-    return values
+        of_mentions = np.stack([table.of_mentions.get(name, unknown) for name in _OF_MENTIONS], axis=1)
+        columns += [of_first, _around(table, scores), of_mentions]
+    if len(directions):
+        if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
+            got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
+            raise PelError(Errors.E615.format(expected=directions.shape[1], got=got))
+        columns.append(table.vectors @ directions.T)
+    return np.concatenate(columns, axis=1)
 
 
 def _around(table: CandidateTable, scores: Scores) -> Floats:
     """(n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above
     0."""
-    columns = []
+    owner, columns = owners(table.offsets), []
     for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
         wide = np.maximum(weights.astype(np.float64), 0.0)  # scores may be cosines
-        total = segment_sum(wide, table.offsets)
+        total = np.bincount(owner, weights=wide, minlength=len(table))
         share = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
-        columns += [segment_sum(wide * table.features[name], table.offsets) * share for name in _RECORD]
+        for name in _RECORD:
+            columns.append(np.bincount(owner, weights=wide * table.features[name], minlength=len(table)) * share)
     return np.stack(columns, axis=1)
 
 
-def _principal(vectors: Vectors | None, used: NDArray[np.bool_], most: int) -> Vectors:
-    """(d, width), the directions in which the vectors differ most, with d <= most."""
-    if vectors is None or not most:
+def _principal(vectors: Vectors | None, used: NDArray[np.bool_], n: int) -> Vectors:
+    """(d, width), the directions in which the vectors differ most, with d <= n."""
+    if vectors is None or not n:
         return np.zeros((0, 0), dtype=np.float32)
     centred = vectors[used].astype(np.float64) - vectors[used].mean(axis=0)
     variances, directions = np.linalg.eigh(centred.T @ centred)  # ascending
-    best = directions[:, ::-1][:, :most].T
+    best = directions[:, ::-1][:, :n].T
     # the sign is arbitrary; fixed, so that the same text gives the same state everywhere
     best *= np.sign(best[np.arange(len(best)), np.abs(best).argmax(axis=1)])[:, None]
     return best[variances[::-1][: len(best)] > 1e-9].astype(np.float32)

@@ -59,10 +59,9 @@ class CrossEncoder:
     ):
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(value=store))
-        if top_k < 1:
-            raise PelError(Errors.E301.format(name="top_k", least=1, value=top_k))
-        if mix is not None and mix < 0:
-            raise PelError(Errors.E301.format(name="mix", least=0, value=mix))
+        for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0)):
+            if value is not None and value < minimum:
+                raise PelError(Errors.E301.format(name=setting, least=minimum, value=value))
         self.name = name
         self.template = MentionEntityPair(
             max_length=length, mention_template=mention_template, entity_template=entity_template

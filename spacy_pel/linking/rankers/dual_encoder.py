@@ -1,5 +1,7 @@
 """The dual encoder as a ranker: mention and candidates as vectors, compared by a similarity."""
 
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,12 @@ from ...encoders.similarities.euclidean import Euclidean
 from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import Entity, MentionInText, RankingTask, Scores
+from ...types import Entity, MentionInText, RankingTask, Scores, Vectors
 from ...util.saved_part import write_part
 from .loading import is_encoder, read_ranker
-from .vector_cache import VectorCache
 
 _ENCODER = "encoder"
+EncodeEntities = Callable[[list[Entity]], Representations]
 
 
 @registry.pel_rankers("spacy-pel.DualEncoder.v1")
@@ -52,9 +54,9 @@ class DualEncoder:
     ):
         if encoder is not None and not isinstance(encoder, BiEncoder):
             raise PelError(Errors.E433.format(got=type(encoder).__name__))
-        for name, value, least in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
-            if value is not None and value < least:
-                raise PelError(Errors.E301.format(name=name, least=least, value=value))
+        for name, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
+            if value is not None and value < minimum:
+                raise PelError(Errors.E301.format(name=name, least=minimum, value=value))
         self.encoder = encoder or BiEncoder(
             pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
         )
@@ -134,3 +136,50 @@ class DualEncoder:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cache": VectorCache(self._cache.size)}
+
+
+class VectorCache:
+    """Representations of the most recently used entities. An entity whose names change counts as a new one.
+
+    Args:
+        size: vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.
+    """
+
+    def __init__(self, size: int):
+        self.size = size
+        self.n_vectors = 0
+        self._vectors: OrderedDict[Entity, Vectors] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def clear(self) -> None:
+        """Empty the cache: the weights have changed."""
+        self._vectors.clear()
+        self.n_vectors = 0
+
+    def represent(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
+        """Represent entities; only new ones are encoded.
+
+        Args:
+            entities: n distinct ones, at least one.
+            encode: represents some entities.
+
+        Returns:
+            (n,), in the order of the entities.
+        """
+        missing = [entity for entity in entities if entity not in self._vectors]
+        fresh = dict(zip(missing, encode(missing).texts(), strict=True)) if missing else {}
+        vectors = [fresh[entity] if entity in fresh else self._vectors[entity] for entity in entities]
+        for entity in entities:
+            if entity in fresh:
+                self._vectors[entity] = fresh[entity].copy()  # a view would keep the whole batch
+                self.n_vectors += _count(fresh[entity])
+            self._vectors.move_to_end(entity)
+        while self.n_vectors > self.size:
+            self.n_vectors -= _count(self._vectors.popitem(last=False)[1])
+        return Representations.of(vectors)
+
+
+def _count(vectors: Vectors) -> int:
+    return 1 if vectors.ndim == 1 else len(vectors)

@@ -16,9 +16,8 @@ from thinc.types import Floats2d
 from thinc.util import to_numpy
 
 from ...errors import Errors, PelError
-from .brackets import unpaired_brackets, with_other_halves
-from .negation import negation_length
-from .white_space import Breaks, breaks_of, is_within_line, is_within_word
+from .trimming import trimmed
+from .white_space import breaks_of
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _SAMPLE = 10  # examples whose documents the model is initialized with
@@ -127,13 +126,13 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             scores: what ``predict`` returned.
         """
         for doc, tags in zip(docs, scores, strict=True):
-            kept = list(doc.ents)
-            taken = {token.i for ent in kept for token in ent}
+            present = list(doc.ents)
+            taken = {token.i for ent in present for token in ent}
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
-            blocked = [doc[place : place + 1] for place in begun]  # spaCy marks them so
+            blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            found = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
-            doc.set_ents(kept + found, blocked=blocked)
+            added = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
+            doc.set_ents(present + added, blocked=blocked)
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> list[Span]:
         """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
@@ -144,53 +143,33 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             In order; none begins or ends with white space, begins with a negation or has
             half a bracket.
         """
-        spans: list[Span] = []
-        words: list[int] = []  # of the open mention
-        label = -1  # of the open mention
         breaks = breaks_of(doc)
+        runs: list[list[int]] = []  # the tokens of each mention
+        labels: list[int] = []
+        is_open = False  # whether the last mention may go on
         for token in doc:
-            place = token.i
-            if token.is_space and place not in breaks.certain:
+            i = token.i
+            if token.is_space and i not in breaks.certain:
                 continue
-            if is_within_word(doc, place):
-                if words and words[-1] == place - 1:
-                    words.append(place)
+            if i in breaks.within_word:
+                if is_open and runs[-1][-1] == i - 1:
+                    runs[-1].append(i)
                 continue
-            tag = 0 if place in breaks.certain else int(tags[place])
-            number, inside = divmod(tag - 1, 2)  # of "O": -1
-            if number != label or not inside:
-                spans += self._trimmed(doc, words, label, breaks)
-                words = []
-            if number >= 0:  # an "I" that nothing began begins a mention
-                words.append(place)
-                label = number
-        return spans + self._trimmed(doc, words, label, breaks)
-
-    def _trimmed(self, doc: Doc, words: list[int], label: int, breaks: Breaks) -> list[Span]:
-        """Cut a mention at brackets without their other half, "(IL-6) levels" tagged from "IL-6" on into two,
-        at the end of an item, and at a negation that it begins with, so that components that look for
-        negations still see it.
-
-        Returns:
-            One for each piece that has letters or digits.
-        """
-        if not words:
-            return []
-        cuts = {words[number] for number in unpaired_brackets([doc[place].text for place in words])}
-        likely = frozenset() if is_within_line(doc, words) else breaks.likely
-        runs: list[list[int]] = [[]]
-        for place in range(words[0], words[-1] + 1):
-            if place in cuts or place in likely:
-                runs.append([])
-            elif not doc[place].is_space:
-                runs[-1].append(place)
-        spans = []
-        for run in runs:
-            run = run[negation_length([doc[place].text for place in run]) :]
-            if run:
-                start, end = with_other_halves(doc, run[0], run[-1] + 1)
-                spans.append(Span(doc, start, end, label=self.labels[label]))
-        return [span for span in spans if any(map(str.isalnum, span.text))]
+            tag = 0 if i in breaks.certain else int(tags[i])
+            label, inside = divmod(tag - 1, 2)  # of "O": -1
+            if label < 0:
+                is_open = False
+            elif is_open and inside and labels[-1] == label:
+                runs[-1].append(i)
+            else:  # an "I" that nothing began begins a mention
+                runs.append([i])
+                labels.append(label)
+                is_open = True
+        return [
+            Span(doc, start, end, label=self.labels[label])
+            for label, pieces in zip(labels, trimmed(doc, runs, breaks.likely), strict=True)
+            for start, end in pieces
+        ]
 
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples.

@@ -20,39 +20,33 @@ def has_blank_line(text: str) -> bool:
     return any(not line.strip() for line in f"x{text}x".splitlines())
 
 
-def ends_paragraph(token: Token) -> bool:
-    """Whether the token is white space with a blank line, which no name goes across."""
-    return bool(token.is_space) and has_blank_line(token.text)
-
-
-def is_within_word(doc: Doc, place: int) -> bool:
-    """Whether a token begins between two letters of a word."""
-    if not place or doc[place - 1].whitespace_:
-        return False
-    return bool(doc[place - 1].text[-1:].isalpha() and doc[place].text[:1].isalpha())
-
-
 class Breaks(NamedTuple):
-    """Tokens at which the items of a list or the lines of a note end.
+    """Tokens at which the items of a list, the lines of a note or the words of a text end, or do not.
 
     Attributes:
         certain: no mention crosses them: blank lines, what marks an item at the start of a line ("-"
             or "2."), and line breaks before a capitalised word or a heading.
         likely: other line breaks where text does not seem to be wrapped, as the line is very short or
             the next word would have fitted on it.
+        within_word: tokens that begin between two letters of a word.
     """
 
     certain: set[int]
     likely: set[int]
+    within_word: set[int]
 
 
 def breaks_of(doc: Doc) -> Breaks:
     """Of a document."""
-    breaks = Breaks(set(), set())
+    breaks = Breaks(set(), set(), set())
     lines = doc.text.splitlines(keepends=True)
     ends = list(accumulate(map(len, lines)))
     starts_line = True
+    before: Token | None = None
     for token in doc:
+        if before is not None and not before.whitespace_ and before.text[-1:].isalpha() and token.text[:1].isalpha():
+            breaks.within_word.add(token.i)
+        before = token
         if not token.is_space:
             if starts_line:
                 breaks.certain.update(_marker(doc, token.i))
@@ -60,7 +54,7 @@ def breaks_of(doc: Doc) -> Breaks:
         elif token.idx + len(token) >= ends[line := bisect_right(ends, token.idx)]:
             starts_line = True
             following = "".join(lines[line + 1 : line + 2])
-            if ends_paragraph(token) or _CAPITALISED.match(following):
+            if has_blank_line(token.text) or _CAPITALISED.match(following):
                 breaks.certain.add(token.i)
             elif not _is_wrapped(lines, line):
                 breaks.likely.add(token.i)
@@ -72,13 +66,6 @@ def _is_wrapped(lines: Sequence[str], number: int) -> bool:
     line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
     width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
     return len(line.lstrip()) >= _NARROWEST and bool(following) and len(line) + 1 + len(following[0]) > width
-
-
-def is_within_line(doc: Doc, words: Sequence[int]) -> bool:
-    """Whether a stretch of tokens has words before and after it on its lines, as in a
-    sentence: "with rheumatoid arthritis was"."""
-    before, after = doc[max(0, words[0] - 1) : words[0]].text, doc[words[-1] + 1 : words[-1] + 2].text
-    return before.isalpha() and (after.isalpha() or after == ".")
 
 
 def _marker(doc: Doc, start: int) -> list[int]:
