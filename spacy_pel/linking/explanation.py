@@ -134,7 +134,7 @@ class Explanation:
             lines.append(f"decided by what was learned: {described(self.learned)}")
         if self.id_set is not None:
             lines.append(f"set: {', '.join(self.id_set)}")
-        rows = [self.shown(one) for one in self.candidates[:n]]
+        rows = [self.shown(candidate) for candidate in self.candidates[:n]]
         lines += ["", *aligned(HEAD, rows)] if rows else ["no candidates"]
         if more := len(self.candidates) - len(rows):
             lines.append(f"and {more} more")
@@ -152,12 +152,13 @@ class Explanation:
                 f"track record of {self.candidates[0].id} (mentions in the calibration): "
                 f"first {came_first:,}, right {right:,}, NIL {nil:,}"
             )
-        if counted := {kind: one for kind, one in (self.words or {}).items() if one.mentions}:
-            parts = ", ".join(
-                f"{one.mentions:,} with the {kind.replace('_', ' ')} {one.part!r} ({one.nil:,} NIL)"
-                for kind, one in counted.items()
-            )
-            lines.append(f"mentions in the calibration: {parts}")
+        counted = [
+            f"{word.mentions:,} with the {kind.replace('_', ' ')} {word.part!r} ({word.nil:,} NIL)"
+            for kind, word in (self.words or {}).items()
+            if word.mentions
+        ]
+        if counted:
+            lines.append(f"mentions in the calibration: {', '.join(counted)}")
         return "\n".join(lines)
 
     @property
@@ -166,28 +167,27 @@ class Explanation:
         second one, the largest first; empty if there are no contributions to compare."""
         if len(self.candidates) < 2:
             return {}
-        first, second = (one.contributions for one in self.candidates[:2])
+        first, second = (candidate.contributions for candidate in self.candidates[:2])
         parts = {name: first[name] - second[name] for name in first if name in second}
         ordered = sorted(parts.items(), key=lambda part: -abs(part[1]))
         return {name: value for name, value in ordered if abs(value) >= 0.005}
 
     @staticmethod
-    def shown(one: CandidateEvidence) -> list[str]:
+    def shown(candidate: CandidateEvidence) -> list[str]:
         """The cells of a candidate, see HEAD."""
+        features = candidate.features
         # a form that annotated text never has tells nothing
-        prior = one.features.get("prior") if one.features.get("seen", 1.0) else None
-        named = next((name for name in NAMED if one.features.get(name)), EMPTY)
-        mention = _number(one.mention_cosine) + (f" (learned {one.learned})" if one.learned else "")
+        prior = features.get("prior") if features.get("seen", 1.0) else None
+        learned = f" (learned {candidate.learned})" if candidate.learned else ""
         return [
-            one.id,
-            one.name,
-            _number(one.score),
-            one.nearest_name or EMPTY,
-            _number(one.name_cosine),
-            mention,
-            named,
-            *map(_number, (prior, one.features.get("edit"))),
-            _number(one.ranker_score),
+            candidate.id,
+            candidate.name,
+            _number(candidate.score),
+            candidate.nearest_name or EMPTY,
+            _number(candidate.name_cosine),
+            _number(candidate.mention_cosine) + learned,
+            next((name for name in NAMED if features.get(name)), EMPTY),
+            *map(_number, (prior, features.get("edit"), candidate.ranker_score)),
         ]
 
 
@@ -212,34 +212,34 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
     if linker.reranker is not None:
         read = linker.reranker.read(linker.kb, queries, table, scores)
     (link,) = linker.link(queries)
-    place = {one: number for number, one in enumerate(linker.kb.ids_at(table.kb_rows))}
-    chosen = [place[one] for one in link.ids]
+    positions = {entity_id: position for position, entity_id in enumerate(linker.kb.ids_at(table.kb_rows))}
+    chosen = [positions[entity_id] for entity_id in link.ids]
     contributions = getattr(linker.combiner, "contributions", None)
     parts: dict[str, Any] = {} if contributions is None else contributions(table)
     nearest = _NearestRows(linker, table, query)
     candidates = []
-    for at, one, score in zip(chosen, link.ids, link.scores, strict=True):
-        features = {name: float(values[at]) for name, values in table.features.items()}
-        entity = linker.kb[one]
-        learned = nearest.learned(int(table.kb_rows[at]), features)
+    for position, entity_id, score in zip(chosen, link.ids, link.scores, strict=True):
+        features = {name: float(values[position]) for name, values in table.features.items()}
+        entity, kb_row = linker.kb[entity_id], int(table.kb_rows[position])
+        learned = nearest.learned(kb_row, features)
         candidates.append(
             CandidateEvidence(
-                id=one,
+                id=entity_id,
                 name=entity.canonical_name,
                 score=score,
-                nearest_name=nearest.name(int(table.kb_rows[at]), entity),
+                nearest_name=nearest.name(kb_row, entity),
                 name_cosine=features["name"] if table.vectors is not None else None,
                 mention_cosine=features["mention"] if features["vote"] > 0 else None,
                 nearest_mention=None if learned is None else learned.context,
                 learned=None if learned is None else learned.id,
                 features=features,
-                contributions={name: float(values[at]) for name, values in parts.items()},
-                ranker_score=None if read is None or np.isnan(read[at]) else float(read[at]),
+                contributions={name: float(values[position]) for name, values in parts.items()},
+                ranker_score=None if read is None or np.isnan(read[position]) else float(read[position]),
             )
         )
     record = getattr(linker.nil_model, "record", None) if chosen else None
     left, right = words_around(query.text, query.start, query.end, _AROUND)
-    entries = {one.id: one for one in linker.memory.learned}
+    entries = {entry.id: entry for entry in linker.memory.learned}
     return Explanation(
         text=query.surface,
         written=query.surface if written is None else written,
@@ -285,9 +285,9 @@ class _NearestRows:
             nearest = rows[int((vectors @ self.vector).argmax())]
             texts = self.index.rows.texts  # type: ignore[union-attr]
             hashes = [*hash_texts("alias", names), *hash_texts("card", [entity])]
-            found = [number for number, one in enumerate(hashes) if one == texts[nearest]]
-            if found:
-                return [*names, entity.canonical_name][found[0]]
+            same = [number for number, value in enumerate(hashes) if value == texts[nearest]]  # type: ignore[index]
+            if same:
+                return [*names, entity.canonical_name][same[0]]
         best = process.extractOne(
             self.form, [normalize_alias(name) for name in names], scorer=Indel.normalized_similarity
         )
@@ -297,20 +297,20 @@ class _NearestRows:
         """The nearest annotated mention of an entity, if it was learned."""
         if self.vector is None or self.mentions.vectors is None or not features["vote"] > 0:
             return None
-        own = np.flatnonzero((self.mentions.kb_rows == kb_row) & self.mentions.settled)
-        if not len(own):
+        of_entity = np.flatnonzero((self.mentions.kb_rows == kb_row) & self.mentions.settled)
+        if not len(of_entity):
             return None
-        cosines = self.mentions.vectors[own] @ self.vector
+        cosines = self.mentions.vectors[of_entity] @ self.vector
         best = int(cosines.argmax())
         is_nearest = abs(float(cosines[best]) - features["mention"]) <= _CLOSE
-        return self.mentions.learned[int(own[best])] if is_nearest else None
+        return self.mentions.learned[int(of_entity[best])] if is_nearest else None
 
 
-def described(one: Learned) -> str:
+def described(entry: Learned) -> str:
     """An entry of the memory in a line."""
-    who = f" by {one.by}" if one.by else ""
-    where = f" in {one.doc}" if one.doc else ""
-    return one_line(f"{one.id}: {one.text} = {one.after} (before: {one.before}){where}, {one.at}{who}")
+    who = f" by {entry.by}" if entry.by else ""
+    where = f" in {entry.doc}" if entry.doc else ""
+    return one_line(f"{entry.id}: {entry.text} = {entry.after} (before: {entry.before}){where}, {entry.at}{who}")
 
 
 def _number(value: Any) -> str:

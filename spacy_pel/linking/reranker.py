@@ -97,9 +97,9 @@ class Reranker:
         result = shares.copy()
         result[chosen] = segment_softmax(np.maximum(mixed - top, -_RANGE), offsets) * mass[owner[chosen]]
         # unread candidates rank below reranked ones
-        least = -segment_max(-result[chosen], offsets, empty=-np.inf)
+        lowest = -segment_max(-result[chosen], offsets, empty=-np.inf)
         behind = segment_max(np.where(chosen, 0.0, shares), table.offsets, empty=0.0)
-        factor = np.where(behind <= least, 1.0, 0.5 * least / np.maximum(behind, _SMALLEST))
+        factor = np.where(behind <= lowest, 1.0, 0.5 * lowest / np.maximum(behind, _SMALLEST))
         result[~chosen] *= factor[owner[~chosen]]
         return result.astype(np.float32)
 

@@ -25,7 +25,7 @@ FEATURES = (
 _ENDING = 4  # characters
 # Texts, or parts of the calibration's text. What a single one has says little of other text: its concept may
 # be new to the knowledge base for that text alone.
-_LEAST = 2
+_MIN_TEXTS = 2
 _PRIOR = 3.0  # mentions that the share of all mentions counts for
 
 CountedForms = CounterType[tuple[str, bool, int]]
@@ -65,11 +65,11 @@ class SurfaceRecord:
                 seen, of_nil = counts[kind].get(part, (0, 0))
                 counts[kind][part] = (seen + n, of_nil + n * nil)
                 texts[kind].setdefault(part, set()).add(text)
-        kept = {
-            kind: {part: found for part, found in sorted(of_kind.items()) if len(texts[kind][part]) >= _LEAST}
+        frequent = {
+            kind: {part: n for part, n in sorted(of_kind.items()) if len(texts[kind][part]) >= _MIN_TEXTS}
             for kind, of_kind in counts.items()
         }
-        return cls(kept, (sum(counted.values()), sum(n for (_, nil, _), n in counted.items() if nil)))
+        return cls(frequent, (sum(counted.values()), sum(n for (_, nil, _), n in counted.items() if nil)))
 
     @classmethod
     def empty(cls) -> "SurfaceRecord":
@@ -95,9 +95,9 @@ class SurfaceRecord:
         for _, n, nil in self.of_words(surface).values():
             hits = nil + _PRIOR * share
             row += [float(np.log(hits / (n + _PRIOR - hits))), float(np.log1p(n))]
-        letters = [one for one in surface if one.isalpha()]
-        capitals = bool(letters) and all(one.isupper() for one in letters)
-        digits = any(one.isdigit() for one in surface)
+        letters = [letter for letter in surface if letter.isalpha()]
+        capitals = bool(letters) and all(map(str.isupper, letters))
+        digits = any(map(str.isdigit, surface))
         return [*row, len(surface), len(surface.split()), capitals, surface[:1].isupper(), digits]
 
     def state(self) -> dict[str, Any]:

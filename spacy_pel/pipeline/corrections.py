@@ -14,15 +14,15 @@ from ..types import NIL
 from .mentions import answers_of_linkers, mention_spans
 
 
-def reference_of(given: Any) -> Doc:
+def reference_of(doc_or_example: Any) -> Doc:
     """The document, or the reference of an example.
 
     Raises:
         PelError: if it is neither.
     """
-    doc = given.reference if isinstance(given, Example) else given
+    doc = doc_or_example.reference if isinstance(doc_or_example, Example) else doc_or_example
     if not isinstance(doc, Doc):
-        raise PelError(Errors.E536.format(expected="Docs or Examples to learn from", got=type(given).__name__))
+        raise PelError(Errors.E536.format(expected="Docs or Examples to learn from", got=type(doc_or_example).__name__))
     return doc
 
 
@@ -75,12 +75,12 @@ def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) ->
     """
     linker: Any = nlp.get_pipe(name)
     of_text: dict[str, list[Correction]] = {}
-    for one in corrections:
-        if one.kb_id != NIL:
-            of_text.setdefault(one.text, []).append(one)
+    for correction in corrections:
+        if correction.kb_id != NIL:
+            of_text.setdefault(correction.text, []).append(correction)
     without = nlp.pipe_names[nlp.pipe_names.index(name) :]
     missing: list[Correction] = []
-    for doc, own in zip(nlp.pipe(of_text, disable=without), of_text.values(), strict=True):
-        found = {(span.start_char, span.end_char) for span in mention_spans(doc, linker.spans_key)}
-        missing += [one for one in own if (one.start, one.end) not in found]
+    for doc, of_document in zip(nlp.pipe(of_text, disable=without), of_text.values(), strict=True):
+        offsets = {(span.start_char, span.end_char) for span in mention_spans(doc, linker.spans_key)}
+        missing += [correction for correction in of_document if (correction.start, correction.end) not in offsets]
     return missing

@@ -1,5 +1,6 @@
 """The factory of the component. spaCy imports this file for every pipeline, so its imports stay cheap."""
 
+from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
@@ -13,34 +14,15 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG: dict[str, Any] = {**LinkerSettings().model_dump(), **PARTS}
 
 
-def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "ProxyEntityLinker":
-    """Build a ProxyEntityLinker without data: ``initialize`` or ``from_disk`` loads it.
-
-    Args:
-        nlp: the pipeline.
-        name: the component's name.
-        settings: of LinkerSettings, and the parts:
-
-            * encoder: architecture only. None for a generator that does not use vectors.
-            * index: type only. None for a generator that does not use vectors.
-            * combiner: how evidence becomes a score.
-            * nil_model: how scores become the nil_score.
-            * reranker: rescores the best candidates; a part of the registry pel_rankers, architecture only.
-            * generator: finds the candidates; a part of the registry pel_candidates, without data. None = near the
-              mention's vector, in the index.
-            * scorer: called by ``nlp.evaluate``.
-    """
-    from .proxy_entity_linker import ProxyEntityLinker
-
-    return ProxyEntityLinker(name, **settings)
+def _with_settings(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Tell spaCy, which reads the signature, the names of the settings; LinkerSettings checks their values."""
+    names = ("nlp", "name", *DEFAULT_CONFIG)
+    parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=Any) for name in names]
+    make.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return make
 
 
-# spaCy reads the names of the settings from the signature; LinkerSettings checks their values
-make_proxy_entity_linker.__signature__ = Signature(  # type: ignore[attr-defined]
-    [Parameter(name, Parameter.KEYWORD_ONLY, annotation=Any) for name in ("nlp", "name", *DEFAULT_CONFIG)]
-)
-
-Language.factory(
+@Language.factory(
     "proxy_entity_linker",
     assigns=[
         "token.ent_kb_id",
@@ -62,5 +44,25 @@ Language.factory(
         "nel_nil_r": None,
         "nel_nil_f": None,
     },
-    func=make_proxy_entity_linker,
 )
+@_with_settings
+def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "ProxyEntityLinker":
+    """Build a ProxyEntityLinker without data: ``initialize`` or ``from_disk`` loads it.
+
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        settings: of LinkerSettings, and the parts:
+
+            * encoder: architecture only. None for a generator that does not use vectors.
+            * index: type only. None for a generator that does not use vectors.
+            * combiner: how evidence becomes a score.
+            * nil_model: how scores become the nil_score.
+            * reranker: rescores the best candidates; a part of the registry pel_rankers, architecture only.
+            * generator: finds the candidates; a part of the registry pel_candidates, without data. None = near the
+              mention's vector, in the index.
+            * scorer: called by ``nlp.evaluate``.
+    """
+    from .proxy_entity_linker import ProxyEntityLinker
+
+    return ProxyEntityLinker(name, **settings)

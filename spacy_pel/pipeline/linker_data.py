@@ -136,8 +136,8 @@ class LinkerData:
             PelError: if one of them is more than 2 GiB.
         """
         # an empty memory, too: it replaces what is learned where the bytes are read
-        every = {**self.parts, MEMORY: self.memory or Memory()}
-        parts = {name: part for name, part in every.items() if name not in exclude}
+        saved = {**self.parts, MEMORY: self.memory or Memory()}
+        parts = {name: part for name, part in saved.items() if name not in exclude}
         has_bytes = (KnowledgeBase, EntityIndex)
         return {
             name: part.to_bytes() if isinstance(part, has_bytes) else save_to_bytes(part.to_disk, kind=name)

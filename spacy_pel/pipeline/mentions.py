@@ -107,13 +107,13 @@ def mention_spans(doc: Doc, spans_key: str | None) -> list[Span]:
 def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int) -> Iterator[list[Doc]]:
     """Documents in order, in batches limited by mentions and by documents."""
     docs: list[Doc] = []
-    found = 0
+    n_found = 0
     for doc in stream:
         docs.append(doc)
-        found += len(mention_spans(doc, spans_key))
-        if found >= n_mentions or len(docs) >= n_docs:
+        n_found += len(mention_spans(doc, spans_key))
+        if n_found >= n_mentions or len(docs) >= n_docs:
             yield docs
-            docs, found = [], 0
+            docs, n_found = [], 0
     if docs:
         yield docs
 
@@ -128,15 +128,15 @@ def long_forms(doc: Doc) -> LongForms:
     forms: LongForms = {}
     user_data: Any = doc.user_data
     # as stored: read as an attribute, ours would be made into spans
-    given = (user_data.get(("._.", name, None, None)) or () for name in ("pel_abbreviations", "abbreviations"))
-    for found in chain.from_iterable(given):
-        if isinstance(found, dict):
-            short, long_form = found["short_text"], found["long_text"]
-            token = found.get("short_start", 0)  # another detector may not say where
+    stored = (user_data.get(("._.", name, None, None)) or () for name in ("pel_abbreviations", "abbreviations"))
+    for definition in chain.from_iterable(stored):
+        if isinstance(definition, dict):
+            short, long_form = definition["short_text"], definition["long_text"]
+            token = definition.get("short_start", 0)  # another detector may not say where
             start = doc[token].idx if token < len(doc) else len(doc.text)
         else:
-            short, start = found.text, found.start_char
-            long_form = getattr(found._.long_form, "text", found._.long_form)
+            short, start = definition.text, definition.start_char
+            long_form = getattr(definition._.long_form, "text", definition._.long_form)
         forms.setdefault(short, {}).setdefault(start, long_form)
     return forms
 

@@ -337,9 +337,9 @@ class ProxyEntityLinker(Pipe):
         queries: list[MentionQuery] = []
         corrections: list[Correction] = []
         for doc in map(reference_of, docs):
-            spans, own = corrected_mentions(doc, self.settings.spans_key)
+            spans, of_doc = corrected_mentions(doc, self.settings.spans_key)
             queries += self._queries(doc, spans) if spans else []
-            corrections += own
+            corrections += of_doc
         if not corrections:
             raise PelError(Errors.E532)
         return self.linker.learn(queries, corrections, by=by)
@@ -445,11 +445,12 @@ class ProxyEntityLinker(Pipe):
             For each mention of each document; None = skipped.
         """
         spans = [mention_spans(doc, self.settings.spans_key) for doc in docs]
-        wanted = [[span for span in found if self._wants(span)] for found in spans]
-        queries = chain.from_iterable(self._queries(found[0].doc, found) for found in wanted if found)
+        wanted = [[span for span in mentions if self._wants(span)] for mentions in spans]
+        queries = chain.from_iterable(self._queries(mentions[0].doc, mentions) for mentions in wanted if mentions)
         links = iter(self.linker.link(list(queries)))
         return [
-            [self._as_phrase(span, next(links)) if self._wants(span) else None for span in found] for found in spans
+            [self._as_phrase(span, next(links)) if self._wants(span) else None for span in mentions]
+            for mentions in spans
         ]
 
     def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
@@ -476,14 +477,14 @@ class ProxyEntityLinker(Pipe):
             docs: the same documents.
             links: their links; None = not changed.
         """
-        ids = {link.kb_id for found in links for link in found if link is not None and link.kb_id != NIL}
+        ids = {link.kb_id for of_doc in links for link in of_doc if link is not None and link.kb_id != NIL}
         names = self._names(sorted(ids)) if ids else {}
-        for doc, found in zip(docs, links, strict=True):
-            write_links(doc, found, self.settings.spans_key, names=names, prefix=self.settings.extension_prefix)
+        for doc, of_doc in zip(docs, links, strict=True):
+            write_links(doc, of_doc, self.settings.spans_key, names=names, prefix=self.settings.extension_prefix)
 
     def _names(self, ids: list[str]) -> dict[str, str]:
         rows = self.kb.rows(ids).tolist()
-        return {one: self.kb.name_at(row) for one, row in zip(ids, rows, strict=True) if row >= 0}
+        return {entity_id: self.kb.name_at(row) for entity_id, row in zip(ids, rows, strict=True) if row >= 0}
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The scorer's; gold ids that the KB lacks count as NIL."""

@@ -16,10 +16,10 @@ def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int 
         n_candidates: how many candidates to keep.
         offset: of the span's Doc in the document.
     """
-    found, prefix = span._, component.extension_prefix
-    kb_id, nil_score = found.get(f"{prefix}_id") or span.kb_id_, found.get(f"{prefix}_nil_score")
-    probability = found.get(f"{prefix}_probability")
-    candidates = [[key, round(score, 6)] for key, score in found.get(f"{prefix}_candidates") or []]
+    attributes, prefix = span._, component.extension_prefix
+    kb_id, nil_score = attributes.get(f"{prefix}_id") or span.kb_id_, attributes.get(f"{prefix}_nil_score")
+    probability = attributes.get(f"{prefix}_probability")
+    candidates = [[key, round(score, 6)] for key, score in attributes.get(f"{prefix}_candidates") or []]
     linked = kb_id not in ("", NIL)
     return {
         "start": offset + span.start_char,
@@ -32,7 +32,7 @@ def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int 
         "score": candidates[0][1] if candidates else None,
         "nil_score": None if nil_score is None else round(nil_score, 6),
         "probability": None if probability is None else round(probability, 6),
-        **({"id_set": id_set} if (id_set := found.get(f"{prefix}_set")) else {}),
+        **({"id_set": id_set} if (id_set := attributes.get(f"{prefix}_set")) else {}),
         "candidates": candidates[:n_candidates],
     }
 

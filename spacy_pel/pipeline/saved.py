@@ -66,9 +66,9 @@ def load_spacy(path: str | Path) -> Any:
     if not config.is_file() and not is_package(str(path)):
         raise no_pipeline(folder)
     try:
-        for one in sorted(folder.rglob("*")):
-            if one.exists() and not (one.is_file() or one.is_dir()):  # spaCy would read a pipe for ever
-                got = f"{one.relative_to(folder)} is not a regular file"
+        for entry in sorted(folder.rglob("*")):
+            if entry.exists() and not (entry.is_file() or entry.is_dir()):  # spaCy would read a pipe for ever
+                got = f"{entry.relative_to(folder)} is not a regular file"
                 raise PelError(Errors.E650.format(path=path, got=got))
         return spacy.load(folder if config.is_file() else str(path))
     except PelError as err:

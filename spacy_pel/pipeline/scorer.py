@@ -64,14 +64,16 @@ def nel_score(
     examples = list(examples)
     pairs = [pair for example in examples for pair in _pairs(example, spans_key, resolve)]
     nil = PRFScore()
-    for gold, found in pairs:
-        called = found is not None and found.kb_id_ == NIL
-        nil.tp += called and gold == NIL
-        nil.fp += called and gold != NIL
-        nil.fn += gold == NIL and not called
-    in_kb = [(gold, _candidate_ids(found, f"{extension_prefix}_candidates")) for gold, found in pairs if gold != NIL]
+    for gold, predicted in pairs:
+        is_nil = predicted is not None and predicted.kb_id_ == NIL
+        nil.tp += is_nil and gold == NIL
+        nil.fp += is_nil and gold != NIL
+        nil.fn += gold == NIL and not is_nil
+    in_kb = [
+        (gold, _candidate_ids(predicted, f"{extension_prefix}_candidates")) for gold, predicted in pairs if gold != NIL
+    ]
     scores: dict[str, Any] = Scorer.score_links(examples, negative_labels=[NIL])
-    scores["nel_accuracy"] = _share(found is not None and found.kb_id_ == gold for gold, found in pairs)
+    scores["nel_accuracy"] = _share(predicted is not None and predicted.kb_id_ == gold for gold, predicted in pairs)
     scores["nel_nil_p"] = nil.precision if nil.tp + nil.fp else None
     scores["nel_nil_r"] = nil.recall if nil.tp + nil.fn else None
     scores["nel_nil_f"] = nil.fscore if nil.tp + nil.fp + nil.fn else None
@@ -82,12 +84,12 @@ def nel_score(
 
 def _pairs(example: Example, spans_key: str | None, resolve: Resolve | None) -> Iterator[tuple[str, Span | None]]:
     """Gold id and prediction of each gold mention, matched by character offsets."""
-    found = _by_offsets(example.predicted, spans_key)
+    predicted = _by_offsets(example.predicted, spans_key)
     for offsets, gold in _by_offsets(example.reference, spans_key).items():
         if gold.kb_id_ == "":  # not annotated
             continue
         known = gold.kb_id_ if gold.kb_id_ == NIL or resolve is None else resolve(gold.kb_id_)
-        yield known or NIL, found.get(offsets)
+        yield known or NIL, predicted.get(offsets)
 
 
 def _by_offsets(doc: Doc, spans_key: str | None) -> dict[tuple[int, int], Span]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
@@ -269,27 +268,6 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     assert linker.link(queries[:1])[0].id_set is None
 
 
-def test_sets_of_other_documents_hold_the_right_answer(kb):
-    rng = np.random.default_rng(0)
-    linker = tfidf_linker(kb, coverage=0.8)
-    halves = []
-    for _ in range(2):
-        queries, gold, documents = [], [], []
-        for number in range(150):
-            name = NAMES[rng.integers(len(NAMES))] if rng.random() < 0.7 else UNKNOWN[rng.integers(5)] + "itis"
-            surface = "".join(letter for letter in name if rng.random() < 0.75) or name
-            queries.append(MentionQuery(f"about {surface}", 6, 6 + len(surface), ""))
-            gold.append((f"D{NAMES.index(name)}",) if name in NAMES else ("X",))
-            documents.append(number)
-        halves.append((queries, gold, documents))
-    queries, gold, documents = halves[0]
-    fit_mentions(linker, queries, gold, documents=documents)
-    queries, gold, _ = halves[1]
-    sets = [link.id_set for link in linker.link(queries)]
-    held = [(ids[0] if ids[0] in kb else NIL) in one for ids, one in zip(gold, sets, strict=True)]
-    assert 0.7 < np.mean(held) < 0.95 and np.mean([len(one) for one in sets]) < 8
-
-
 def test_a_refit_without_nil_forgets_what_was_calibrated(kb):
     linker = tfidf_linker(kb)
     queries, gold, documents = queries_and_gold()
@@ -306,11 +284,3 @@ def test_too_few_documents_are_said(kb, caplog):
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         fit_mentions(linker, queries, gold, documents=[0] * len(queries))
     assert "PEL-W507" in caplog.text and not linker.confidence.is_fitted
-
-
-def test_no_candidates(kb):
-    generator = AliasMatch()
-    generator.build(kb)
-    linker = Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
-    (link,) = linker.link([MentionQuery("about zzyzx", 6, 11, "")])
-    assert (link.kb_id, link.probability) == (NIL, 1.0)

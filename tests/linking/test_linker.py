@@ -180,16 +180,6 @@ def test_fit_needs_linkable_mentions(make_linker):
             fit_documents(make_linker(), corpus)
 
 
-def test_reranker_scores_the_candidates_anew(make_linker):
-    linker = make_linker()
-    plain = linker.link(ask("gout", " ", "asthma"))
-    linker.reranker = lambda kb, queries, table, scores: -scores
-    turned = linker.link(ask("gout", " ", "asthma"))
-    assert turned[0].candidates[-1].entity_id == plain[0].kb_id == "D2"
-    assert turned[0].kb_id == plain[0].candidates[-1].entity_id
-    assert turned[1].kb_id == NIL
-
-
 def test_a_generator_without_encoder_and_index(kb):
     generator = AliasMatch()
     generator.build(kb)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
@@ -137,11 +136,6 @@ def test_fit_learns_whom_to_trust():
     without = Reranker(ByLetters())
     without.fit(table, shares, good, [np.zeros(0, np.int64)] * 400)
     assert without.weights == (1.0, 1.0)
-
-
-def test_only_a_ranker_is_taken():
-    with pytest.raises(PelError, match="PEL-E503"):
-        Reranker(lambda queries: 0)
 
 
 # -- in the linker -------------------------------------------------------------------------------

@@ -113,15 +113,6 @@ def ask(surface, label):
     return MentionQuery(f"about {surface} and more", 6, 6 + len(surface), label)
 
 
-def test_linker_uses_the_threshold_of_the_label(linker):
-    queries = [ask("zzyzx", "A"), ask("zzyzx", "B")]
-    linker.calibrated_threshold, linker.calibrated_by_label = 5.0, {"A": 0.1}
-    assert [link.kb_id == NIL for link in linker.link(queries)] == [True, False]
-    linker.threshold = {"B": 0.1, "A": 5.0}
-    assert [link.kb_id == NIL for link in linker.link(queries)] == [False, True]
-    assert linker.nil_threshold == 5.0  # of the labels that have no own
-
-
 def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
     unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]

@@ -3,8 +3,6 @@
 import json
 import logging
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -20,9 +18,7 @@ from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import FUSED, NIL, Entity
 
 from .conftest import NAME, TEXTS, links
-from .test_reranker import CROSS
 from .test_serialization import FITTED, dev_set
-from .workers import METHODS, SCRIPT
 
 pytestmark = pytest.mark.slow
 
@@ -80,13 +76,6 @@ def test_candidates_are_those_of_the_generator(make_nlp, kb_path):
     assert [ent.kb_id_ for ent in nlp("Aspirin after a heart attack").ents] == ["C02", "C01"]
 
 
-def test_entity_types(make_nlp):
-    nlp = make_nlp(**ALONE, entity_types={"DISEASE": ["T070"]})
-    doc = nlp("Aspirin for a cold")
-    assert [ent.kb_id_ for ent in doc.ents] == ["C02", "C04"]
-    assert [key for key, _ in doc.ents[1]._.pel_candidates] == ["C04"]
-
-
 def test_the_default_generator_by_its_name(make_nlp):
     assert found(make_nlp(generator=BI_ENCODER)) == found(make_nlp())
 
@@ -101,24 +90,6 @@ def test_an_ensemble_with_the_vectors(make_nlp):
     assert [ent.kb_id_ for ent in doc.ents] == ["N1"]
     evidence = linker.linker.evidence(query_maker(nlp)(dev_set()[0]))
     assert evidence.features[FUSED].max() == pytest.approx(2 / 61)  # both put it first
-
-
-def test_added_entities_are_found(trained):
-    doc = trained("cold")
-    assert "N1" in [key for key, _ in doc.ents[0]._.pel_candidates]
-
-
-def test_a_reranker_reads_the_candidates(make_nlp, tmp_path):
-    nlp = make_nlp(**ALONE, reranker={**CROSS, "top_k": 3, "mix": 0.0})
-    plain = make_nlp(**ALONE)
-    for doc, other_doc in zip(nlp.pipe(TEXTS), plain.pipe(TEXTS), strict=True):
-        for one, two in zip(doc.ents, other_doc.ents, strict=True):
-            ids = [[key for key, _ in ent._.pel_candidates] for ent in (one, two)]
-            assert set(ids[0][:3]) == set(ids[1][:3]) and ids[0][3:] == ids[1][3:]
-    nlp.to_disk(tmp_path / "pipeline")
-    names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
-    assert names == ["cfg.json", "generator", "kb", "manifest.json", "reranker"]
-    assert found(spacy.load(tmp_path / "pipeline")) == found(nlp)
 
 
 # -- calibration -----------------------------------------------------------------------------------
@@ -205,18 +176,6 @@ def test_a_generator_of_another_kb_is_refused(trained, other, tmp_path):
         KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(part / "kb")
     with pytest.raises(PelError, match="PEL-E443"):
         other().get_pipe(NAME).from_disk(tmp_path / "linker")
-
-
-def test_two_processes_under_fork_and_spawn(trained, tmp_path):
-    trained.to_disk(tmp_path / "pipeline")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf8")
-    arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), *METHODS]
-    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False)
-    assert result.returncode == 0, result.stderr
-    by_method = json.loads(result.stdout)
-    assert [by_method[method] for method in METHODS] == [by_method["alone"]] * len(METHODS)
-    assert any(doc for doc in by_method["alone"])
 
 
 def test_the_config_names_the_loader(kb_path, tmp_path):

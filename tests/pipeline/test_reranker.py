@@ -1,10 +1,7 @@
 """The setting ``reranker``: round trips, processes, calibration, errors."""
 
-import json
 import logging
 import pickle
-import subprocess
-import sys
 
 import pytest
 import spacy
@@ -12,11 +9,9 @@ import spacy
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
-from spacy_pel.types import Entity
 
 from .conftest import NAME, TEXTS, links
 from .test_serialization import FITTED, dev_set
-from .workers import METHODS, SCRIPT
 
 CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
 RANKER = {**CROSS, "top_k": 3, "backend": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}}
@@ -109,25 +104,6 @@ def test_bytes_and_pickle(trained, make_nlp):
     assert found(pickle.loads(pickle.dumps(trained))) == expected
 
 
-def test_exclude(trained, make_nlp, tmp_path):
-    trained.get_pipe(NAME).to_disk(tmp_path / "linker", exclude=["reranker"])
-    assert not (tmp_path / "linker" / "reranker").exists()
-    other = make_nlp(**FITTED, reranker=RANKER).get_pipe(NAME)
-    other.from_disk(tmp_path / "linker", exclude=["reranker"])
-    assert other.reranker.ranker.fingerprint != trained.get_pipe(NAME).reranker.ranker.fingerprint
-
-
-def test_two_processes(trained, tmp_path):
-    trained.to_disk(tmp_path / "pipeline")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf8")
-    arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), METHODS[0]]
-    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=100, check=False)
-    assert result.returncode == 0, result.stderr
-    by_method = json.loads(result.stdout)
-    assert by_method[METHODS[0]] == by_method["alone"]
-
-
 def test_the_config_names_the_loader(kb_path, ranker, ranker_path):
     nlp = spacy.blank("en")
     linker = nlp.add_pipe(NAME, config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}, "reranker": RANKER})
@@ -148,12 +124,6 @@ def test_a_reranker_taken_away_takes_nil_model_and_threshold_along(trained, make
     linker = nlp.get_pipe(NAME).linker
     assert linker.reranker is None and linker.nil_threshold is None and not linker.nil_model.state()
     assert linker.combiner.state() == trained.get_pipe(NAME).linker.combiner.state()
-
-
-def test_an_added_entity_can_be_ranked(trained):
-    trained.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
-    doc = trained("cold")
-    assert "N1" in [key for key, _ in doc.ents[0]._.pel_candidates]
 
 
 def test_errors(make_nlp, kb_path):

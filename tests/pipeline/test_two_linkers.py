@@ -1,7 +1,5 @@
 """Two linkers with a knowledge base each in one pipeline: both answers are kept."""
 
-import json
-import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -93,17 +91,6 @@ def main(path, texts):
 if __name__ == "__main__":
     main(sys.argv[1], json.loads(sys.argv[2]))
 """
-
-
-def test_two_processes(both, tmp_path):
-    both.to_disk(tmp_path / "nlp")
-    (tmp_path / "script.py").write_text(SCRIPT)
-    methods = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
-    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "nlp"), json.dumps(TEXTS), *methods]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
-    expected = [[[e._.umls_id, e._.umls_name, e._.hpo_id, e._.hpo_name] for e in doc.ents] for doc in both.pipe(TEXTS)]
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [expected] * len(methods)
 
 
 def test_a_pickle_in_a_new_process(both, tmp_path):

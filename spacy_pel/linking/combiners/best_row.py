@@ -25,8 +25,8 @@ class BestRow:
 
     def __call__(self, table: CandidateTable) -> Scores:
         """(m,), one for each candidate."""
-        found, exact = self.contributions(table).values()
-        return (found + exact).astype(np.float32)
+        cosine, exact = self.contributions(table).values()
+        return (cosine + exact).astype(np.float32)
 
     def contributions(self, table: CandidateTable) -> dict[str, Scores]:
         """(m,) each, what a feature adds to the scores of the candidates."""

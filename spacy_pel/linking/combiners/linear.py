@@ -55,7 +55,7 @@ Floats = NDArray[np.float64]
 _EPSILON = 1e-3
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
-_LEAST_FORMULAS = 10  # mentions that a fit of their weight takes
+_MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
 # All but the weights of formulas and derivations: they are right in 98 and 96 of 100 cases, but so rare that
@@ -107,10 +107,9 @@ class LinearCombiner:
     is_probability = True
 
     def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000):
-        least = {"l2": 0, "max_mentions": 1}
-        for name, value in {"l2": l2, "max_mentions": max_mentions}.items():
-            if value is not None and not value >= least[name]:
-                raise PelError(Errors.E616.format(part="LinearCombiner", name=name, least=least[name], got=value))
+        for name, value, minimum in (("l2", l2, 0), ("max_mentions", max_mentions, 1)):
+            if value is not None and not value >= minimum:
+                raise PelError(Errors.E616.format(part="LinearCombiner", name=name, least=minimum, got=value))
         self.l2 = l2
         self.max_mentions = max_mentions
         self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
@@ -152,7 +151,7 @@ class LinearCombiner:
         right = is_gold(table, gold)
         named = linear_features(table)
         n_formulas = (segment_sum(named[_FORMULA], table.offsets) > 0).sum()
-        if n_formulas < _LEAST_FORMULAS:
+        if n_formulas < _MIN_FORMULAS:
             named[_FORMULA] = np.zeros_like(named[_FORMULA])
         matrix = np.stack(list(named.values()), axis=1)
         scale = matrix.std(axis=0)
@@ -173,14 +172,12 @@ class LinearCombiner:
         """Load the weights of another LinearCombiner; an empty state gives the defaults.
 
         Raises:
-            PelError: if a weight is for an unknown feature. One added later has weight 0, formulas
-                their default one: hardly any text has enough of them for a fit.
+            PelError: if they are those of other features.
         """
         weights = state.get("weights", DEFAULT_WEIGHTS)
-        if not set(weights) <= set(DEFAULT_WEIGHTS):
+        if set(weights) != set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
-        later = {_FORMULA: DEFAULT_WEIGHTS[_FORMULA]}
-        self.weights = {name: float(weights.get(name, later.get(name, 0.0))) for name in DEFAULT_WEIGHTS}
+        self.weights = {name: float(weights[name]) for name in DEFAULT_WEIGHTS}
 
 
 def linear_features(table: CandidateTable) -> dict[str, Floats]:
@@ -213,15 +210,11 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "variant_unseen": wide.get("variant", absent) * unseen,
         "formula_unseen": wide.get("formula", absent) * unseen,
         "derivation_unseen": wide.get("derivation", absent) * unseen,
-        "log_label_type": _log_label_type(wide[LABEL_TYPE]) if LABEL_TYPE in wide else absent,
+        "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
         "fused": fused,
         "fused_first": fused_first,
     }
-
-
-def _log_label_type(share: Floats) -> Floats:
-    return np.log(np.minimum(share, _USUAL) + _EPSILON)  # type: ignore[no-any-return]
 
 
 class ConditionalLogit:

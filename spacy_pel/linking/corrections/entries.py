@@ -38,7 +38,7 @@ def make_entries(
     Raises:
         PelError: if an answer cannot be learned, or all of them may be the linker's own.
     """
-    known = {entry.place: (entry.after, entry.form) for entry in memory.learned}
+    known = {entry.key: (entry.after, entry.form) for entry in memory.learned}
     entries: list[Learned] = []
     new: list[int] = []
     n_own = 0
@@ -50,12 +50,12 @@ def make_entries(
         entry = Learned.of(
             correction, query, id=memory.next_id + len(entries), by=by, before=before[number], after=answer
         )
-        if known.get(entry.place) == (entry.after, entry.form):
+        if known.get(entry.key) == (entry.after, entry.form):
             continue
         if not correction.explicit and entry.before == entry.after:
             n_own += 1
         else:
-            known[entry.place] = (entry.after, entry.form)
+            known[entry.key] = (entry.after, entry.form)
             entries.append(entry)
             new.append(number)
     if n_own and n_own == len(corrections):

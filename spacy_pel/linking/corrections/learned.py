@@ -9,7 +9,7 @@ from ...util.text_layout import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
-Place = tuple[str, int, int]
+MentionKey = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Learned:
         )
 
     @property
-    def place(self) -> Place:
+    def key(self) -> MentionKey:
         """Which mention of which text it is; a later correction of the same
         one replaces it."""
         return self.sha256, self.start, self.end

@@ -56,7 +56,7 @@ class LearnedMentions:
             for (entry, vector), row in zip(found, rows, strict=True)
             if row >= 0 or entry.after == NIL
         ]
-        live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].place))
+        live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].key))
         numbers: dict[str, list[int]] = {}
         for number, (entry, _, _) in enumerate(live):
             numbers.setdefault(normalize_alias(entry.form), []).append(number)
@@ -81,7 +81,7 @@ class LearnedMentions:
     @property
     def fingerprint(self) -> str:
         """Changes with the mentions in effect, whenever and by whom they were learned."""
-        return fingerprint(*[[entry.form, entry.after, *entry.place] for entry in self.learned])
+        return fingerprint(*[[entry.form, entry.after, *entry.key] for entry in self.learned])
 
 
 def _settled(

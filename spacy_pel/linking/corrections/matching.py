@@ -164,10 +164,10 @@ def put_first(table: CandidateTable, scores: Scores, matches: MemoryMatches) -> 
     owner = owners(table.offsets)
     is_answer = matches.linked[owner] & (table.kb_rows == matches.kb_rows[owner])
     scores = scores.copy()
-    for place in np.flatnonzero(is_answer).tolist():
-        piece = slice(*table.offsets[owner[place] : owner[place] + 2].tolist())
+    for answer in np.flatnonzero(is_answer).tolist():
+        piece = slice(*table.offsets[owner[answer] : owner[answer] + 2].tolist())
         order = np.argsort(-scores[piece], kind="stable") + piece.start
-        rank = int(np.flatnonzero(order == place)[0])
-        moved = np.concatenate([[place], order[:rank]])
+        rank = int(np.flatnonzero(order == answer)[0])
+        moved = np.concatenate([[answer], order[:rank]])
         scores[moved] = scores[order[: rank + 1]]
     return scores, is_answer

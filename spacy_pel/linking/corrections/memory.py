@@ -16,7 +16,7 @@ from ...util import read_json, read_jsonl, write_json, write_jsonl
 from ...util.files import DATA_ERRORS
 from ...util.log import now
 from ...util.saved_folder import check_folder, damaged, write_folder
-from .learned import Learned, Place
+from .learned import Learned, MentionKey
 from .learned_mentions import LearnedMentions
 
 KIND, VERSION = "memory", 1
@@ -74,10 +74,10 @@ class Memory:
 
     def _effective(self) -> list[Learned]:
         if self._in_effect is None:
-            last: dict[Place, Learned] = {}
+            last: dict[MentionKey, Learned] = {}
             for entry in self._learned.values():
                 if entry.id not in self._undone:
-                    last[entry.place] = entry
+                    last[entry.key] = entry
             self._in_effect = sorted(last.values(), key=lambda entry: entry.id)
         return self._in_effect
 

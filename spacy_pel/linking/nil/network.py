@@ -12,7 +12,7 @@ from ..track_record import TrackRecord
 from .inputs import Floats, NilInputs, best_scores, logistic
 
 _DIGITS = 6  # significant ones that are kept of a weight: a pipeline is smaller, P(NIL) the same
-_LEAST_BATCH, _MOST_BATCH = 16, 256  # mentions
+_MIN_BATCH, _MAX_BATCH = 16, 256  # mentions
 _BATCHES = 100  # per epoch, between these bounds
 _ARRAYS = ("hidden_weights", "hidden_bias", "weights")
 
@@ -68,11 +68,11 @@ class NetworkNil:
         track_record: bool = True,
         seed: int = 0,
     ):
-        least = {"hidden": 1, "members": 1, "epochs": 1, "directions": 0, "seed": 0, "l2": 0}
-        numbers = (hidden, members, epochs, directions, seed, l2)
-        for (name, lowest), value in zip(least.items(), numbers, strict=True):
-            if not value >= lowest:
-                raise PelError(Errors.E616.format(part="NetworkNil", name=name, least=lowest, got=value))
+        positive = {"hidden": hidden, "members": members, "epochs": epochs}
+        for name, value in {**positive, "directions": directions, "seed": seed, "l2": l2}.items():
+            minimum = 1 if name in positive else 0
+            if not value >= minimum:
+                raise PelError(Errors.E616.format(part="NetworkNil", name=name, least=minimum, got=value))
         self.hidden = hidden
         self.members = members
         self.l2 = l2
@@ -111,7 +111,7 @@ class NetworkNil:
     def _trained(self, values: Floats, truth: NDArray[np.bool_], seed: int) -> _Network:
         from sklearn.neural_network import MLPClassifier
 
-        batch = int(np.clip(len(values) // _BATCHES, _LEAST_BATCH, _MOST_BATCH))
+        batch = int(np.clip(len(values) // _BATCHES, _MIN_BATCH, _MAX_BATCH))
         model = MLPClassifier(
             (self.hidden,),
             alpha=self.l2 * batch,  # scikit-learn divides it by the mentions of a batch

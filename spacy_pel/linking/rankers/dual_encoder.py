@@ -54,9 +54,9 @@ class DualEncoder:
     ):
         if encoder is not None and not isinstance(encoder, BiEncoder):
             raise PelError(Errors.E433.format(got=type(encoder).__name__))
-        for name, value, least in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
-            if value is not None and value < least:
-                raise PelError(Errors.E301.format(name=name, least=least, value=value))
+        for name, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
+            if value is not None and value < minimum:
+                raise PelError(Errors.E301.format(name=name, least=minimum, value=value))
         self.encoder = encoder or BiEncoder(
             pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
         )
@@ -170,7 +170,7 @@ class VectorCache:
         """
         missing = [entity for entity in entities if entity not in self._vectors]
         fresh = dict(zip(missing, encode(missing).texts(), strict=True)) if missing else {}
-        found = [fresh[entity] if entity in fresh else self._vectors[entity] for entity in entities]
+        vectors = [fresh[entity] if entity in fresh else self._vectors[entity] for entity in entities]
         for entity in entities:
             if entity in fresh:
                 self._vectors[entity] = fresh[entity].copy()  # a view would keep the whole batch
@@ -178,7 +178,7 @@ class VectorCache:
             self._vectors.move_to_end(entity)
         while self.n_vectors > self.size:
             self.n_vectors -= _count(self._vectors.popitem(last=False)[1])
-        return Representations.of(found)
+        return Representations.of(vectors)
 
 
 def _count(vectors: Vectors) -> int:

@@ -86,32 +86,32 @@ class NameFinder:
         """
         self._update()
         runs = runs_of(doc.text)
-        found = [
+        mentions = [
             mention
             for table in (self._names, self._learned)
             for mention in table.search(doc.text, runs)
             if not _is_in_address(doc, mention)
         ]
-        if found:
-            self._add(doc, found, runs)
+        if mentions:
+            self._add(doc, mentions, runs)
         return doc
 
-    def _add(self, doc: Doc, found: list[Mention], runs: Runs) -> None:
+    def _add(self, doc: Doc, mentions: list[Mention], runs: Runs) -> None:
         known: dict[Mention, tuple[Any, Any, Any]] = {}
         for ent in doc.ents:
             start, end = ent.start_char, ent.end_char
             words = bisect_right(runs.ends, start), bisect_left(runs.starts, end)
             known[Mention(start, end, *words)] = ent.label, ent.kb_id, ent.id
-        chosen = best_reading([*known, *found], len(runs.words))
-        taken = {place for mention in chosen for place in range(mention.start, mention.end)}
+        chosen = best_reading([*known, *mentions], len(runs.words))
+        taken = {offset for mention in chosen for offset in range(mention.start, mention.end)}
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
         split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
         spans: list[Any] = []
-        for one in chosen:
-            label, kb_id, span_id = known.get(one, (self.label, 0, 0))
-            spans.append(doc.char_span(one.start, one.end, label, kb_id, span_id=span_id))
-            if one not in known:
+        for mention in chosen:
+            label, kb_id, span_id = known.get(mention, (self.label, 0, 0))
+            spans.append(doc.char_span(mention.start, mention.end, label, kb_id, span_id=span_id))
+            if mention not in known:
                 spans[-1]._.set(PHRASE, phrase_probability(spans[-1].text))
         doc.ents = spans
 

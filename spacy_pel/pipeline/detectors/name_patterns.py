@@ -111,12 +111,12 @@ def example_names(kb: KnowledgeBase, n: int) -> list[str]:
     rows = kb.live_rows
     if len(rows) < _ONTOLOGY:
         return [names[0] for names in kb.names_at(rows[:n])]
-    found = []
+    examples = []
     for part in range(n):
         middle = (2 * part + 1) * len(rows) // (2 * n)
         near = [names[0] for names in kb.names_at(rows[middle : middle + _NEAR])]
-        found.append(min(near, key=lambda name: max(len(name.split()), _SHORT)))  # the first short one
-    return found
+        examples.append(min(near, key=lambda name: max(len(name.split()), _SHORT)))  # the first short one
+    return examples
 
 
 def example_text(names: Sequence[str]) -> str:

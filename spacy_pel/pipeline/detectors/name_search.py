@@ -70,9 +70,9 @@ class NameTable:
                 forms = list(self._longer(forms, words[last - 1], last))
                 for form, changed in forms:
                     for name in self._names[form]:
-                        found = _read(name, text, runs, marks, first, last, changed)
-                        if found is not None:
-                            yield found
+                        mention = _read(name, text, runs, marks, first, last, changed)
+                        if mention is not None:
+                            yield mention
                 if not forms or last == len(words) or marks[last - 1] is None:
                     break
 
@@ -97,12 +97,12 @@ def _read(
     """The name at these runs, which have its normal form; None = the text has
     other signs there, or a longer word, or an acronym in another case."""
     words, starts, ends = runs
-    own, opening, closing, cased = _parts(name)
+    name_marks, opening, closing, cased = _parts(name)
     start, end = starts[first] - len(opening), ends[last - 1] + len(closing)
     if text[max(0, start) : starts[first]] != opening or text[ends[last - 1] : end] != closing:
         return None
     between = marks[first : last - 1]
-    if not all(map(_agree, between, own, words[first:last], words[first + 1 : last])):
+    if not all(map(_agree, between, name_marks, words[first:last], words[first + 1 : last])):
         return None
     surface = text[starts[first] : ends[last - 1]]
     if changed is not None:
@@ -149,14 +149,14 @@ def _mark(gap: str, before: str) -> str | None:
     return signs or plain[:1] and " "
 
 
-def _agree(mark: str | None, own: str | None, before: str, after: str) -> bool:
-    """Whether a name that has its ``own`` mark between two runs is read where a text has
+def _agree(mark: str | None, name_mark: str | None, before: str, after: str) -> bool:
+    """Whether a name that has ``name_mark`` between two runs is read where a text has
     ``mark``."""
-    if mark == own or mark not in _SOFT:
-        return mark == own
-    if mark and own:
+    if mark == name_mark or mark not in _SOFT:
+        return mark == name_mark
+    if mark and name_mark:
         return True
-    either = mark or own
+    either = mark or name_mark
     if either not in _SOFT or stay_apart(before, after):
         return False
     return either == "-" or any(len(word) >= _GLUED and word.isalpha() for word in (before, after))
@@ -174,18 +174,18 @@ def _is_kind(surface: str, rest: str) -> bool:
     return number is not None and len(surface) >= _GLUED and (number[1] != "-" or surface.isupper())
 
 
-def _is_edge(gap: str, own: str, word: str) -> bool:
+def _is_edge(gap: str, edge: str, word: str) -> bool:
     """Whether a name may end at these signs: not within a number or a chemical's name, as
     "methyl" in "1-methyl".
 
     Args:
         gap: the signs, the one next to the name last.
-        own: the name's character there.
+        edge: the name's character there.
         word: the run on the other side.
     """
     plain = gap.translate(_SIGNS)
     if plain in (".", ","):
-        return not (own.isdigit() and word.isdigit())
+        return not (edge.isdigit() and word.isdigit())
     if not plain.endswith("-") or gap in _DASHES or any(map(str.isspace, plain)):
         return bool(gap)
     return plain == "-" and word.isalpha() and len(word) > 1

@@ -46,10 +46,10 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> list[Mention]:
             if value > values[last]:
                 values[last], chosen[last] = value, mention
     reading: list[Mention] = []
-    place = n_words
-    while place:
-        best = chosen[place]
+    end = n_words
+    while end:
+        best = chosen[end]
         if best is not None:
             reading.append(best)
-        place = place - 1 if best is None else best.first
+        end = end - 1 if best is None else best.first
     return reading[::-1]

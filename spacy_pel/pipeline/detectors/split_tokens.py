@@ -21,7 +21,7 @@ def split_tokens(doc: Doc, mentions: Iterable[tuple[int, int]]) -> None:
             continue
         span: Any = doc.char_span(*mention, alignment_mode="expand")
         for token in (span[0], span[-1]):
-            inner = {place - token.idx for place in mention} & set(range(1, len(token)))
+            inner = {offset - token.idx for offset in mention} & set(range(1, len(token)))
             cuts.setdefault(token.i, set()).update(inner)
     if not cuts:
         return
@@ -30,11 +30,11 @@ def split_tokens(doc: Doc, mentions: Iterable[tuple[int, int]]) -> None:
         for key, group in doc.spans.items()
     ]
     with doc.retokenize() as retokenizer:
-        for place, inner in cuts.items():
-            token = doc[place]
+        for i, inner in cuts.items():
+            token = doc[i]
             parts = [token.text[start:end] for start, end in pairwise(sorted({0, *inner, len(token)}))]
             heads: Any = [(token.head, 0), *[(token, 0)] * (len(parts) - 1)]
             retokenizer.split(token, parts, heads=heads)
     for key, attrs, spans in groups:
-        made = [doc.char_span(a, b, label, kb_id, span_id=one) for a, b, label, kb_id, one in spans]
+        made = [doc.char_span(a, b, label, kb_id, span_id=span_id) for a, b, label, kb_id, span_id in spans]
         doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=made)  # type: ignore[arg-type]

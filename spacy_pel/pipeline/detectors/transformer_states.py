@@ -66,7 +66,7 @@ class TransformerStates:
         if len(data.align.lengths) != len(doc):  # windows that leave out tokens: which ones is not known
             return list(queries)
         ends = np.cumsum(data.align.lengths)
-        found, rows, pooled = list(queries), [], []
+        encoded, rows, pooled = list(queries), [], []
         text, states = doc.text, None
         for row, query in enumerate(queries):
             span = doc.char_span(query.start, query.end) if query.text == text else None
@@ -83,8 +83,8 @@ class TransformerStates:
             pooled.append(states[window, start:end].mean(axis=0, dtype=np.float32))
         if rows:
             for row, vector in zip(rows, self._encoder.encode_pooled(np.stack(pooled)), strict=True):
-                found[row] = queries[row]._replace(vector=vector)
-        return found
+                encoded[row] = queries[row]._replace(vector=vector)
+        return encoded
 
     def upstream(self, nlp: Language) -> list[Callable[[Doc], Doc]]:
         """The components that a document needs for its states.
@@ -130,8 +130,8 @@ class TransformerStates:
         """
         data, states = self._data(doc), _in_memory(doc)
         pieces = to_numpy(data.wordpieces.input_ids)[0, : data.wordpieces.lengths[0]]
-        own = self._encoder.mention_states(pieces.astype(np.int64))
-        got = _mean_cosine(states[0, : len(pieces)].astype(np.float32), own)
+        expected = self._encoder.mention_states(pieces.astype(np.int64))
+        got = _mean_cosine(states[0, : len(pieces)].astype(np.float32), expected)
         if not got >= _LEAST:
             names = {"name": self._name, "transformer": self._transformer}
             raise PelError(Errors.E515.format(**names, least=_LEAST, got=got))
@@ -167,18 +167,18 @@ def best_window(pieces: NDArray[np.int32], length: int, lengths: Sequence[int]) 
     Returns:
         Number of the window, first piece in it, and end.
     """
-    found = []
+    windows = []
     for window in np.unique(pieces // length).tolist():
-        own = np.unique(pieces[pieces // length == window]) - window * length
-        start, end = int(own[0]), int(own[-1]) + 1
-        found.append((end - start, min(start, lengths[window] - end), -window, start, end))
-    _, _, window, start, end = max(found)
+        inside = np.unique(pieces[pieces // length == window]) - window * length
+        start, end = int(inside[0]), int(inside[-1]) + 1
+        windows.append((end - start, min(start, lengths[window] - end), -window, start, end))
+    _, _, window, start, end = max(windows)
     return -window, start, end
 
 
-def _mean_cosine(one: Vectors, other: Vectors) -> float:
+def _mean_cosine(states: Vectors, expected: Vectors) -> float:
     """Of rows; -1 if the widths differ."""
-    if one.shape != other.shape:
+    if states.shape != expected.shape:
         return -1.0
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    return float(((one * other).sum(axis=1) / np.maximum(lengths, 1e-12)).mean())
+    lengths = np.linalg.norm(states, axis=1) * np.linalg.norm(expected, axis=1)
+    return float(((states * expected).sum(axis=1) / np.maximum(lengths, 1e-12)).mean())

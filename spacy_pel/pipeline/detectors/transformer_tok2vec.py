@@ -178,8 +178,8 @@ class TowerShim(Shim):
         for rows, mask, states in encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id):
             tokens, weights = _pooling(windows, by_window, rows, mask.shape[1])
             pooled = weights @ states
-            for own, of_window in zip(tokens, pooled, strict=True):
-                vectors[own] = of_window[: len(own)]
+            for numbers, of_window in zip(tokens, pooled, strict=True):
+                vectors[numbers] = of_window[: len(numbers)]
         return vectors
 
     def begin_update(self, fwd_args: list[Doc], *, dropout: float = 0.0) -> tuple[Any, Callable[[Any], None]]:
@@ -205,10 +205,10 @@ class TowerShim(Shim):
             rows = order[start : start + self.batch_size]
             ids, mask = windows.windows.padded(rows, self._tokenizer.pad_token_id)
             states = tower(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
-            own, weights = _pooling(windows, by_window, rows, mask.shape[1])
+            in_batch, weights = _pooling(windows, by_window, rows, mask.shape[1])
             pooled = torch.from_numpy(weights).to(device) @ states
-            parts += [of_window[: len(numbers)] for numbers, of_window in zip(own, pooled, strict=True)]
-            tokens += own
+            parts += [of_window[: len(numbers)] for numbers, of_window in zip(in_batch, pooled, strict=True)]
+            tokens += in_batch
         back = torch.from_numpy(np.argsort(np.concatenate(tokens))).to(device)
         vectors = torch.nn.functional.dropout(torch.cat(parts)[back], dropout)
 
@@ -326,8 +326,8 @@ def _pooling(
     """
     tokens = [by_window[row] for row in rows.tolist()]
     weights = np.zeros((len(rows), max(map(len, tokens)), length), dtype=np.float32)
-    place = np.arange(length)
-    for number, own in enumerate(tokens):
-        start, end = windows.spans[own, 1:2], windows.spans[own, 2:3]
-        weights[number, : len(own)] = ((place >= start) & (place < end)) / (end - start)
+    positions = np.arange(length)
+    for window, numbers in enumerate(tokens):
+        start, end = windows.spans[numbers, 1:2], windows.spans[numbers, 2:3]
+        weights[window, : len(numbers)] = ((positions >= start) & (positions < end)) / (end - start)
     return tokens, weights

@@ -65,18 +65,6 @@ def test_logistic_is_a_probability():
     assert ((probability > 0.5) == fresh_nil).mean() > 0.85
 
 
-def test_logistic_needs_both_kinds():
-    table, scores, is_nil = labelled(np.random.default_rng(2))
-    for labels in (np.zeros_like(is_nil), np.ones_like(is_nil)):
-        with pytest.raises(PelError, match="E610"):
-            LogisticNil().fit(table, scores, labels)
-
-
-def test_logistic_refuses_a_foreign_state():
-    with pytest.raises(PelError, match="E611"):
-        LogisticNil().load_state({"columns": ["height"], "weights": [1.0]})
-
-
 def with_vectors(n, seed):
     """Only the vectors tell: NIL mentions lie on one side of a direction of large variance."""
     rng = np.random.default_rng(seed)

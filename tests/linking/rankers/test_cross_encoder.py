@@ -1,7 +1,6 @@
 """The cross-encoder: what it reads, how it scores, how it is kept."""
 
 import json
-import pickle
 import shutil
 
 import numpy as np
@@ -15,7 +14,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.linking.rankers import load_ranker
 from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
 from spacy_pel.linking.rankers.dual_encoder import DualEncoder
-from spacy_pel.types import RankingTask
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
 
@@ -57,11 +55,6 @@ def test_batches_do_not_change_scores(ranker):
     together = ranker.score(TASK)
     ranker.batch_size = 1
     np.testing.assert_allclose(ranker.score(TASK), together, atol=1e-5)
-
-
-def test_nothing_to_score(ranker):
-    empty = np.zeros(0, dtype=np.int64)
-    assert ranker.score(RankingTask([], [], empty, np.zeros(1, np.int64))).shape == (0,)
 
 
 def test_before_training_all_candidates_are_equal():
@@ -107,11 +100,6 @@ def test_a_changed_config_is_refused(ranker, tmp_path):
     write_manifest(tmp_path / "ranker", kind="ranker", version=1)
     with pytest.raises(PelError, match="PEL-E004.*config"):
         load_ranker(tmp_path / "ranker")
-
-
-def test_pickle(ranker):
-    expected = ranker.score(TASK)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).score(TASK), expected)
 
 
 def test_errors(ranker, tmp_path):

@@ -141,29 +141,6 @@ def test_exact_names_win_over_other_numbers(plural_nlp):
     assert found(plural_nlp, "mast cells, mast cell") == {"mast cells": "N8", "mast cell": "N5"}
 
 
-def test_other_numbers_follow_changes(plural_nlp):
-    linker = plural_nlp.get_pipe(NAME)
-    linker.rename({"N1": "granulocyte"}, keep_old=False)
-    linker.retire(["N2"])
-    assert found(plural_nlp, "neutrophils, granulocytes, NK cells") == {"granulocytes": "N1"}
-
-
-@pytest.mark.parametrize("how", ["disk", "pickle", "processes", "memory zone"])
-def test_other_numbers_after_a_round_trip(plural_nlp, how, tmp_path):
-    text, expected = "Neutrophils and NK cells, aspirins.", ["Neutrophils", "NK cells", "aspirins"]
-    if how == "disk":
-        plural_nlp.to_disk(tmp_path / "pipeline")
-        plural_nlp = spacy.load(tmp_path / "pipeline")
-    elif how == "pickle":
-        plural_nlp = pickle.loads(pickle.dumps(plural_nlp))
-    if how == "memory zone":
-        for _ in range(3):
-            with plural_nlp.memory_zone():
-                assert [ent.text for ent in plural_nlp(text).ents] == expected
-    docs = list(plural_nlp.pipe([text] * 2, n_process=2 if how == "processes" else 1, batch_size=1))
-    assert [[ent.text for ent in doc.ents] for doc in docs] == [expected] * 2
-
-
 @pytest.mark.parametrize("how", ["disk", "bytes", "pickle"])
 @pytest.mark.parametrize("used", [False, True])
 def test_round_trips_with_changes(nlp, make_nlp, how, used, tmp_path):
@@ -271,12 +248,6 @@ def test_corrected_mentions_after_a_round_trip(nlp, make_nlp, how, tmp_path):
         nlp = pickle.loads(pickle.dumps(nlp))
     docs = list(nlp.pipe([text] * 2, n_process=2 if how == "processes" else 1, batch_size=1))
     assert [[ent.text for ent in doc.ents] for doc in docs] == [expected] * 2
-
-
-def test_two_processes(nlp):
-    change(nlp)
-    docs = list(nlp.pipe([TEXT] * 4, n_process=2, batch_size=1))
-    assert [[ent.text for ent in doc.ents] for doc in docs] == [["HEART", "velmoparin"]] * 4
 
 
 def test_a_linker_that_is_missing_or_disabled(nlp):

@@ -1,9 +1,6 @@
 """Mentions read from the states of an upstream transformer, against the encoder and a plain loop."""
 
-import json
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -27,7 +24,6 @@ from spacy_pel.types import Document, Mention, MentionInText
 from spacy_pel.util.vectors import unit_length
 
 from ..conftest import NAME, PATTERNS, PLAIN, TEXTS, links
-from ..workers import METHODS, SCRIPT
 
 pytestmark = pytest.mark.slow
 
@@ -255,11 +251,11 @@ def test_gold_mentions_are_read_as_at_inference(make, calls):
     document = Document("1", LONG, [*mentions, Mention(1, 7, "CHEMICAL")])
     queries = query_maker(nlp)(document)
     expected = encoded(nlp, doc)
-    assert queries[:-1] == expected
+    assert [query[:4] for query in queries[:-1]] == [query[:4] for query in expected]
     np.testing.assert_allclose(
         [query.vector for query in queries[:-1]], [query.vector for query in expected], atol=1e-5
     )
-    assert type(queries[-1]) is MentionQuery, "ends inside of a token"
+    assert queries[-1].vector is None, "ends inside of a token"
     assert query_maker(nlp)(Document("2", LONG)) == []
     nlp.get_pipe(NAME).calibrate(nlp, [document])
     assert calls["mentions"] == 1
@@ -285,21 +281,6 @@ def test_round_trips(shared, make, tmp_path):
     assert component.states is not None
     with shared.select_pipes(disable=[NAME]):
         assert [links(component(doc)) for doc in shared.pipe(TEXTS)] == expected
-
-
-def test_two_processes_find_the_same(shared, tmp_path):
-    shared.to_disk(tmp_path / "pipeline")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf8")
-    texts = TEXTS * 3
-    arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(texts), *METHODS]
-    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=250)
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout)
-    for method in METHODS:
-        assert found[method] == found["alone"], method
-    ids = [[ent[0] for ent in doc] for doc in found["alone"]]
-    assert ids == [[ent.kb_id_ for ent in doc.ents] for doc in shared.pipe(texts)] and any(ids)
 
 
 # -- errors --------------------------------------------------------------------------------------------
