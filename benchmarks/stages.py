@@ -84,7 +84,7 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
     found = [
         ("spans and batches", type(component), "predict"),
         ("links as objects", type(linker), "link"),
-        ("candidates", type(linker.generator), "generate"),
+        ("candidates", type(linker.generator), "find_candidates"),
         (ENCODE, type(linker.encoder), "encode_mentions"),
         ("evidence: joining", bi_encoder, "find_candidates"),
         ("search", EntityIndex, "search_groups"),
