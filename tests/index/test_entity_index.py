@@ -108,18 +108,6 @@ def test_add_update_retire(index, kb, encoder):
     assert index.kb_fingerprint == kb.fingerprint
 
 
-def test_add_after_load_and_save_again(index, kb, encoder, tmp_path):
-    index.to_disk(tmp_path / "index")
-    kb.to_disk(tmp_path / "kb")
-    loaded = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
-    assert loaded.path == (tmp_path / "index").resolve()
-    loaded.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
-    assert loaded.path is None and loaded.fingerprint != index.fingerprint
-    loaded.to_disk(tmp_path / "index")
-    again = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
-    assert best_ids(again, kb, encoder, "zzyzx fever")[0] == "N1"
-
-
 def assert_same(one, other, kb, encoder):
     assert one is not other
     assert (one.fingerprint, one.meta) == (other.fingerprint, other.meta)

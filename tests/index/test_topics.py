@@ -182,14 +182,6 @@ def test_the_text_decides_between_entities_of_one_name(encoder, documents):
     assert len(linker.evidence(queries[2:]).features[TOPIC]) == 0
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 64])
-def test_batches_change_nothing(encoder, documents, batch_size):
-    queries = [ask(f"cold, {VIRUS}"), ask(f"cold, {WEATHER}"), ask(f"fever, {VIRUS}", "fever")]
-    whole = make_linker(encoder, documents).evidence(queries).features[TOPIC]
-    parts = make_linker(encoder, documents, batch_size=batch_size).evidence(queries).features[TOPIC]
-    assert parts == pytest.approx(whole, abs=1e-5)
-
-
 def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
     linker = make_linker(encoder, documents)
     encoder.texts.clear()

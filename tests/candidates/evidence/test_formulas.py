@@ -163,14 +163,6 @@ def test_the_weighted_sum_trusts_a_formula_more_than_letters():
     assert first(kb, gather(kb, "HCl", documents=seen), combiner) == "HCLA"
 
 
-def test_a_fit_on_text_without_formulas_keeps_the_default_weight(kb):
-    table = gather(kb, "calcium chloride solution")
-    combiner = LinearCombiner()
-    combiner.fit(table, [np.array([kb.row("CACL2")])])
-    assert combiner.weights["formula_unseen"] == LinearCombiner().weights["formula_unseen"]
-    assert combiner.weights["edit"] != LinearCombiner().weights["edit"]
-
-
 def test_a_fit_on_a_few_formulas_keeps_the_default_weight():
     kb = KnowledgeBase([*ENTITIES, Entity("ACID", "hydrochloric acid"), Entity("GAS", "HCl gas mixture")])
     table = gather(kb, "HCl", "calcium chloride solution")  # annotated as something else

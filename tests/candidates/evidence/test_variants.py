@@ -3,14 +3,8 @@
 import pytest
 
 from spacy_pel.candidates.evidence.variants import british_or_american, other_numbers, other_spellings, variants
-from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners.linear import LinearCombiner
-from spacy_pel.linking.nil import ScoreThreshold
-from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
 
 from .gathering import gather, marked, pairs_of
@@ -167,26 +161,3 @@ def test_an_exact_name_leaves_no_plural(kb):
     assert gathered(kb, "plasma cells") == [{"exact": [], "variant": ["PLASMA"]}]
     kb.retire(["PLASMA"])
     assert gathered(kb, "plasma cells") == [{"exact": [], "variant": []}]
-
-
-def linked(kb, surface, *, weights=None, documents=()):
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
-    combiner = LinearCombiner()
-    if weights is not None:
-        combiner.load_state({"weights": weights})
-    linker = Linker(kb, encoder, index, combiner, ScoreThreshold())
-    return linker.link([MentionQuery(surface, 0, len(surface), "")])[0].kb_id
-
-
-def test_the_plural_of_a_name_wins_like_the_name():
-    kb = KnowledgeBase([Entity("MAST", "mast cell"), Entity("OTHER", "mast cells a", aliases=("mast cells x",))])
-    assert linked(kb, "mast cells") == "MAST"
-    # not with weights that were fitted before there was this feature
-    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "variant_unseen"}
-    assert linked(kb, "mast cells", weights=fitted) == "OTHER"
-    # annotated text that has the form knows better
-    seen = [Document("d", "mast cells", [Mention(0, 10, "", ("OTHER",))])]
-    assert linked(kb, "mast cells", documents=seen) == "OTHER"
-    kb.add([Entity("EXACT", "Mast Cells")])
-    assert linked(kb, "mast cells") == "EXACT"
