@@ -135,7 +135,7 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path,
     exact, fast = folder / "exact", folder / "fast"
     if n_rows:
         vectors = index.vectors.vectors(0, len(index))
-        flat, filtered = FaissFlat(codes="int8"), FaissIVF(codes="int8")
+        flat, filtered = FaissFlat(codes="int8"), FaissIVF()
         flat.train(vectors)
         for block in made_up(vectors, n_rows):
             flat.add(block)

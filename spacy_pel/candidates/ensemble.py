@@ -14,7 +14,7 @@ from ..registry import registry
 from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
-from .evidence.evidence import FEATURES, Found, best_row
+from .evidence.evidence import FEATURES, Matches, best_row
 from .generator_base import GeneratorBase, Mask
 
 How = Literal["rrf", "union"]
@@ -135,7 +135,7 @@ class EnsembleCandidates(GeneratorBase):
         for name in FEATURES:
             values = np.concatenate([table.features[name] for table in tables])
             if name in ("name", "mention"):  # of tables with vectors alone
-                known = Found(mentions[which[knows]], kb_rows[which[knows]], values[knows])
+                known = Matches(mentions[which[knows]], kb_rows[which[knows]], values[knows])
                 column = best_row(known, which[knows], mentions)
             else:
                 column = np.full(len(pairs), -np.inf)

@@ -51,7 +51,7 @@ def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> Cand
         kb: if given, the generator must have been built from it.
 
     Returns:
-        Ready to generate, once it is bound to an encoder and an index if it
+        Ready to find candidates, once it is bound to an encoder and an index if it
         needs them.
 
     Raises:

@@ -183,16 +183,17 @@ def encode_batches(
         return rows, mask, encode(ids, mask)
 
     expect = getattr(encode, "expect", None)
+    lengths = tokens.lengths
     if expect is not None:
-        expect(len(tokens))
-    order = np.argsort(-tokens.lengths, kind="stable")
+        expect(len(lengths))
+    order = np.argsort(-lengths, kind="stable")
     batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
     workers = min(int(getattr(encode, "workers", 1)), len(batches))
     # a single worker runs in this thread, since torch sets up its thread pool again in each new one
     with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         done: Iterable[EncodedBatch] = pool.map(encode_rows, batches) if pool else map(encode_rows, batches)
         # the longest of a batch comes first; the others are padded to it
-        costs = [len(rows) * float(tokens.lengths[rows[0]]) for rows in batches]
+        costs = [len(rows) * float(lengths[rows[0]]) for rows in batches]
         done = report_parts(done, costs)
         if show_progress:
             done = progress(done, description=description, total=len(batches))

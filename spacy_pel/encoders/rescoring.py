@@ -18,7 +18,7 @@ def rescore(
     encoder: BiEncoder,
     kb: KnowledgeBase,
     mentions: Sequence[MentionInText],
-    found: RankedRows,
+    candidates: RankedRows,
     *,
     show_progress: bool = False,
 ) -> RankedRows:
@@ -30,18 +30,18 @@ def rescore(
         encoder: with weights; made for a similarity of tokens, such as SumOfMax.
         kb: the entities.
         mentions: (n,).
-        found: candidates of the mentions, of the first stage.
+        candidates: of the mentions, of the first stage.
 
     Returns:
         The same entities, best first.
     """
     of_mentions = encoder.represent_mentions(mentions, show_progress=show_progress)
     device = next(encoder.towers.parameters()).device
-    owner = owners(found.offsets)
-    distinct, which = np.unique(found.kb_rows, return_inverse=True)
+    owner = owners(candidates.offsets)
+    distinct, which = np.unique(candidates.kb_rows, return_inverse=True)
     pairs = np.argsort(which, kind="stable")  # of one entity, those of neighbouring mentions
     ends = np.searchsorted(which[pairs], np.arange(len(distinct) + 1))
-    scores = np.empty(len(found.kb_rows), dtype=np.float32)
+    scores = np.empty(len(candidates.kb_rows), dtype=np.float32)
     starts = range(0, len(distinct), _ENTITIES)
     for start in progress(starts, description="Rescoring", show=show_progress):
         stop = min(start + _ENTITIES, len(distinct))
@@ -51,4 +51,4 @@ def rescore(
             encoder.similarity, of_mentions, of_entities, owner[chosen], which[chosen] - start, device=device
         )
     order = np.lexsort((-scores, owner))
-    return RankedRows(found.kb_rows[order], scores[order], found.offsets)
+    return RankedRows(candidates.kb_rows[order], scores[order], candidates.offsets)

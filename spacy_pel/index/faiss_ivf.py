@@ -372,9 +372,9 @@ class _PaddedCodes(NamedTuple):
         padded: Any = faiss.IndexPQ(pq.M * width, pq.M, pq.nbits, rows.metric_type)
         faiss.copy_array_to_vector(centroids.ravel(), padded.pq.centroids)
         padded.codes, padded.ntotal, padded.is_trained = codes, rows.ntotal, True
-        kept = np.arange(padded.d, dtype=np.int32).reshape(pq.M, width)[:, : pq.dsub]
+        used = np.arange(padded.d, dtype=np.int32).reshape(pq.M, width)[:, : pq.dsub]
         transform = _remap(padded.d, rows.d, False)
-        faiss.copy_array_to_vector(kept.ravel(), transform.map)
+        faiss.copy_array_to_vector(used.ravel(), transform.map)
         return cls(faiss.IndexPreTransform(transform, lists), padded, transform, pq.dsub)
 
     def pad(self, queries: Vectors) -> Vectors:

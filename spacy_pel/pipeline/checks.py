@@ -26,7 +26,7 @@ def check_parts(generator: Any, encoder: Any, index: Any) -> None:
             would have no effect.
     """
     if generator is not None and not (
-        callable(getattr(generator, "generate", None)) and hasattr(generator, "needs_encoder")
+        callable(getattr(generator, "find_candidates", None)) and hasattr(generator, "needs_encoder")
     ):
         raise PelError(Errors.E510.format(got=repr(generator)))
     parts = {"encoder": encoder, "index": index}

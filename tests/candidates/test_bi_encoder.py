@@ -35,17 +35,6 @@ def test_candidates_are_those_of_the_index(kb, encoder, make_index, bound):
             np.testing.assert_array_equal(table.features[name], values)
 
 
-def test_so_many_rows_are_looked_at(kb, bound, monkeypatch):
-    asked = []
-    index = bound._bound[1]
-    search = index.search_groups
-    monkeypatch.setattr(index, "search_groups", lambda v, k, *rest: asked.append(k) or search(v, k, *rest))
-    for row_k, top_k in ((128, 4), (128, 100), (300, 100)):
-        bound.row_k = row_k
-        bound.find_candidates(kb, MENTIONS[:1], top_k=top_k)
-    assert asked == [128, 200, 300]  # among names and among mentions, in one search
-
-
 def test_each_distinct_mention_is_encoded_once(kb, encoder, make_index):
     asked = []
 

@@ -207,16 +207,6 @@ def test_batch_equals_single(made):
             assert table.features[feature][own] == pytest.approx(single.features[feature], abs=1e-5)
 
 
-def test_deterministic(made, name, kb, encoder, make_index):
-    same(made(*SURFACES), made(*SURFACES))
-    other = Made(name, kb, encoder, make_index)
-    same(made(*SURFACES), other(*SURFACES))
-    assert other.part.fingerprint == made.part.fingerprint
-    if OTHERS.get(name):
-        changed = make_generator(name, {**SETTINGS.get(name, {}), **OTHERS[name]})
-        assert changed.fingerprint != make_generator(name, SETTINGS.get(name, {})).fingerprint
-
-
 def test_not_built_is_said(name, kb, tmp_path):
     part = make_generator(name, SETTINGS.get(name, {}))
     assert part.registered_name == name and isinstance(part.fingerprint, str)

@@ -115,13 +115,11 @@ def test_missing_extras_are_named(monkeypatch, name, module, extra):
     [
         ("nothing", {}, "E001"),
         ("tfidf", {"ngrams": [1, 2]}, "E445"),
-        ("tfidf", {"char_ngrams": "many"}, "E445"),
         ("bm25", {"k1": -1.0}, "E447"),
         ("bm25", {"b": 2.0}, "E447"),
         ("scispacy", {"neighbours": 0}, "E447"),
         ("densesynonyms", {"pooling": "max"}, "E445"),
         ("ensemble", {"generators": {"a": {"@pel_candidates": "spacy-pel.No.v1"}}}, "E445"),
-        ("ensemble", {"generators": {}}, "E447"),
     ],
 )
 def test_wrong_names_and_settings(name, settings, code):

@@ -38,17 +38,6 @@ def test_weights_lie_on_the_line_between_both(tied):
         torch.testing.assert_close(values, expected)
 
 
-def test_the_ends_are_the_two_encoders():
-    one, other = make(1), make(2)
-    expected = [one.encode_names(NAMES), other.encode_names(NAMES)]
-    assert np.array_equal(average(make(1), other, weight=0.0).encode_names(NAMES), expected[0])
-    encoder = make(1)
-    before = encoder.encode_names(NAMES)  # prepared before the weights change
-    after = average(encoder, other, weight=1.0).encode_names(NAMES)
-    np.testing.assert_allclose(after, expected[1], atol=1e-5)
-    assert not np.allclose(before, after) and encoder.fingerprint != one.fingerprint
-
-
 @pytest.mark.parametrize(
     ("settings", "differing"),
     [

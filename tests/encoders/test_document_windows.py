@@ -8,7 +8,7 @@ from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
-from spacy_pel.encoders.templates import DocumentWindows, MarkedContext
+from spacy_pel.encoders.templates import DocumentWindows
 from spacy_pel.encoders.templates.mention_templates import window_starts
 from spacy_pel.encoders.tower import span_means
 from spacy_pel.errors import PelError
@@ -16,7 +16,7 @@ from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
 from spacy_pel.linking.rankers.dual_encoder import DualEncoder
 from spacy_pel.training.ranker.group_recipe import GroupRecipe
 from spacy_pel.training.ranker.settings import RankerSettings
-from spacy_pel.types import Entity, MentionInText
+from spacy_pel.types import MentionInText
 from spacy_pel.util.vectors import unit_length
 
 TEXTS = [
@@ -92,16 +92,6 @@ def test_a_vector_depends_on_its_document_only(tiny_bert):
     alone = np.concatenate([encoder.encode_mentions([mention]) for mention in mentions])
     np.testing.assert_allclose(alone, vectors, atol=1e-5)
     assert encoder.encode_mentions([]).shape == (0, 32)
-
-
-@pytest.mark.parametrize("tied", [True, False])
-def test_the_entity_side_is_as_with_markers(tiny_bert, tied):
-    encoder = make(tiny_bert, tied=tied)
-    marked = make(tiny_bert, tied=tied, mention_template=MarkedContext(max_length=20))
-    entities = [Entity("C1", "heart attack", ("pain",), ("a",), "of the left kidney"), Entity("C2", "fever")]
-    np.testing.assert_allclose(encoder.encode_entities(entities), marked.encode_entities(entities), atol=1e-5)
-    names = ["kidney stone", "fever"]
-    np.testing.assert_allclose(encoder.encode_names(names), marked.encode_names(names), atol=1e-5)
 
 
 def test_saved_and_loaded(tiny_bert, tmp_path):

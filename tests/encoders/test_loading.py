@@ -11,7 +11,6 @@ from pathlib import Path
 import catalogue
 import numpy as np
 import pytest
-import spacy
 import torch
 from transformers import AutoModel, AutoTokenizer
 
@@ -22,12 +21,10 @@ from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_tower, locate
 from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
-from spacy_pel.encoders.templates import DocumentWindows
 from spacy_pel.encoders.templates.token_arrays import piece_lists, pieces_with_offsets
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.types import Encoder, Entity
+from spacy_pel.types import Encoder
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import verify_folders, write_manifest
 from spacy_pel.util.saved_part import read_part, write_part
@@ -200,19 +197,6 @@ def test_a_saved_tokenizer_knows_where_its_pieces_are(tiny_bert, tmp_path, kind)
     assert tokenizer._whole is None, "transformers was not asked"
 
 
-def test_other_transformers_are_loaded_too(tmp_path):
-    from transformers import DistilBertConfig, DistilBertModel
-
-    from spacy_pel.encoders.random_init import _letter_tokenizer
-
-    tokenizer = _letter_tokenizer()
-    config = DistilBertConfig(vocab_size=len(tokenizer), dim=16, n_layers=1, n_heads=2, hidden_dim=16)
-    DistilBertModel(config).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    tokenizer, model = load_tower(tmp_path)
-    assert isinstance(model, DistilBertModel) and tokenizer.is_fast
-
-
 SCRIPT = """
 import sys
 from importlib.metadata import EntryPoints, entry_points
@@ -250,24 +234,6 @@ def linking_imports(pipeline):
 def test_linking_imports_nothing_heavy():
     loaded = linking_imports(PIPELINE)
     assert "spacy_pel.encoders.bert" in loaded and not loaded & HEAVY
-
-
-def test_linking_in_windows_imports_nothing_heavy(tiny_bert, tmp_path):
-    encoder = BiEncoder(name=str(tiny_bert), tied=True, pooling="mention", mention_template=DocumentWindows())
-    encoder.initialize()
-    encoder.to_disk(tmp_path / "encoder")
-    nlp = spacy.blank("en")
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "DRUG", "pattern": [{"ORTH": "Metformin"}]}])
-    config = {"encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"}, "row_kinds": ["card"]}
-    nlp.add_pipe("proxy_entity_linker", config=config).initialize(
-        list,
-        nlp=nlp,
-        kb_loader=lambda: KnowledgeBase([Entity("C1", "metformin"), Entity("C2", "fever")]),
-        encoder_loader=lambda own: own.from_disk(tmp_path / "encoder"),
-    )
-    nlp.to_disk(tmp_path / "pipeline")
-    loaded = linking_imports(tmp_path / "pipeline")
-    assert not loaded & HEAVY
 
 
 # -- what the folder of a model must not do --------------------------------------------------------

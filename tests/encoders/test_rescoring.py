@@ -1,7 +1,5 @@
 """What a similarity reads of many texts, and retrieval in two stages against all pairs at once."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,6 @@ import torch
 from spacy_pel.encoders import backend, representations, rescoring
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.representations import Representations, pair_scores
 from spacy_pel.encoders.similarities import TokenVectors
 from spacy_pel.encoders.similarities.dot_product import DotProduct
@@ -120,10 +117,3 @@ def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kin
     for i in range(5):  # the same entities, in another order
         own = slice(6 * i, 6 * i + 6)
         assert set(few.kb_rows[own].tolist()) == set(first.kb_rows[own].tolist())
-
-
-@pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
-def test_openvino_gives_tokens(tiny_bert):
-    expected = make(tiny_bert, SumOfMax()).represent_mentions(MENTIONS)
-    found = make(tiny_bert, SumOfMax(), backend=OpenVinoBackend(precision="float32")).represent_mentions(MENTIONS)
-    np.testing.assert_allclose(found.vectors, expected.vectors, atol=1e-4)

@@ -72,15 +72,6 @@ def test_chunks_and_repeats_change_nothing(kb, encoder, documents, monkeypatch):
     assert whole.fingerprint == parts.fingerprint
 
 
-def test_each_string_of_a_chunk_is_encoded_once(kb, encoder, monkeypatch):
-    seen = []
-    encode = encoder.encode_names
-    monkeypatch.setattr(encoder, "encode_names", lambda names: seen.append(list(names)) or encode(names))
-    EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=["alias"])
-    (names,) = seen
-    assert len(names) == len(set(names)) and "cold" in names
-
-
 def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
     def build(cap):
         return EntityIndex.build(
@@ -93,11 +84,6 @@ def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
     np.testing.assert_array_equal(np.bincount(capped.kb_rows, minlength=kb.n_rows), np.minimum(counts, 2))
     assert capped.fingerprint == build(2).fingerprint
     assert len(capped.priors) == len(build(None).priors)  # the counts are those of all mentions
-
-
-def test_codes_are_learned_from_a_sample(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(codes="int8", pca=32), kinds=ALL, documents=documents)
-    assert best_ids(index, kb, encoder, kb["C5"].canonical_name)[0] == "C5"
 
 
 def test_allowed_mask(index, kb, encoder):
@@ -120,18 +106,6 @@ def test_add_update_retire(index, kb, encoder):
     index.add_entities(kb, encoder, retired)
     assert "C90" not in best_ids(index, kb, encoder, "cold")
     assert index.kb_fingerprint == kb.fingerprint
-
-
-def test_add_after_load_and_save_again(index, kb, encoder, tmp_path):
-    index.to_disk(tmp_path / "index")
-    kb.to_disk(tmp_path / "kb")
-    loaded = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
-    assert loaded.path == (tmp_path / "index").resolve()
-    loaded.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
-    assert loaded.path is None and loaded.fingerprint != index.fingerprint
-    loaded.to_disk(tmp_path / "index")
-    again = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
-    assert best_ids(again, kb, encoder, "zzyzx fever")[0] == "N1"
 
 
 def assert_same(one, other, kb, encoder):

@@ -65,14 +65,6 @@ def test_all_lists_give_what_comparing_all_rows_gives(settings, lists):
             assert allowed is None or allowed[found[1]].all()
 
 
-def test_one_search_for_all_groups():
-    index = filled()
-    queries, masks = unit(40, 1), [APART == 0, APART == 1, None, np.zeros(N, dtype=bool)]
-    for found, mask in zip(index.search_groups(queries, 9, masks), masks, strict=True):
-        for mine, alone in zip(found, index.search(queries, 9, mask), strict=True):
-            np.testing.assert_array_equal(mine, alone)
-
-
 @pytest.mark.parametrize("kept", [1.0, 0.8, 0.1, 0.001])
 def test_few_lists_find_nearly_all_also_under_masks(kept):
     index = filled(groups=None, lists=60, probes=15)

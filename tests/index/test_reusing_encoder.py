@@ -105,16 +105,6 @@ def test_only_changes_are_embedded(kb, documents, changed):
     assert len(before) == len(old) and len(after) == len(built)
 
 
-def test_nothing_changed(kb, documents):
-    encoder = Counting()
-    old = build(kb, encoder, FaissFlat(), documents)
-    encoder.seen.clear()
-    reusing = ReusingEncoder(encoder, old, FaissFlat())
-    assert build(kb, reusing, FaissFlat(), documents).fingerprint == old.fingerprint
-    assert encoder.seen == []
-    assert reusing.encode_names([]).shape == (0, 64)
-
-
 def test_what_is_in_all_fields_of_an_entity_counts(kb, encoder):
     """A template may read any of them."""
     entity = kb["C2"]

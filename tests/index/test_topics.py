@@ -16,7 +16,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import linear_features
-from spacy_pel.linking.corrections import Correction
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import TOPIC, Document, Entity, Mention
@@ -125,13 +124,6 @@ def test_disk_bytes_and_recode(encoder, documents, tmp_path):
     assert other.fingerprint != build(encoder, [documents[0]], FaissFlat()).fingerprint
 
 
-def test_an_index_without_the_files_is_refused(encoder, documents, tmp_path):
-    build(encoder, documents).to_disk(tmp_path / "index")
-    (tmp_path / "index" / "topic_vectors.npy").unlink()
-    with pytest.raises(PelError):
-        EntityIndex.from_disk(tmp_path / "index")
-
-
 def test_wrapped_encoders_read_texts_where_the_encoder_does(encoder, documents, tmp_path):
     old = build(encoder, documents, FaissFlat())
     for wrap in (
@@ -190,14 +182,6 @@ def test_the_text_decides_between_entities_of_one_name(encoder, documents):
     assert len(linker.evidence(queries[2:]).features[TOPIC]) == 0
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 64])
-def test_batches_change_nothing(encoder, documents, batch_size):
-    queries = [ask(f"cold, {VIRUS}"), ask(f"cold, {WEATHER}"), ask(f"fever, {VIRUS}", "fever")]
-    whole = make_linker(encoder, documents).evidence(queries).features[TOPIC]
-    parts = make_linker(encoder, documents, batch_size=batch_size).evidence(queries).features[TOPIC]
-    assert parts == pytest.approx(whole, abs=1e-5)
-
-
 def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
     linker = make_linker(encoder, documents)
     encoder.texts.clear()
@@ -221,34 +205,12 @@ def test_a_text_is_read_once_in_all_batches(encoder, documents):
     assert encoder.texts == [first, second]
 
 
-def test_a_mention_without_a_text_has_no_topic(encoder, documents):
-    linker = make_linker(encoder, documents)
-    encoder.texts.clear()
-    (link,) = linker.link([MentionQuery("cold", 0, 4)])
-    assert encoder.texts == [] and len(set(link.scores)) == 1
-
-
-def test_a_correction_changes_no_topic(encoder, documents):
-    linker = make_linker(encoder, documents[1:2])
-    query, elsewhere = ask(f"fever, {VIRUS}", "fever"), ask(f"fever and {WEATHER}", "fever")
-    before = linker.evidence([elsewhere]).features[TOPIC].tolist()
-    linker.learn([query], [Correction(query.text, query.start, query.end, "F")])
-    assert linker.evidence([elsewhere]).features[TOPIC].tolist() == before
-
-
 def test_without_topics_there_is_no_such_feature(documents):
     linker = make_linker(HashEmbed(), documents)
     query = ask(f"cold, {VIRUS}")
     assert TOPIC not in linker.evidence([query]).features
     assert len(set(linker.link([query])[0].scores)) == 1  # nothing else has a weight
     assert not linear_features(linker.evidence([query]))["log_topic"].any()
-
-
-def test_weights_from_before_give_it_none(encoder, documents):
-    combiner = LinearCombiner()
-    weights = {name: weight for name, weight in combiner.weights.items() if name != "log_topic"}
-    combiner.load_state({"weights": weights})
-    assert combiner.weights["log_topic"] == 0.0
 
 
 # -- the bi-encoder ------------------------------------------------------------------------------------------

@@ -164,15 +164,6 @@ def test_settings_that_cannot_be():
         FaissFlat(codes="int8").train(unit(0, 0))
 
 
-def test_search_leaves_faiss_settings_alone():
-    import faiss
-
-    names = ("distance_compute_blas_threshold", "distance_compute_blas_database_bs")
-    before = [getattr(faiss.cvar, name) for name in names]
-    filled(FaissFlat(), unit(100, 0)).search(unit(100, 1), 3)
-    assert [getattr(faiss.cvar, name) for name in names] == before
-
-
 def test_vectors_are_given_back_as_far_as_codes_keep_them(variant, tmp_path):
     vectors = unit(300, seed=3)
     index = filled(make(variant), vectors)

@@ -190,7 +190,7 @@ def test_the_config_names_the_loader(kb_path, tmp_path):
         "generator_loader": {"@misc": "spacy-pel.GeneratorFromDisk.v1", "path": str(tmp_path / "tfidf")},
     }
     nlp.initialize()
-    assert linker.linker.generator.char_ngrams == (1, 3)
+    assert linker.linker.generator.char_ngrams == [1, 3]
     assert linker.linker.generator.fingerprint == load_generator(tmp_path / "tfidf", kb=kb).fingerprint
 
 

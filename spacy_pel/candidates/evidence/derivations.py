@@ -46,7 +46,8 @@ _NOUNS = """
     bound binding
 """
 _OF_ENDING = {
-    ending: nouns.replace("_", " ").split("/") for ending, _, nouns in (one.partition("=") for one in _ENDINGS.split())
+    ending: nouns.replace("_", " ").split("/")
+    for ending, _, nouns in (rule.partition("=") for rule in _ENDINGS.split())
 }
 _OF_WORD = dict(zip(_NOUNS.split()[::2], _NOUNS.split()[1::2], strict=True))
 _LONGEST = max(map(len, _OF_ENDING))
@@ -63,32 +64,32 @@ def derivations(form: str) -> tuple[str, ...]:
         e.g. ("heart development", ...), in the other English, too, and forms that are
         no words; distinct, and without ``form`` itself.
     """
-    found: dict[str, None] = {}
-    for one in (form, *british_or_american(form)):
-        words = one.split(" ")
+    derived: dict[str, None] = {}
+    for english in (form, *british_or_american(form)):
+        words = english.split(" ")
         if len(words) <= _MOST_WORDS:
-            for place, word in enumerate(words):
+            for number, word in enumerate(words):
                 for noun in _nouns(word):
-                    found[" ".join([*words[:place], noun, *words[place + 1 :]])] = None
-    found.pop(form, None)
-    return tuple(found)
+                    derived[" ".join([*words[:number], noun, *words[number + 1 :]])] = None
+    derived.pop(form, None)
+    return tuple(derived)
 
 
 def _nouns(word: str) -> tuple[str, ...]:
     if not word.isalpha() or word in _NOT_DERIVED or _is_acronym(word):
         return ()
-    found: dict[str, None] = {}
+    nouns: dict[str, None] = {}
     if word in _OF_WORD:
-        found[_OF_WORD[word].replace("_", " ")] = None
+        nouns[_OF_WORD[word].replace("_", " ")] = None
     for length in range(min(_LONGEST, len(word) - _SHORTEST) + 1):
         ending, stem = word[len(word) - length :], word[: len(word) - length]
         if ending not in _OF_WORDS or _is_word(stem):
             for noun in _OF_ENDING.get(ending, ()):
-                found[stem + noun] = None
+                nouns[stem + noun] = None
                 if noun == "ing" and stem[-1] in _DOUBLED and stem[-2] in _VOWELS and stem[-3] not in _VOWELS:
-                    found[stem + stem[-1] + noun] = None
-    found.pop(word, None)
-    return tuple(noun for noun in found if len(noun) >= _SHORTEST_NOUN)
+                    nouns[stem + stem[-1] + noun] = None
+    nouns.pop(word, None)
+    return tuple(noun for noun in nouns if len(noun) >= _SHORTEST_NOUN)
 
 
 def _is_word(stem: str) -> bool:

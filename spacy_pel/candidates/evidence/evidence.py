@@ -49,7 +49,7 @@ VOTE_TEMPERATURE = 0.05
 _BLOCK = 4096  # mentions at a time
 
 
-class Found(NamedTuple):
+class Matches(NamedTuple):
     """Pairs of mention and entity with what a source says about them, by ascending mention."""
 
     mentions: Rows
@@ -212,7 +212,7 @@ def _find_block(
 
 def nearest_rows(
     source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
-) -> list[Found]:
+) -> list[Matches]:
     """Of each group of kinds the k nearest rows with their cosines; an entity may
     appear several times."""
     shape = (len(groups), len(vectors), k)
@@ -220,79 +220,81 @@ def nearest_rows(
     for mask, members in _groups(masks):
         for number, found in enumerate(source.search_groups(vectors[members], k, mask, groups)):
             scores[number, members], kb_rows[number, members] = found
-    return [_found(*of_group) for of_group in zip(scores, kb_rows, strict=True)]
+    return [_matches(*of_group) for of_group in zip(scores, kb_rows, strict=True)]
 
 
-def _found(scores: Scores, kb_rows: Rows) -> Found:
+def _matches(scores: Scores, kb_rows: Rows) -> Matches:
     mentions, _ = np.nonzero(kb_rows >= 0)
-    return Found(mentions, kb_rows[kb_rows >= 0], scores[kb_rows >= 0].astype(np.float64))
+    return Matches(mentions, kb_rows[kb_rows >= 0], scores[kb_rows >= 0].astype(np.float64))
 
 
-def votes(mention_rows: Found) -> NDArray[np.float64]:
+def votes(mention_rows: Matches) -> NDArray[np.float64]:
     """Each row's share of its mention's softmax over cosines."""
     lengths = np.bincount(mention_rows.mentions)
     return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
 
 
-def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Found]:
+def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Matches]:
     """For each of NAMED the entities, with value 1: those that have the normalised
     surface form among their names; where there are none, those that have the name of the chemical that it
     writes in symbols; where there are none, those that have a variant of it; and where there are none of
     these either, those that have a derivation of it. No type filter has a say in that."""
-    found = [kb.rows_of_aliases(forms.distinct, normalized=True)]
-    found.append(_rows_of_formulas(kb, forms, found[0]))
+    by_name = [kb.rows_of_aliases(forms.distinct, normalized=True)]
+    by_name.append(_rows_of_formulas(kb, forms, by_name[0]))
     for others in (variants, derivations):
-        found.append(_rows_of_others(kb, forms.distinct, found, others))
-    return [_of_forms(rows, forms) for rows in found]
+        by_name.append(_rows_of_others(kb, forms.distinct, by_name, others))
+    return [_of_forms(rows, forms) for rows in by_name]
 
 
 def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> list[Rows]:
     """For each form the distinct rows of entities that bear the first of its
     names as a formula that any entity bears, as it is or as a variant; none where the form is a name."""
-    found = [np.empty(0, np.int64) for _ in exact]
+    of_forms = [np.empty(0, np.int64) for _ in exact]
     for form, names in enumerate(forms.formulas):
         for name in names if not len(exact[form]) else ():
             rows = kb.rows_of_aliases([name, *variants(name)], normalized=True)
             if any(map(len, rows)):
-                found[form] = np.unique(np.concatenate(rows))
+                of_forms[form] = np.unique(np.concatenate(rows))
                 break
-    return found
+    return of_forms
 
 
 def _rows_of_others(
-    kb: KnowledgeBase, forms: Sequence[str], found: Sequence[Sequence[Rows]], others: Callable[[str], Sequence[str]]
+    kb: KnowledgeBase, forms: Sequence[str], before: Sequence[Sequence[Rows]], others: Callable[[str], Sequence[str]]
 ) -> list[Rows]:
     """For each form the distinct rows of entities that have one of its other
     forms as a name; none where something was found before."""
-    wanted = [() if any(map(len, before)) else others(form) for form, *before in zip(forms, *found, strict=True)]
-    rows = iter(kb.rows_of_aliases([other for names in wanted for other in names], normalized=True))
-    return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows) for _ in names)])) for names in wanted]
+    wanted = [() if any(map(len, rows)) else others(form) for form, *rows in zip(forms, *before, strict=True)]
+    rows_of_names = iter(kb.rows_of_aliases([other for names in wanted for other in names], normalized=True))
+    return [
+        np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows_of_names) for _ in names)])) for names in wanted
+    ]
 
 
-def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
+def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Matches:
     pieces = [rows[form] for form in forms.which.tolist()]
     mentions = np.repeat(np.arange(len(pieces)), np.array([len(piece) for piece in pieces], dtype=np.int64))
     kb_rows = np.concatenate([np.empty(0, np.int64), *pieces])
-    return Found(mentions, kb_rows, np.ones(len(kb_rows)))
+    return Matches(mentions, kb_rows, np.ones(len(kb_rows)))
 
 
-def named_before(priors: AliasPriors, forms: SurfaceForms) -> tuple[Found, NDArray[np.float64]]:
+def named_before(priors: AliasPriors, forms: SurfaceForms) -> tuple[Matches, NDArray[np.float64]]:
     """P(entity | surface form) of entities that the surface form named
     in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
     kb_rows, counts, offsets = priors.counts(forms.distinct, normalized=True)
     totals = segment_sum(counts, offsets)
-    found = take_pieces(np.arange(len(kb_rows)), offsets, forms.which)
+    pairs = take_pieces(np.arange(len(kb_rows)), offsets, forms.which)
     mentions = np.repeat(np.arange(len(forms.which)), np.diff(offsets)[forms.which])
-    shares = counts[found] / totals[forms.which[mentions]]
-    return Found(mentions, kb_rows[found], shares), (totals > 0).astype(np.float64)[forms.which]
+    shares = counts[pairs] / totals[forms.which[mentions]]
+    return Matches(mentions, kb_rows[pairs], shares), (totals > 0).astype(np.float64)[forms.which]
 
 
-def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
+def best_row(matches: Matches, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
     """The best value of each pair; where a pair has none, the lowest found for its mention: it cannot be
     better than that. Values may be negative.
 
     Args:
-        found: pairs of mention and entity with their values; a pair may appear several times.
+        matches: pairs of mention and entity with their values; a pair may appear several times.
         pairs: which of the p pairs each of them is.
         mentions: (p,), ascending.
 
@@ -300,9 +302,9 @@ def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]
         (p,); 0 for the pairs of a mention for which nothing was found.
     """
     best = np.full(len(mentions), -np.inf)
-    np.maximum.at(best, pairs, found.values)
+    np.maximum.at(best, pairs, matches.values)
     lowest = np.full(int(mentions[-1]) + 1 if len(mentions) else 0, np.inf)
-    np.minimum.at(lowest, found.mentions, found.values)
+    np.minimum.at(lowest, matches.mentions, matches.values)
     lowest[np.isinf(lowest)] = 0.0
     return np.where(np.isinf(best), lowest[mentions], best)
 
@@ -315,11 +317,11 @@ def best_cosines(features: Mapping[str, Scores]) -> Scores:
     return np.where(features["vote"] > 0, np.maximum(name, mention), name)
 
 
-def _usable(found: Found, live_rows: Rows | None, masks: Sequence[Mask]) -> Found:
+def _usable(matches: Matches, live_rows: Rows | None, masks: Sequence[Mask]) -> Matches:
     """Drop entities that are retired (``live_rows``: None = none is) or not allowed for their mention."""
-    keep = np.ones(len(found.mentions), dtype=np.bool_)
+    keep = np.ones(len(matches.mentions), dtype=np.bool_)
     if live_rows is not None:
-        keep = np.isin(found.kb_rows, live_rows)
+        keep = np.isin(matches.kb_rows, live_rows)
     if any(mask is not None for mask in masks):
         group_of = np.empty(len(masks), dtype=np.int64)
         groups = _groups(masks)
@@ -327,9 +329,9 @@ def _usable(found: Found, live_rows: Rows | None, masks: Sequence[Mask]) -> Foun
             group_of[group] = number
         for number, (mask, _) in enumerate(groups):
             if mask is not None:
-                mine = group_of[found.mentions] == number
-                keep[mine] &= mask[found.kb_rows[mine]]
-    return Found(found.mentions[keep], found.kb_rows[keep], found.values[keep])
+                mine = group_of[matches.mentions] == number
+                keep[mine] &= mask[matches.kb_rows[mine]]
+    return Matches(matches.mentions[keep], matches.kb_rows[keep], matches.values[keep])
 
 
 def _groups(masks: Sequence[Mask]) -> list[tuple[Mask, Rows]]:

@@ -145,9 +145,9 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
     names, form = np.array(texts, dtype=object), form_of[pair]
 
     edit = _similar(Indel.normalized_similarity, forms, form, names[name])
-    one = np.array(list(map(len, forms)), dtype=np.float32)[form]
-    other = np.array(list(map(len, texts)), dtype=np.float32)[name]
-    common, shorter = np.rint(edit * (one + other) / 2), np.minimum(one, other)
+    form_length = np.array(list(map(len, forms)), dtype=np.float32)[form]
+    name_length = np.array(list(map(len, texts)), dtype=np.float32)[name]
+    common, shorter = np.rint(edit * (form_length + name_length) / 2), np.minimum(form_length, name_length)
     bound = 200 * common / np.maximum(shorter + common, 1)
     bound[shorter == 0] = 100.0
     best = np.zeros(len(named), dtype=np.float32)
@@ -159,8 +159,8 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
         chosen = np.flatnonzero(wanted)
         if not is_last:
             chosen = chosen[np.diff(pair[chosen], prepend=-1) > 0]
-        found = _similar(fuzz.partial_ratio, forms, form[chosen], names[name[chosen]])
-        np.maximum.at(best, pair[chosen], found)
+        partial = _similar(fuzz.partial_ratio, forms, form[chosen], names[name[chosen]])
+        np.maximum.at(best, pair[chosen], partial)
         bound[chosen] = -1.0
     values[:, named] = np.maximum.reduceat(edit, starts), best / 100.0
     return values

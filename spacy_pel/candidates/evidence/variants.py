@@ -55,11 +55,11 @@ def other_spellings(form: str) -> list[str]:
     Returns:
         Distinct forms, without ``form`` itself.
     """
-    found = dict.fromkeys(_with_other_blanks(form))
+    others = dict.fromkeys(_with_other_blanks(form))
     if GREEK_SYMBOL.search(form):
         spelled = " ".join(GREEK_SYMBOL.sub(lambda letter: f" {GREEK[letter[0]]} ", form).split())
-        found.update(dict.fromkeys([spelled, *_with_other_blanks(spelled)]))
-    return [one for one in found if one != form and len(one) >= _SHORTEST]
+        others.update(dict.fromkeys([spelled, *_with_other_blanks(spelled)]))
+    return [other for other in others if other != form and len(other) >= _SHORTEST]
 
 
 def british_or_american(form: str) -> list[str]:
@@ -71,18 +71,18 @@ def british_or_american(form: str) -> list[str]:
     Returns:
         e.g. ["ischemic tumor"]; without ``form`` itself, up to four forms.
     """
-    found = dict.fromkeys(replaced(form) for replaced in _REPLACERS)
-    return [one for one in found if one != form]
+    others = dict.fromkeys(replaced(form) for replaced in _REPLACERS)
+    return [other for other in others if other != form]
 
 
 @lru_cache(maxsize=4096)
 def variants(form: str) -> tuple[str, ...]:
     """A name in normal form in the other English, and of each of both its other
     numbers and other spellings; distinct, and without the name itself."""
-    found: dict[str, None] = {}
-    for one in (form, *british_or_american(form)):
-        found.update(dict.fromkeys([one, *other_numbers(one), *other_spellings(one)]))
-    return tuple(one for one in found if one != form)
+    others: dict[str, None] = {}
+    for english in (form, *british_or_american(form)):
+        others.update(dict.fromkeys([english, *other_numbers(english), *other_spellings(english)]))
+    return tuple(other for other in others if other != form)
 
 
 def _with_other_blanks(form: str) -> Iterator[str]:
@@ -101,11 +101,11 @@ def _with_other_blanks(form: str) -> Iterator[str]:
                 yield " ".join([*words[:number], "".join(pair), *words[number + 2 :]])
 
 
-def stay_apart(one: str, other: str) -> bool:
+def stay_apart(word: str, next_word: str) -> bool:
     """Whether these are two numbers, or a short word and a number."""
-    if one.isdigit() and other.isdigit():
-        return len(one) > _THOUSANDS or len(other) != _THOUSANDS
-    return one in _APART and other.isdigit()
+    if word.isdigit() and next_word.isdigit():
+        return len(word) > _THOUSANDS or len(next_word) != _THOUSANDS
+    return word in _APART and next_word.isdigit()
 
 
 def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
@@ -130,7 +130,7 @@ def _singulars(form: str) -> list[str]:
         singulars.append(form[:-3] + "y")
     if form.endswith(("ses", "xes", "zes", "ches", "shes")):
         singulars.append(form[:-2])
-    return [one for one in singulars if len(one) >= _SHORTEST and one[-1].isalpha()]
+    return [word for word in singulars if len(word) >= _SHORTEST and word[-1].isalpha()]
 
 
 def _plurals(form: str) -> list[str]:

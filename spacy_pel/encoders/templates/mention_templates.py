@@ -173,10 +173,10 @@ class DocumentWindows(PartSettings):
         ):
             starts = window_starts(len(pieces), room, self.overlap)
             characters = np.array([mentions[number][1:] for number in numbers], dtype=np.int64)
-            found = best_windows(starts, room, _piece_spans(offsets, characters))
-            used, found[:, 0] = np.unique(found[:, 0], return_inverse=True)
-            found[:, 0] += len(windows)
-            spans[numbers] = found
+            chosen = best_windows(starts, room, _piece_spans(offsets, characters))
+            used, chosen[:, 0] = np.unique(chosen[:, 0], return_inverse=True)
+            chosen[:, 0] += len(windows)
+            spans[numbers] = chosen
             for start in starts[used].tolist():
                 stretch = pieces[start : start + room]
                 windows.append([tokenizer.cls_token_id, *stretch, tokenizer.sep_token_id])

@@ -67,15 +67,9 @@ class RaggedTokens(Ragged):
         ids[real] = take_pieces(self.values, self.offsets, rows)
         return ids, real.astype(np.int64)
 
-    def to_disk(self, path: Path) -> None:
-        """Write two .npy files into a folder."""
-        path.mkdir(parents=True, exist_ok=True)
-        np.save(path / "ids.npy", self.values)
-        np.save(path / "offsets.npy", self.offsets)
-
     @classmethod
     def from_disk(cls, path: Path) -> "RaggedTokens":
-        """Backed by memory-mapped files."""
+        """The files of a ``RaggedWriter``, memory-mapped."""
         return cls(np.load(path / "ids.npy", mmap_mode="r"), np.load(path / "offsets.npy", mmap_mode="r"))
 
 
@@ -108,16 +102,6 @@ class MentionWindows:
         spans = np.array(self.spans[mentions])
         used, spans[:, 0] = np.unique(spans[:, 0], return_inverse=True)
         return MentionWindows(self.windows.take(used), spans)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence["MentionWindows"]) -> "MentionWindows":
-        """The mentions of all parts in order."""
-        spans: list[NDArray[np.int64]] = [np.zeros((0, 3), dtype=np.int64)]
-        before = 0
-        for part in parts:
-            spans.append(part.spans + np.array([before, 0, 0]))
-            before += len(part.windows)
-        return cls(RaggedTokens.concatenate([part.windows for part in parts]), np.concatenate(spans))
 
     def by_window(self) -> Ragged:
         """The numbers of the mentions of each window."""

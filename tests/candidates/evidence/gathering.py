@@ -23,3 +23,9 @@ def marked(kb, table, names):
         {name: sorted(ids[start:stop][table.features[name][start:stop] == 1]) for name in names}
         for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
     ]
+
+
+def pairs_of(table):
+    """The pairs of a table of words, where "_" stands for a blank."""
+    words = [word.replace("_", " ") for word in table.split()]
+    return list(zip(words[::2], words[1::2], strict=True))

@@ -12,6 +12,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.types import Entity, MentionInText, RankedRows
 
+from .gathering import pairs_of
+
 ENTITIES = [
     Entity("NUCLEUS", "cell nucleus", aliases=("nucleus",)),
     Entity("DIVISION", "nuclear division"),
@@ -24,50 +26,21 @@ ENTITIES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "form, noun",
-    [
-        ("nuclear", "nucleus"),
-        ("muscular", "muscle"),
-        ("skeletal", "skeleton"),
-        ("cortical", "cortex"),
-        ("pharyngeal", "pharynx"),
-        ("epithelial", "epithelium"),
-        ("ovarian", "ovary"),
-        ("ischemic", "ischemia"),
-        ("thrombotic", "thrombosis"),
-        ("epileptic", "epilepsy"),
-        ("diabetic", "diabetes"),
-        ("edematous", "edema"),
-        ("hypertensive", "hypertension"),
-        ("olfactory", "olfaction"),
-        ("obese", "obesity"),
-        ("aspartate", "aspartic acid"),
-        ("acetoacetic", "acetoacetic acid"),
-        ("deficient", "deficiency"),
-        ("transfected", "transfection"),
-        ("transcribed", "transcription"),
-        ("divided", "division"),
-        ("induce", "induction"),
-        ("divides", "division"),
-        ("modify", "modification"),
-        ("biopsied", "biopsy"),
-        ("uterine", "uterus"),
-        ("modified", "modification"),
-        ("hybridized", "hybridization"),
-        ("regulates", "regulation"),
-        ("developing", "development"),
-        ("express", "expression"),
-        ("bleeding", "bleed"),
-        ("control", "controlling"),
-        ("hepatic", "liver"),
-        ("vascular", "blood vessel"),
-        ("cardiac development", "heart development"),
-        ("neuronal differentiation", "neuron differentiation"),
-        ("oesophageal", "esophagus"),
-        ("esophageal", "esophagus"),
-    ],
-)
+# "_" stands for a blank
+ADJECTIVES_AND_VERBS_LEAD_TO_NOUNS = """
+    nuclear nucleus  muscular muscle  skeletal skeleton  cortical cortex  pharyngeal pharynx  epithelial epithelium
+    ovarian ovary  ischemic ischemia  thrombotic thrombosis  epileptic epilepsy  diabetic diabetes  edematous edema
+    hypertensive hypertension  olfactory olfaction  obese obesity  aspartate aspartic_acid
+    acetoacetic acetoacetic_acid  deficient deficiency  transfected transfection  transcribed transcription
+    divided division  induce induction  divides division  modify modification  biopsied biopsy  uterine uterus
+    modified modification  hybridized hybridization  regulates regulation  developing development
+    express expression  bleeding bleed  control controlling  hepatic liver  vascular blood_vessel
+    cardiac_development heart_development  neuronal_differentiation neuron_differentiation  oesophageal esophagus
+    esophageal esophagus
+"""
+
+
+@pytest.mark.parametrize(("form", "noun"), pairs_of(ADJECTIVES_AND_VERBS_LEAD_TO_NOUNS))
 def test_adjectives_and_verbs_lead_to_nouns(form, noun):
     assert noun in derivations(form)
 
@@ -77,25 +50,15 @@ def test_what_has_no_derivations(form):
     assert derivations(form) == ()
 
 
-@pytest.mark.parametrize(
-    "form, other",
-    [
-        ("thymine", "thymus"),
-        ("cats", "cation"),
-        ("rats", "ration"),
-        ("pigs", "pigment"),
-        ("urine", "urination"),
-        ("lactate", "lactation"),
-        ("states", "station"),
-        ("during", "duration"),
-        ("organic", "organ"),
-        ("nicotinic", "nicotinic acid"),
-        ("nicotinic receptor", "nicotinic acid receptor"),
-        ("basic", "base"),
-        ("mpsiiic", "mpsiii"),
-        ("bleed", "bleedding"),
-    ],
-)
+# "_" stands for a blank
+NOUNS_ARE_NOT_LED_ASTRAY = """
+    thymine thymus  cats cation  rats ration  pigs pigment  urine urination  lactate lactation  states station
+    during duration  organic organ  nicotinic nicotinic_acid  nicotinic_receptor nicotinic_acid_receptor  basic base
+    mpsiiic mpsiii  bleed bleedding
+"""
+
+
+@pytest.mark.parametrize(("form", "other"), pairs_of(NOUNS_ARE_NOT_LED_ASTRAY))
 def test_nouns_are_not_led_astray(form, other):
     assert other not in derivations(form)
 

@@ -10,7 +10,6 @@ from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities import Similarity, TokenVectors, take
-from spacy_pel.encoders.similarities.cosine import Cosine
 from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
@@ -213,16 +212,6 @@ def make(name, **settings):
     encoder = BiEncoder(name=str(name), tied=True, backend=TorchBackend(precision="float32"), **settings)
     encoder.initialize()
     return encoder
-
-
-def test_saved_with_the_model(tiny_bert, tmp_path):
-    encoder = make(tiny_bert, similarity=DotProduct())
-    encoder.to_disk(tmp_path / "model")
-    loaded = BiEncoder(backend=TorchBackend(precision="float32")).from_disk(tmp_path / "model")
-    assert isinstance(loaded.similarity, DotProduct) and loaded.fingerprint == encoder.fingerprint
-    np.testing.assert_allclose(loaded.encode_names(["fever"]), encoder.encode_names(["fever"]), atol=1e-5)
-    make(tiny_bert).to_disk(tmp_path / "cosine")
-    assert isinstance(loaded.from_disk(tmp_path / "cosine").similarity, Cosine), "replaces the current one"
 
 
 def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):

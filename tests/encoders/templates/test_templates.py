@@ -199,16 +199,6 @@ def test_contract_one_by_one_is_the_same(template, tokenizer):
     assert len(made.tokenize(tokenizer, [])) == 0
 
 
-def test_contract_settings_rebuild_it(template, tokenizer):
-    made = template(max_length=20)
-    again = registry.pel_templates.get(made.registered_name)(**made.settings)
-    assert again.settings == made.settings
-    assert set(made.special_tokens) <= set(tokenizer.get_vocab())
-    items = items_for(made)
-    for one, other in zip(again.tokenize(tokenizer, items), made.tokenize(tokenizer, items), strict=True):
-        assert one.tolist() == other.tolist()
-
-
 def test_contract_a_length_without_room_is_refused(template):
     with pytest.raises(PelError, match="max_length"):
         template(max_length=7)

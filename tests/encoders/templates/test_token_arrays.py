@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.encoders.templates import RaggedTokens
+from spacy_pel.encoders.templates.ragged_writer import RaggedWriter
 
 LISTS = [[5, 6], [], [7], [8, 9, 10]]
 
@@ -30,7 +31,8 @@ def test_padded(tokens):
 
 
 def test_disk(tokens, tmp_path):
-    tokens.to_disk(tmp_path / "tokens")
+    with RaggedWriter(tmp_path / "tokens") as writer:
+        writer.append(tokens)
     loaded = RaggedTokens.from_disk(tmp_path / "tokens")
     assert isinstance(loaded.values, np.memmap)
     assert [loaded[row].tolist() for row in range(len(loaded))] == LISTS
