@@ -7,7 +7,7 @@ EXTRAS := dev,docs,report,train,scispacy,openvino,trf,bm25,serve
 # compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
-SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
+SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name '*.tsv' -o -name '*.txt')
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
