@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.corpora.spelling import same_but_spelling
+from spacy_pel.corpora.offsets import same_but_spelling
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from spacy_pel.engines.forked_workers import workers_end_with_this_process
+from spacy_pel.engines.local import workers_end_with_this_process
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")]
 

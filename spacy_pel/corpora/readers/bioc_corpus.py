@@ -3,18 +3,21 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import Document
 from ...util import logger, numbered_jsonl, read_text
-from ...util.files import JSON_ERRORS, check_unicode
+from ...util.files import JSON_ERRORS, check_unicode, open_bytes
+from ...util.place import Place
+from ...util.xml_elements import read_elements
 from ..offsets import fits
 from ..policy import split_ids
 from .bioc_text import BASES, STANDARD, Base, BiocText
-from .bioc_xml import xml_documents
 from .reader_base import CorpusReaderBase, id_text, text_or_empty, wrong_format
 
 # infons that hold the concept id, in this order; case, blanks and underscores do not matter
@@ -171,3 +174,63 @@ def _json_documents(path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(documents, list) or not all(isinstance(document, dict) for document in documents):
             raise wrong_format("bioc", path, "a collection with documents", type(record).__name__)
         yield from documents
+
+
+_BLOCK = 1 << 20
+
+
+def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
+    """Stream the documents of a BioC XML file, plain or gzipped.
+
+    Args:
+        path: the file.
+
+    Yields:
+        With "id", "passages", "annotations" and "relations", as BioC JSON has them.
+
+    Raises:
+        PelError: if the file is not XML, or a damaged .gz.
+    """
+    with open_bytes(path) as file:
+        # the bytes, not the text: the XML declaration names the encoding; no lines: a file may have only one
+        blocks = ((Place(path), block) for block in iter(partial(file.read, _BLOCK), b""))
+        for _, _, element in read_elements(blocks, expected="BioC XML"):
+            if element.tag == "document":
+                yield _document(element)
+
+
+def _document(element: Element) -> dict[str, Any]:
+    return {
+        "id": element.findtext("id", "").strip(),
+        "passages": [_passage(passage) for passage in element.findall("passage")],
+        **_annotations(element),
+    }
+
+
+def _passage(element: Element) -> dict[str, Any]:
+    """A passage or a sentence: both have an offset, text and annotations."""
+    passage: dict[str, Any] = {
+        "offset": element.findtext("offset", "0"),
+        "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
+        **_annotations(element),
+    }
+    text = element.findtext("text")
+    if text is not None:
+        passage["text"] = text
+    return passage
+
+
+def _annotations(element: Element) -> dict[str, Any]:
+    """Those of a document, passage or sentence itself; its relations are counted only."""
+    return {
+        "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
+        "relations": [{} for _ in element.findall("relation")],
+    }
+
+
+def _annotation(element: Element) -> dict[str, Any]:
+    return {
+        "infons": {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")},
+        "text": element.findtext("text", ""),
+        "locations": [dict(location.attrib) for location in element.findall("location")],
+    }

@@ -1,15 +1,81 @@
 """The recipe of cross-encoders."""
 
+from typing import Any
+
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from ...kb import KnowledgeBase
 from ...linking.rankers.cross_encoder import CrossEncoder
 from ...registry import registry
+from ..regularizers import Regularizer
 from .candidates import Candidates, RankMentions
-from .pair_batches import PairPlanner, PairStore, with_gold
-from .pair_objective import PairObjective
+from .pair_batches import PairPlanner, PairStore, PairTable, with_gold
 from .recipe import OwnRates, refuse
 from .settings import RankerSettings
+
+
+class CandidateCrossEntropy(nn.Module):
+    """-log softmax over a mention's candidates at the gold one (Wiatrak et al. 2022, Eq. 1 and
+    Appendix B). Where several candidates are right, their probabilities are summed."""
+
+    def forward(self, scores: Tensor, right: Tensor, present: Tensor) -> Tensor:
+        """Args:
+            scores: (n, k). right, present (Tensor): (n, k) bool; each row has a right one.
+
+        Returns:
+            (n,).
+        """
+        among_all = scores.masked_fill(~present, -torch.inf).logsumexp(dim=1)
+        return among_all - scores.masked_fill(~right, -torch.inf).logsumexp(dim=1)
+
+
+class PairObjective(nn.Module):
+    """A cross-encoder's tower and its loss in one module.
+
+    Args:
+        tower: ids, mask -> scores of pairs.
+        regularizer: adds the loss of perturbed pairs, in training mode only. It
+            perturbs the entity's tokens; the mention is shared by all candidates.
+    """
+
+    def __init__(self, tower: Any, *, regularizer: Regularizer | None = None):
+        super().__init__()
+        self.towers = tower
+        self.loss = CandidateCrossEntropy()
+        self.regularizer = regularizer
+
+    def forward(self, batch: PairTable) -> tuple[Tensor, dict[str, float]]:
+        """The mean loss, and metrics for the log: "accuracy" among the candidates,
+        and "loss_adversarial" with a regularizer.
+        """
+        device = next(self.parameters()).device
+        ids, mask, places, present, right = (
+            torch.from_numpy(array).to(device)
+            for array in (batch.ids, batch.mask, batch.places, batch.present, batch.right)
+        )
+
+        def table(pairs: Tensor) -> Tensor:  # (pairs, 1) -> (n, k)
+            flat = torch.zeros(present.numel(), dtype=pairs.dtype, device=device)
+            return flat.index_put((places,), pairs[:, 0]).view_as(present)
+
+        regularizer = self.regularizer if self.training else None
+        embeddings = None if regularizer is None else self.towers.embed(ids)
+        pairs = self.towers(ids, mask, embeddings)
+        scores = table(pairs)
+        loss = self.loss(scores, right, present).mean()
+        with torch.no_grad():
+            best = scores.masked_fill(~present, -torch.inf).argmax(dim=1, keepdim=True)
+            metrics = {"accuracy": float(right.gather(1, best).float().mean())}
+        if regularizer is not None and embeddings is not None:
+            signs = torch.where(right.flatten()[places], -1.0, 1.0).unsqueeze(1)
+            (delta,) = regularizer.deltas([embeddings], [self.towers.entity_part(ids, mask)], pairs, signs)
+            perturbed = table(self.towers(ids, mask, embeddings + delta))
+            adversarial = self.loss(perturbed, right, present).mean()
+            metrics["loss_adversarial"] = float(adversarial.detach())
+            loss = loss + regularizer.weight * adversarial
+        return loss, metrics
 
 
 @registry.pel_rank_recipes("spacy-pel.CrossEncoder.v1")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_pel.evaluation.compare import McNemar, mcnemar
 from spacy_pel.evaluation.metrics.bootstrap import Difference, metric_difference
-from spacy_pel.evaluation.metrics.mcnemar import McNemar, mcnemar
 from spacy_pel.evaluation.metrics.nil import average_precision
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 

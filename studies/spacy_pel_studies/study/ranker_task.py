@@ -14,8 +14,7 @@ from spacy_pel.evaluation.predict import gold_prediction
 from spacy_pel.evaluation.prediction import Prediction
 from spacy_pel.linking import Linker
 from spacy_pel.training.ranker.candidates import Candidates, MakeQueries, RankMentions, cached_candidates
-from spacy_pel.training.ranker.dev import ranking_task
-from spacy_pel.training.ranker.loop import RankTrainer
+from spacy_pel.training.ranker.loop import RankTrainer, ranking_task
 from spacy_pel.training.ranker.settings import RankRunSettings, resolve_rank_settings
 from spacy_pel.types import NIL, Document, Scores
 from spacy_pel.util import fingerprint, open_text, read_jsonl

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
+from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes, GroupTable, group_metrics
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.evaluation.prediction import Prediction
 from spacy_pel.kb import KnowledgeBase

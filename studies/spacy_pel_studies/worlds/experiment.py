@@ -16,7 +16,7 @@ import torch
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
-from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
+from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes, GroupTable, group_metrics
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings

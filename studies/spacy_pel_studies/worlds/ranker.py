@@ -17,8 +17,7 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.candidates import Candidates, RankMentions
-from spacy_pel.training.ranker.dev import ranking_task
-from spacy_pel.training.ranker.loop import RankTrainer
+from spacy_pel.training.ranker.loop import RankTrainer, ranking_task
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker
 from spacy_pel.util.ragged import offsets_of

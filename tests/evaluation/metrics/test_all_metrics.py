@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
-from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes
+from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes
 from spacy_pel.evaluation.metrics.nil import average_precision, precision_recall_curve
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.prediction import Prediction

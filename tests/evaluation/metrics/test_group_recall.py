@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
+from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes, GroupTable, group_metrics
 
 from ..conftest import predicted
 

@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from spacy_pel import registry
-from spacy_pel.training.ranker.dev import ranking_task
+from spacy_pel.training.ranker.loop import ranking_task
 from spacy_pel.training.ranker.pair_batches import are_gold
 from spacy_pel.training.ranker.settings import RankerSettings
 

@@ -18,8 +18,7 @@ from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.ranker.candidates import RankMentions, _find
 from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
-from spacy_pel.training.ranker.group_objective import GroupObjective
-from spacy_pel.training.ranker.group_recipe import GroupRecipe
+from spacy_pel.training.ranker.group_recipe import GroupObjective, GroupRecipe
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
 from spacy_pel.types import Document, Entity, Mention

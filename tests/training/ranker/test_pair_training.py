@@ -17,7 +17,7 @@ from spacy_pel.training.entity_texts import without_names
 from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_gold, with_gold
-from spacy_pel.training.ranker.pair_objective import CandidateCrossEntropy, PairObjective
+from spacy_pel.training.ranker.pair_recipe import CandidateCrossEntropy, PairObjective
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.types import Document, Entity, Mention
