@@ -28,12 +28,13 @@ class CandidateTable:
     mention i with ``offsets[i] <= j < offsets[i + 1]``. A combiner turns ``features``
     into scores, a NIL model into P(NIL).
 
-    kb_rows: (m,) int64, rows of the knowledge base.
-    offsets: (n + 1,) int64.
-    features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED where
-        several generators found the candidates, LABEL_TYPE and TOPIC where these are known.
-    vectors: (n, width) of the mentions, where they are known.
-    of_mentions: name -> (n,) float32, what is known of the mentions themselves; see ``SurfaceRecord``.
+    Attributes:
+        kb_rows: (m,) int64, rows of the knowledge base.
+        offsets: (n + 1,) int64.
+        features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED where
+            several generators found the candidates, LABEL_TYPE and TOPIC where these are known.
+        vectors: (n, width) of the mentions, where they are known.
+        of_mentions: name -> (n,) float32, what is known of the mentions themselves; see ``SurfaceRecord``.
     """
 
     kb_rows: Rows
@@ -50,9 +51,10 @@ class RankedRows(NamedTuple):
     """Entities found for n mentions, ragged: the pairs of mention i are ``offsets[i]:offsets[i + 1]``,
     best first, each entity once.
 
-    kb_rows: (m,) int64, rows of the knowledge base.
-    scores: (m,) float32, the higher the better; comparable within a mention.
-    offsets: (n + 1,) int64.
+    Attributes:
+        kb_rows: (m,) int64, rows of the knowledge base.
+        scores: (m,) float32, the higher the better; comparable within a mention.
+        offsets: (n + 1,) int64.
     """
 
     kb_rows: Rows
@@ -67,8 +69,8 @@ class RankingTask:
     Attributes:
         mentions: (n,).
         entities: each distinct candidate once.
-            rows: (m,) int64, which of the entities candidate j is.
-            offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
+        rows: (m,) int64, which of the entities candidate j is.
+        offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
     """
 
     mentions: Sequence[MentionInText]

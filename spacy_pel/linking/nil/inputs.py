@@ -166,11 +166,12 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
 
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
     columns: list[NDArray[Any]] = [summarize(table, scores)]
+    n = len(table)
     if with_record:
         filled, first = first_candidates(table, scores)
-        of_first = np.zeros((len(table), len(_RECORD)))  # zeros where there is no candidate
+        of_first = np.zeros((n, len(_RECORD)))  # zeros where there is no candidate
         of_first[filled] = np.stack([table.features[name][first] for name in _RECORD], axis=1)
-        unknown = np.zeros(len(table), dtype=np.float32)
+        unknown = np.zeros(n, dtype=np.float32)
         of_mentions = np.stack([table.of_mentions.get(name, unknown) for name in _OF_MENTIONS], axis=1)
         columns += [of_first, _around(table, scores), of_mentions]
     if len(directions):
@@ -184,13 +185,13 @@ def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record
 def _around(table: CandidateTable, scores: Scores) -> Floats:
     """(n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above
     0."""
-    owner, columns = owners(table.offsets), []
+    owner, n, columns = owners(table.offsets), len(table), []
     for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
         wide = np.maximum(weights.astype(np.float64), 0.0)  # scores may be cosines
-        total = np.bincount(owner, weights=wide, minlength=len(table))
+        total = np.bincount(owner, weights=wide, minlength=n)
         share = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
         for name in _RECORD:
-            columns.append(np.bincount(owner, weights=wide * table.features[name], minlength=len(table)) * share)
+            columns.append(np.bincount(owner, weights=wide * table.features[name], minlength=n) * share)
     return np.stack(columns, axis=1)
 
 
