@@ -12,7 +12,6 @@ class CommandErrors:
         "lacks."
     )
     E611 = "Expected a NIL model fitted on {expected}, got one fitted on {got}. Refit it with: spacy-pel calibrate"
-    E612 = "Expected a {kind} with {expected}, but the saved one has {got}. Refit it with: spacy-pel calibrate"
     E613 = "Expected a NIL precision above 0 and at most 1, got {got}. Fix --precision."
     E614 = "No threshold has a NIL precision of {expected}; the best is {best} on {n} mentions. Lower --precision."
     E615 = "P(NIL) was fitted on vectors of width {expected}, got {got}. Refit it with: spacy-pel calibrate"
