@@ -44,10 +44,7 @@ def test_weights_lie_on_the_line_between_both(tied):
         ({"pooling": "cls"}, "pooling"),
         ({"mention_template": MarkedContext(max_length=64)}, "mention_template"),
         ({"tied": True}, "tied"),
-        ({"entity_pooling": "cls"}, "entity_pooling"),
         ({"name": "random:layers=2,width=32"}, "the shapes of the weights"),
-        ({"name": "random:layers=1,width=64"}, "the shapes of the weights"),
-        ({"mention_template": MarkedContext(start_marker="[X]")}, "mention_template"),
     ],
 )
 def test_encoders_that_differ_in_more_than_weights_are_refused(settings, differing):

@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +12,7 @@ from spacy_pel.encoders.backend import AutoBackend, TorchBackend, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.templates import RaggedTokens
-from spacy_pel.types import MentionInText
-from spacy_pel.util.progress import ChunkProgress
 
-ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "assets" / "pel_medmentions" / "proxy_entity_linker"
 needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
 TOKENS = RaggedTokens.from_lists([[5, 6], [], [7], [8, 9, 10]])
 
@@ -46,16 +41,6 @@ def test_progress_is_shown_on_demand(capsys):
     assert len(shown) == 2 and "Encoding" in capsys.readouterr().err
     list(encode_batches(Sums(1), TOKENS, batch_size=2, pad_id=0))
     assert not capsys.readouterr().err
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_batches_advance_the_bar_of_their_chunk(workers, capsys):
-    counts = []
-    with ChunkProgress(description="Embedding", total=24) as bar, bar.chunk(24):
-        for _ in encode_batches(Sums(workers), TOKENS, batch_size=2, pad_id=0):
-            counts.append(bar._bar.n)
-    assert counts == [18, 24]  # 2 x 3 word pieces, then 2 x 1
-    assert "Encoding" not in capsys.readouterr().err
 
 
 @needs_openvino
@@ -98,20 +83,3 @@ def test_a_forked_child_encodes_after_the_parent_has_changed(tiny_bert):
     np.testing.assert_allclose(received.recv(), expected, atol=1e-2)
     child.join(60)
     assert child.exitcode == 0
-
-
-@needs_openvino
-def test_openvino_finds_the_same_entities_in_the_shipped_pipeline():
-    """Names of the knowledge base as mentions: at least 995 of 1,000 have the same nearest row."""
-    from spacy_pel.index import EntityIndex
-    from spacy_pel.kb import KnowledgeBase
-
-    kb = KnowledgeBase.from_disk(SHIPPED / "kb")
-    found = []
-    for backend in (TorchBackend(precision="float32"), AutoBackend(after=0, then=OpenVinoBackend(precision="float32"))):
-        encoder = BiEncoder(backend=backend).from_disk(SHIPPED / "encoder")
-        index = EntityIndex.from_disk(SHIPPED / "index", kb=kb, encoder=encoder)
-        names = [kb.name_at(row) for row in range(0, kb.n_rows, kb.n_rows // 200)]
-        mentions = [MentionInText(f"Patients with {name}.", 14, 14 + len(name)) for name in names]
-        found.append(np.asarray(index.search_entities(encoder.encode_mentions(mentions), 1)[1])[:, 0])
-    assert (found[0] == found[1]).mean() >= 0.995 and len(set(found[0].tolist())) > 100

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,9 @@ from spacy_pel.encoders.random_init import _letter_tokenizer
 from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError
-from spacy_pel.registry import registry
 from spacy_pel.types import MentionInText
 from spacy_pel.util.saved_folder import write_manifest
 
-ASSETS = Path(__file__).parents[2] / "assets"
 NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]
 MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fever", 0, 5)]
 
@@ -168,11 +165,6 @@ def test_a_marker_that_the_model_has_keeps_its_vector(tiny_bert, tmp_path):
 # -- backends ---------------------------------------------------------------------------------
 
 
-def test_every_backend_is_tested():
-    known = {f"spacy-pel.{name}Backend.v1" for name in ("Auto", "Torch", "OpenVino")}
-    assert set(registry.parts("pel_backends").values()) == known
-
-
 @pytest.mark.parametrize("precision", ["bfloat16", "auto"])
 def test_torch_precisions_agree(tiny_bert, precision):
     exact = make(tiny_bert)
@@ -256,22 +248,14 @@ def test_random_models_follow_from_their_name():
     "damage",
     [
         lambda path: (path / "mention" / "model.safetensors").unlink(),
-        lambda path: (path / "entity" / "config.json").unlink(),
-        lambda path: (path / "entity" / "config.json").write_text("{"),
-        lambda path: (path / "mention" / "tokenizer.json").write_text("{"),
         lambda path: truncate(path / "mention" / "model.safetensors", 4000),
-        lambda path: truncate(path / "entity" / "model.safetensors", -1),
-        lambda path: (path / "bi_encoder.json").write_text("{"),
         lambda path: (path / "bi_encoder.json").write_text("[]"),
         lambda path: (path / "bi_encoder.json").unlink(),
         lambda path: edit_settings(path, tied=True),
-        lambda path: edit_settings(path, pooling="cls"),
         lambda path: flip_a_weight(path / "entity" / "model.safetensors"),
         lambda path: edit_json(path / "mention" / "config.json", layer_norm_eps=0.1),
         lambda path: edit_json(path / "entity" / "config.json", num_attention_heads=1),
-        lambda path: edit_json(path / "entity" / "config.json", hidden_act="relu"),
         lambda path: edit_rules(path, "normalizer", lowercase=False),
-        lambda path: edit_rules(path, "model", max_input_chars_per_word=3),
         lambda path: edit_json(path / "mention" / "tokenizer_config.json", cls_token="[SEP]"),
     ],
 )

@@ -81,19 +81,6 @@ def test_vectors_are_those_of_a_plain_loop(tiny_bert, tied):
     np.testing.assert_allclose(unit_length(represented), expected, atol=1e-5)
 
 
-def test_a_vector_depends_on_its_document_only(tiny_bert):
-    mentions = make_mentions()
-    vectors = make(tiny_bert).encode_mentions(mentions)
-    order = np.random.default_rng(1).permutation(len(mentions))
-    for batch_size in (1, 3):
-        encoder = make(tiny_bert, batch_size=batch_size)
-        shuffled = encoder.encode_mentions([mentions[i] for i in order])
-        np.testing.assert_allclose(shuffled, vectors[order], atol=1e-5)
-    alone = np.concatenate([encoder.encode_mentions([mention]) for mention in mentions])
-    np.testing.assert_allclose(alone, vectors, atol=1e-5)
-    assert encoder.encode_mentions([]).shape == (0, 32)
-
-
 def test_saved_and_loaded(tiny_bert, tmp_path):
     encoder, mentions = make(tiny_bert, tied=True), make_mentions()
     encoder.to_disk(tmp_path / "model")

@@ -97,14 +97,6 @@ def test_a_folder_that_names_no_encoder_is_refused(tmp_path, content):
         load_encoder(tmp_path)
 
 
-def test_the_backend_is_passed_to_encoders_that_have_one(tiny_bert, tmp_path):
-    encoder = BiEncoder(name=str(tiny_bert), tied=True)
-    encoder.initialize()
-    encoder.to_disk(tmp_path / "model")
-    backend = TorchBackend(precision="float32")
-    assert load_encoder(tmp_path / "model", backend=backend).backend is backend
-
-
 @pytest.mark.parametrize("pooling", ["mean", "markers"])
 def test_a_saved_bert_is_the_one_of_transformers(tiny_bert, tmp_path, pooling):
     encoder = BiEncoder(name=str(tiny_bert), pooling=pooling)

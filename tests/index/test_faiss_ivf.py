@@ -255,24 +255,11 @@ def test_many_lists_are_learned_in_two_steps(monkeypatch):
         ({"codes": "pq", "pca": 8}, "E414.*pca"),
         ({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"),
         ({"lists": 0}, "E301.*lists"),
-        ({"probes": -3}, "E301.*probes"),
-        ({"flat_below": -1}, "E301.*flat_below"),
     ],
 )
 def test_settings_that_cannot_be(settings, code):
     with pytest.raises(PelError, match=code):
         FaissIVF(**settings)
-
-
-def test_numbers_of_lists_and_probes_by_number_of_rows(monkeypatch):
-    for name, value in (("_ONE_LIST", 2000), ("_LIST", 32), ("_LISTS", 2), ("_SCANNED", (1000, 10))):
-        monkeypatch.setattr(faiss_ivf, name, value)
-    vectors, found = unit(N, 0), {}
-    for n_rows in (5, 2000, 2001, 9000):
-        filters = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), flat_below=1)._filters
-        found[n_rows] = [(part.lists.nlist, part.lists.nprobe) for part in filters]
-    # of 32 rows, and of more; a few rows are compared one by one whatever flat_below is
-    assert found == {5: [], 2000: [(1, 1)], 2001: [(62, 31)], 9000: [(189, 21)]}
 
 
 def test_faiss_alone_can_read_the_lists(tmp_path):

@@ -45,12 +45,6 @@ RELEASES = {
     "obsolete": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true", *LIVE), None, ()),
     "replaced": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true\nreplaced_by: X:3", *LIVE), "X:3", None),
     "alternative id": ("x.obo", obo(LIVE[0] + "\nalt_id: X:1", LIVE[1]), "X:3", None),
-    "by a new one": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nreplaced_by: X:9", "id: X:9\nname: term nine", *LIVE),
-        "X:9",
-        None,
-    ),
     "consider": ("x.obo", obo("id: X:1\nis_obsolete: true\nconsider: X:3\nconsider: X:4", *LIVE), None, ("X:3", "X:4")),
     "replaced by one that is nowhere": (
         "x.obo",
@@ -61,12 +55,6 @@ RELEASES = {
     "in a circle": (
         "x.obo",
         obo("id: X:1\nis_obsolete: true\nreplaced_by: X:5", "id: X:5\nis_obsolete: true\nreplaced_by: X:1", *LIVE),
-        None,
-        (),
-    ),
-    "graph, obsolete": (
-        "x.json",
-        obograph(node(1, "term one", deprecated=True), node(3, "term three"), node(4, "term four")),
         None,
         (),
     ),

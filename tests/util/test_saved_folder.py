@@ -132,19 +132,6 @@ def test_hashes_are_remembered_for_other_processes(folder, tmp_path, monkeypatch
     check_folder(folder, kind=KIND, version=3)
 
 
-def test_the_list_does_not_grow_without_end(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(file_hashes, "_MOST", 10)
-    monkeypatch.setattr(file_hashes, "_hashes", {})
-    for number in range(25):
-        (tmp_path / str(number)).write_bytes(bytes(number))
-        os.utime(tmp_path / str(number), (1e9, 1e9))
-        assert file_hashes.remembered_hash(tmp_path / str(number)) == file_hash(tmp_path / str(number))
-    lines = (tmp_path / "cache" / "spacy_pel" / "verified_files.txt").read_text().splitlines()
-    assert 5 <= len(lines) <= 11 and lines[-1].endswith(file_hash(tmp_path / "24"))
-
-
 def test_an_inner_folder_is_checked_by_the_full_check(folder):
     (folder / "inner" / "a.txt").write_text("b")
     with pytest.raises(PelError, match="a.txt"):
@@ -162,13 +149,6 @@ def test_verify_reads_all_folders(folder):
     for path in (folder / "nothing", folder / "small.json"):
         with pytest.raises(PelError, match=r"(no such folder|a file)\. Check the path"):
             verify_folders(path)
-
-
-def test_an_error_leaves_the_old_folder(folder):
-    with pytest.raises(RuntimeError), write_folder(folder, kind=KIND, version=3) as part:
-        (part / "small.json").write_text("[]")
-        raise RuntimeError
-    verify_folders(folder)
 
 
 def snapshot(folder):
@@ -342,18 +322,7 @@ def test_too_many_bytes_are_refused(monkeypatch):
         pack_files({"a": bytes(1001)}, kind=KIND)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"cheese",
-        b"[1]\n",
-        b'{"a": Infinity}\n',
-        b'{"a": 9}\nshort',
-        b'{"../a": 1}\n' + b"x" * 99,
-        b'{"/a": 1}\n' + b"x" * 56,
-    ],
-)
+@pytest.mark.parametrize("data", [b"", b'{"a": Infinity}\n', b'{"a": 9}\nshort', b'{"../a": 1}\n' + b"x" * 99])
 def test_other_bytes_are_refused(data):
     with pytest.raises(PelError, match="E008"):
         load_from_bytes(data, snapshot, kind=KIND)

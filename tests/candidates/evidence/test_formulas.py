@@ -98,17 +98,6 @@ def test_names_are_in_normal_form():
     assert all(name == normalize_alias(name) for name in names)
 
 
-def test_every_charge_of_a_table_belongs_to_an_element():
-    for section in ("elements", "valences", "charges", "anions", "molecules", "shorthands", "amino_acids"):
-        symbols = chemicals._WORDS[section][::2]
-        assert len(set(symbols)) == len(symbols), section
-    assert set(chemicals.VALENCES) - {"NH4"} <= set(chemicals.ELEMENTS)
-    assert all(int(symbol[-1]) in chemicals.VALENCES[symbol[:-1]] for symbol in chemicals.CHARGED)
-    assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
-    assert {isotope.lstrip("0123456789").lstrip("m") for isotope in chemicals.ISOTOPES} <= set(chemicals.ELEMENTS)
-    assert all(formula_names(isotope) for isotope in chemicals.ISOTOPES)
-
-
 @pytest.fixture
 def kb():
     return KnowledgeBase(ENTITIES)

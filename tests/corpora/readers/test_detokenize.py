@@ -9,17 +9,11 @@ from spacy_pel.corpora.readers.detokenize import glue, spaces_in
     "tokens,text",
     [
         ("Fever ( 38 °C ) , cough ; rash .", "Fever (38 °C), cough; rash."),
-        ("TNF - α / IL - 6 ratio", "TNF-α/IL-6 ratio"),
         ("pre - and post - natal", "pre- and post-natal"),
-        ("pre- and post- natal", "pre- and post-natal"),
         ("5 - to 6 - month - olds", "5- to 6-month-olds"),
-        ("Crohn 's disease", "Crohn's disease"),
         ('from " is " to " ought "', 'from "is" to "ought"'),
-        ("95 % CI [ 0.1 , 0.2 ]", "95% CI [0.1, 0.2]"),
         ("P < 0.05 but P< .001", "P < 0.05 but P<.001"),
-        ("Ca( 2+ ) and CD8 +", "Ca(2+) and CD8+"),
         ("levels : - 3 and - 4", "levels: -3 and-4"),
-        ("β- glucosidase", "β-glucosidase"),
         ("", ""),
     ],
 )

@@ -61,7 +61,7 @@ def test_st21pv_reads_like_text():
     "sentences",
     [
         None,
-        ["a b"],
+        [{"tokens": [5], "mentions": []}],
         *([{"tokens": ["a"], "mentions": [one]}] for one in ({"start": 0, "end": 2}, {"start": 5, "end": 6})),
     ],
 )
@@ -85,11 +85,6 @@ def test_craft_filters_and_discontinuous_mentions():
     assert surfaces(chemical) == ["Acetylsalicylate"] and chemical.meta == {"split": "train"}
     dropping = CraftCorpus(discontinuous="drop")
     assert "Breast and ovarian cancer" not in surfaces(next(iter(dropping(paths))))
-
-
-def test_craft_needs_both_files():
-    with pytest.raises(PelError, match=r"a \.jsonl file of texts and a \.tsv file"):
-        list(CraftCorpus()([FIXTURES / "craft" / "tiny_texts.jsonl"]))
 
 
 def test_gsc_ids_and_missing_texts(tmp_path):
