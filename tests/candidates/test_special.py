@@ -116,9 +116,7 @@ def test_missing_extras_are_named(monkeypatch, name, module, extra):
         ("nothing", {}, "E001"),
         ("tfidf", {"ngrams": [1, 2]}, "E445"),
         ("bm25", {"k1": -1.0}, "E447"),
-        ("bm25", {"b": 2.0}, "E447"),
         ("scispacy", {"neighbours": 0}, "E447"),
-        ("densesynonyms", {"pooling": "max"}, "E445"),
         ("ensemble", {"generators": {"a": {"@pel_candidates": "spacy-pel.No.v1"}}}, "E445"),
     ],
 )

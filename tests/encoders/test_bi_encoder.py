@@ -198,11 +198,8 @@ def test_no_weights_yet(tmp_path):
         BiEncoder(store="int8")
     encoder = BiEncoder()
     for use in (
-        lambda: encoder.width,
         lambda: encoder.fingerprint,
         lambda: encoder.encode_mentions(MENTIONS),
-        lambda: encoder.encode_names(NAMES),
-        lambda: encoder.encode_entities([]),
         lambda: encoder.to_disk(tmp_path / "model"),
         lambda: encoder.initialize(),
     ):

@@ -83,13 +83,6 @@ def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
     assert len(capped.priors) == len(build(None).priors)  # the counts are those of all mentions
 
 
-def test_allowed_mask(index, kb, encoder):
-    allowed = kb.rows_with_types(["T1"])
-    for kinds in (ALL, ("mention",), ("card", "alias")):
-        _, rows = index.search_entities(encoder.encode_names(["cold"] * 3), 50, allowed, kinds)
-        assert allowed[rows[rows >= 0]].all() and (rows >= 0).any()
-
-
 def test_add_update_retire(index, kb, encoder):
     new = Entity("N1", "zzyzx fever", ("quux disease",))
     index.add_entities(kb, encoder, kb.add([new]))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex, faiss_ivf, recode
+from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_pq import FaissPQ
@@ -233,20 +233,6 @@ def test_lists_without_rows_can_be_read_again(tmp_path):
     index.to_disk(tmp_path)
     again = FaissIVF().from_disk(tmp_path)
     assert (again.search(vectors[:1], 3)[0] == index.search(vectors[:1], 3)[0]).all()
-
-
-def test_many_lists_are_learned_in_two_steps(monkeypatch):
-    rng = np.random.default_rng(0)
-    centres = rng.normal(size=(40, 24))
-    vectors = centres[rng.integers(0, 40, N)] + 0.3 * rng.normal(size=(N, 24))
-    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    in_two_steps = faiss_ivf._centroids(vectors, 300)
-    monkeypatch.setattr(faiss_ivf, "_TWO_LEVELS", 301)
-    in_one = faiss_ivf._centroids(vectors, 300)
-    assert in_two_steps.shape == in_one.shape == (300, 24)
-    np.testing.assert_allclose(np.linalg.norm(in_two_steps, axis=1), 1, atol=1e-5)
-    two, one = ((vectors @ found.T).max(axis=1).mean() for found in (in_two_steps, in_one))
-    assert two > 0.99 * one
 
 
 @pytest.mark.parametrize(

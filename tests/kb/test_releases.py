@@ -34,8 +34,10 @@ def node(number, name, **meta):
 
 
 def values(**pairs):
-    names = {"replaced_by": "http://purl.obolibrary.org/obo/IAO_0100001"}
-    names["consider"] = "http://www.geneontology.org/formats/oboInOwl#consider"
+    names = {
+        "replaced_by": "http://purl.obolibrary.org/obo/IAO_0100001",
+        "consider": "http://www.geneontology.org/formats/oboInOwl#consider",
+    }
     iris = {key: f"http://purl.obolibrary.org/obo/{one}" for key, one in pairs.items()}
     return [{"pred": names[key], "val": iri} for key, iri in iris.items()]
 

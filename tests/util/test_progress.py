@@ -27,11 +27,6 @@ def test_the_rate_counts_from_the_first_batch(capfd):
     assert float(re.search(r"([\d.]+)it/s", line)[1]) > 25  # 20 items in 1.6 s would be 13
 
 
-def test_fewer_items_than_a_batch(capfd):
-    assert list(progress(in_batches(1, start_up=0), description="Linking", warm_up=64)) == list(range(5))
-    assert "Linking: 5it" in last_line(capfd)
-
-
 def test_silent(capfd):
     assert list(progress(range(9), description="Linking", warm_up=2, show=False)) == list(range(9))
     assert capfd.readouterr().err == ""

@@ -63,12 +63,6 @@ def test_nouns_are_not_led_astray(form, other):
     assert other not in derivations(form)
 
 
-def test_forms_are_distinct_and_new():
-    for form in ("nuclear", "hepatic necrosis", "express", "swimming"):
-        found = derivations(form)
-        assert found and len(set(found)) == len(found) and form not in found
-
-
 def test_evidence_where_no_name_and_no_variant_is_the_form():
     kb = KnowledgeBase(ENTITIES)
     kb.retire(["RETIRED"])

@@ -59,11 +59,8 @@ def test_a_formula_is_read(written, name):
     "written",
     [
         *("", " ", "-", "+", "()", "(2+)", "H", "p53", "CD4", "B12", "H3", "C14", "K562", "COX2", "IL-2", "5-HT"),
-        *("In", "At", "He", "no", "nacl", "calcium", "Na0Cl", "NaCl2", "MgCl", "VF", "VCN", "Ca9+", "XCl2", "Cl+"),
         *("Ca(OH", "14-3-3", "HCl solution of salts", "٣H", "NaCl" * 20),
         *("CrCl", "CrI", "CoI", "InS", "TaS", "HoF", "NiCN", "Fe(CN)6", "CaO2", "PtO2", "K(II)", "Cd4+"),
-        *("Rh", "La", "Pt", "Cr", "BSA", "THF", "K40", "O18", "F18", "H3", "N15"),
-        *("131I-therapy", "35S-promoter", "14C-dating", "99mTc-scintigraphy", "3H-labelled", "2H-pyran"),
         "dilute HCl",
     ],
 )
@@ -75,9 +72,7 @@ def test_what_is_no_formula_has_no_name(written):
     "written, names",
     [
         ("FeCl3", ("ferric chloride", "iron iii chloride", "iron chloride", "iron trichloride")),
-        ("Cu2O", ("cuprous oxide", "copper i oxide", "copper oxide", "dicopper oxide")),
         ("HCl", ("hydrochloric acid", "hydrogen chloride")),
-        ("NO2", ("nitrogen dioxide",)),
         ("NO2-", ("nitrite", "nitrite ion", "nitrite anion")),
         ("Zn", ("zinc atom", "zinc")),
         ("O(2-)", ("oxide", "oxide ion", "oxide anion")),

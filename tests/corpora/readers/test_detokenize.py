@@ -30,9 +30,3 @@ def test_the_mentions_string_decides():
     spaces = spaces_in(tokens[1:6], "TP53 - 637C>T")
     assert spaces == [" ", " ", "", ""]
     assert glue(tokens, dict(enumerate(spaces, start=1)))[0] == "at TP53 - 637C>T."
-
-
-def test_a_string_that_runs_on_or_is_another():
-    assert spaces_in(["CD8", "+"], "CD8+ T cells") == [""]
-    assert spaces_in(["LdT."], "LdT") == []
-    assert spaces_in(["CD8", "+"], "CD4+ T cells") == []

