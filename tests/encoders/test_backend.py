@@ -36,13 +36,6 @@ def test_batches_cover_each_row_once_longest_first(workers):
     assert [values[:, 0].tolist() for _, _, values in batches] == [[27, 11, 7], [0]]
 
 
-def test_progress_is_shown_on_demand(capsys):
-    shown = list(encode_batches(Sums(1), TOKENS, batch_size=2, pad_id=0, show_progress=True))
-    assert len(shown) == 2 and "Encoding" in capsys.readouterr().err
-    list(encode_batches(Sums(1), TOKENS, batch_size=2, pad_id=0))
-    assert not capsys.readouterr().err
-
-
 @needs_openvino
 def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
     names = ["aspirin", "heart attack", "cold", "a longer name of a disease"]

@@ -20,6 +20,10 @@ EDITS = {
         lambda kb: kb.rename({"C1": "Pyrexia"}),
         lambda kb: kb["C1"].canonical_name == "Pyrexia" and kb.ids("pyrexia") == ["C1"],
     ),
+    "renamed, old name lost": (
+        lambda kb: kb.rename({"C1": "Pyrexia"}, keep_old=False),
+        lambda kb: kb["C1"].canonical_name == "Pyrexia" and kb.ids("Fever") == [],
+    ),
     "replaced": (
         lambda kb: kb.put([Entity("C1", "Own", ("name",))]),
         lambda kb: kb["C1"] == Entity("C1", "Own", ("name",)),

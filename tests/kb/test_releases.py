@@ -33,15 +33,10 @@ def node(number, name, **meta):
     return {"id": f"http://purl.obolibrary.org/obo/X_{number}", "lbl": name, "type": "CLASS", "meta": meta}
 
 
-def values(**pairs):
-    names = {
-        "replaced_by": "http://purl.obolibrary.org/obo/IAO_0100001",
-        "consider": "http://www.geneontology.org/formats/oboInOwl#consider",
-    }
-    iris = {key: f"http://purl.obolibrary.org/obo/{one}" for key, one in pairs.items()}
-    return [{"pred": names[key], "val": iri} for key, iri in iris.items()]
-
-
+REPLACED = [
+    {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://purl.obolibrary.org/obo/X_3"},
+    {"pred": "http://www.geneontology.org/formats/oboInOwl#consider", "val": "http://purl.obolibrary.org/obo/X_4"},
+]
 LIVE = ("id: X:3\nname: term three", "id: X:4\nname: term four")
 RELEASES = {
     "obsolete": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true", *LIVE), None, ()),
@@ -63,22 +58,10 @@ RELEASES = {
     "graph, replaced": (
         "x.json",
         obograph(
-            node(1, "", deprecated=True, basicPropertyValues=values(replaced_by="X_3")),
-            node(3, "term three"),
-            node(4, "term four"),
+            node(1, "", deprecated=True, basicPropertyValues=REPLACED), node(3, "term three"), node(4, "term four")
         ),
         "X:3",
         None,
-    ),
-    "graph, consider": (
-        "x.json",
-        obograph(
-            node(1, "", deprecated=True, basicPropertyValues=values(consider="X_4")),
-            node(3, "term three"),
-            node(4, "term four"),
-        ),
-        None,
-        ("X:4",),
     ),
 }
 
