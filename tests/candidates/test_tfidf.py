@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 
-from spacy_pel.candidates.names import words_of
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
@@ -83,12 +82,6 @@ def test_names_are_read_until_there_are_enough_entities(monkeypatch):
     generator.build(kb)
     table = generator.find_candidates(kb, mentions_of("kidney stone"), top_k=4)
     assert found(kb, table)[0][0] == "A" and len(table.kb_rows) == 4
-
-
-def test_words_without_stop_words():
-    assert words_of("failure of the kidney") == ["failure", "kidney"]
-    assert words_of("it") == ["it"] and words_of("++") == []
-    assert words_of("nervous system fire_ball") == ["nervous", "system", "fire", "ball"]
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,17 @@ from typer.testing import CliRunner
 from spacy_pel.cli import pel_cli
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.average import average
-from spacy_pel.encoders.backend import TorchBackend
-from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError
+
+from .conftest import make_encoder
 
 NAMES = ["fever", "heart attack"]
 
 
 def make(seed=0, **settings):
     torch.manual_seed(seed)
-    given = {"name": "random:layers=1,width=32", "backend": TorchBackend(precision="float32"), **settings}
-    encoder = BiEncoder(**given)
-    encoder.initialize()
+    encoder = make_encoder(**{"name": "random:layers=1,width=32", **settings})
     with torch.no_grad():  # as a training would
         for values in encoder.towers.parameters():
             values += 0.01 * torch.randn(values.shape, generator=torch.Generator().manual_seed(seed))

@@ -8,10 +8,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.backend import AutoBackend, TorchBackend, encode_batches
+from spacy_pel.encoders.backend import AutoBackend, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.templates import RaggedTokens
+
+from .conftest import make_encoder
 
 needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
 TOKENS = RaggedTokens.from_lists([[5, 6], [], [7], [8, 9, 10]])
@@ -40,11 +42,9 @@ def test_batches_cover_each_row_once_longest_first(workers):
 def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
     names = ["aspirin", "heart attack", "cold", "a longer name of a disease"]
     backend = AutoBackend(after=10, then=OpenVinoBackend(precision="float32"))
-    encoder = BiEncoder(name=str(tiny_bert), tied=True, backend=backend)
+    encoder = make_encoder(tiny_bert, tied=True, backend=backend)
     assert isinstance(BiEncoder().backend, AutoBackend)
-    encoder.initialize()
-    exact = BiEncoder(name=str(tiny_bert), tied=True, backend=TorchBackend(precision="float32"))
-    exact.initialize()
+    exact = make_encoder(tiny_bert, tied=True)
     expected, before = exact.encode_names(names), encoder.fingerprint
     at_first = [encoder.encode_names(names) for _ in range(2)]
     assert len(encoder._prepared) == 1 and next(iter(encoder._prepared.values()))._chosen is False
@@ -63,10 +63,8 @@ def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
 def test_a_forked_child_encodes_after_the_parent_has_changed(tiny_bert):
     from multiprocessing import get_context
 
-    encoder = BiEncoder(
-        name=str(tiny_bert), tied=True, backend=AutoBackend(after=1, then=OpenVinoBackend(precision="float32"))
-    )
-    encoder.initialize()
+    backend = AutoBackend(after=1, then=OpenVinoBackend(precision="float32"))
+    encoder = make_encoder(tiny_bert, tied=True, backend=backend)
     expected = encoder.encode_names(["aspirin", "cold"])
     context = get_context("fork")
     received, sent = context.Pipe(duplex=False)

@@ -19,6 +19,8 @@ from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.types import MentionInText
 from spacy_pel.util.vectors import unit_length
 
+from .conftest import make_encoder
+
 TEXTS = [
     "the pain of a heart attack in the left kidney of the heart is a fever " * 3,
     "naïve fever 🫀 of the cafe\u0301 kidney stone",
@@ -29,10 +31,7 @@ ROOM, OVERLAP = 18, 0.4
 
 def make(path, **settings):
     template = DocumentWindows(max_length=ROOM + 2, overlap=OVERLAP)
-    defaults = {"mention_template": template, "pooling": "mention", "backend": TorchBackend(precision="float32")}
-    encoder = BiEncoder(name=str(path), **{**defaults, **settings})
-    encoder.initialize()
-    return encoder
+    return make_encoder(path, **{"mention_template": template, "pooling": "mention", **settings})
 
 
 def make_mentions(seed=0, n=60):

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import faiss
 import numpy as np
 import pytest
 
@@ -246,11 +245,3 @@ def test_lists_without_rows_can_be_read_again(tmp_path):
 def test_settings_that_cannot_be(settings, code):
     with pytest.raises(PelError, match=code):
         FaissIVF(**settings)
-
-
-def test_faiss_alone_can_read_the_lists(tmp_path):
-    index, queries = filled(groups=None, lists=20, probes=5), unit(40, 1)
-    index.to_disk(tmp_path)
-    flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
-    _, rows = faiss.read_index(str(tmp_path / "lists-0.faiss"), flags).search(queries, 9)
-    np.testing.assert_array_equal(rows, index._filters[0].lists.search(queries, 9)[1])
