@@ -38,31 +38,18 @@ REPLACED = [
     {"pred": "http://www.geneontology.org/formats/oboInOwl#consider", "val": "http://purl.obolibrary.org/obo/X_4"},
 ]
 LIVE = ("id: X:3\nname: term three", "id: X:4\nname: term four")
+GONE = "id: X:1\nis_obsolete: true"
+CIRCLE = (f"{GONE}\nreplaced_by: X:5", "id: X:5\nis_obsolete: true\nreplaced_by: X:1")
+LIVE_NODES = (node(3, "term three"), node(4, "term four"))
+REPLACED_NODE = node(1, "", deprecated=True, basicPropertyValues=REPLACED)
 RELEASES = {
-    "obsolete": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true", *LIVE), None, ()),
-    "replaced": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true\nreplaced_by: X:3", *LIVE), "X:3", None),
+    "obsolete": ("x.obo", obo(f"{GONE}\nname: term one", *LIVE), None, ()),
+    "replaced": ("x.obo", obo(f"{GONE}\nreplaced_by: X:3", *LIVE), "X:3", None),
     "alternative id": ("x.obo", obo(LIVE[0] + "\nalt_id: X:1", LIVE[1]), "X:3", None),
-    "consider": ("x.obo", obo("id: X:1\nis_obsolete: true\nconsider: X:3\nconsider: X:4", *LIVE), None, ("X:3", "X:4")),
-    "replaced by one that is nowhere": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nreplaced_by: Y:7", *LIVE),
-        None,
-        ("Y:7",),
-    ),
-    "in a circle": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nreplaced_by: X:5", "id: X:5\nis_obsolete: true\nreplaced_by: X:1", *LIVE),
-        None,
-        (),
-    ),
-    "graph, replaced": (
-        "x.json",
-        obograph(
-            node(1, "", deprecated=True, basicPropertyValues=REPLACED), node(3, "term three"), node(4, "term four")
-        ),
-        "X:3",
-        None,
-    ),
+    "consider": ("x.obo", obo(f"{GONE}\nconsider: X:3\nconsider: X:4", *LIVE), None, ("X:3", "X:4")),
+    "replaced by one that is nowhere": ("x.obo", obo(f"{GONE}\nreplaced_by: Y:7", *LIVE), None, ("Y:7",)),
+    "in a circle": ("x.obo", obo(*CIRCLE, *LIVE), None, ()),
+    "graph, replaced": ("x.json", obograph(REPLACED_NODE, *LIVE_NODES), "X:3", None),
 }
 
 

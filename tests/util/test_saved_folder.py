@@ -125,10 +125,6 @@ def test_hashes_are_remembered_for_other_processes(folder, tmp_path, monkeypatch
     monkeypatch.setattr(file_hashes, "_hashes", {})  # a new process
     monkeypatch.setattr(file_hashes, "file_hash", None)
     check_folder(folder, kind=KIND, version=3)
-    monkeypatch.setattr(file_hashes, "_hashes", {"a": "b"})  # an unreadable list is no error
-    monkeypatch.setattr(file_hashes, "file_hash", file_hash)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "small.json"))
-    check_folder(folder, kind=KIND, version=3)
 
 
 def test_an_inner_folder_is_checked_by_the_full_check(folder):

@@ -31,9 +31,7 @@ ADJECTIVES_AND_VERBS_LEAD_TO_NOUNS = """
     nuclear nucleus  muscular muscle  skeletal skeleton  cortical cortex  pharyngeal pharynx  epithelial epithelium
     ovarian ovary  ischemic ischemia  thrombotic thrombosis  epileptic epilepsy  diabetic diabetes  edematous edema
     hypertensive hypertension  olfactory olfaction  obese obesity  aspartate aspartic_acid
-    acetoacetic acetoacetic_acid  deficient deficiency  transfected transfection  transcribed transcription
     divided division  induce induction  divides division  modify modification  biopsied biopsy  uterine uterus
-    modified modification  hybridized hybridization  regulates regulation  developing development
     express expression  bleeding bleed  control controlling  hepatic liver  vascular blood_vessel
     cardiac_development heart_development  neuronal_differentiation neuron_differentiation  oesophageal esophagus
     esophageal esophagus

@@ -10,7 +10,7 @@ from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.ontologies import Term, clean_text, read_sssom, read_table, read_terms
+from spacy_pel.ontologies import clean_text, read_sssom, read_table, read_terms
 
 ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
 
@@ -166,15 +166,3 @@ def test_the_release_reaches_the_knowledge_base(tmp_path):
     for reader in (OboKB(), OboKB(id_prefix="X:1")):
         kb = KnowledgeBase.read(reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", about={})
         assert kb.source["version"] == "hp/releases/2024-04-26, v2"
-
-
-def test_a_term_of_several_lines():
-    merged = Term.merged(
-        [
-            Term("A:1", synonyms=[("a", "exact")], xrefs=["X:1"]),
-            Term("A:1", "one", [("a", "exact"), ("a", "broad")], "gloss", ["X:1", "X:2"]),
-            Term("A:1", "two", [("c", "exact")], "other", ["X:2"], alt_ids=["A:0"]),
-        ]
-    )
-    synonyms = [("a", "exact"), ("a", "broad"), ("two", "exact"), ("c", "exact")]
-    assert merged == Term("A:1", "one", synonyms, "gloss", ["X:1", "X:2"], alt_ids=["A:0"])

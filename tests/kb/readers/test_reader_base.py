@@ -166,10 +166,10 @@ HEADER = "concept_id,canonical_name,aliases"
 COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
     "a bar": (["T2DM|NIDDM", "a"], [("T2DM", "NIDDM"), ("a",)], 0, None),
     "semicolons": (
-        ["a", "T2DM;NIDDM;adult-onset", "x; y"],
-        [("a",), ("T2DM", "NIDDM", "adult-onset"), ("x", "y")],
+        ["a", "b;c;d-e", "x; y"],
+        [("a",), ("b", "c", "d-e"), ("x", "y")],
         2,
-        r"W101.*line 3.*'aliases'.*';'.*'T2DM;NIDDM;adult-onset'.*list_separator",
+        "W101.*line 3.*'b;c;d-e'",
     ),
     "lines": (["T2DM\nadult-onset"], [("T2DM", "adult-onset")], 1, r"W101.*'\\n'"),
     "a bar in another cell": (["a|b", "x;y", "z"], [("a", "b"), ("x;y",), ("z",)], 0, r"W102.*line 3.*'x;y'"),
@@ -178,14 +178,9 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
         ["MI, heart attack, coronary", ""],
         [("MI, heart attack, coronary",), ()],
         0,
-        r"W105.*line 2.*'MI, heart",
+        "W105.*line 2.*'MI",
     ),
-    "inverted names": (
-        ["Leukemia, Acute", "Anemia, Aplastic", "Lymphoma, NOS"],
-        [("Leukemia, Acute",), ("Anemia, Aplastic",), ("Lymphoma, NOS",)],
-        0,
-        None,
-    ),
+    "inverted names": (["Leukemia, Acute", "Lymphoma, NOS"], [("Leukemia, Acute",), ("Lymphoma, NOS",)], 0, None),
     "locants": (["1,2,3-trimethylbenzene"], [("1,2,3-trimethylbenzene",)], 0, None),
 }
 
