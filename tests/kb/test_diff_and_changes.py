@@ -111,7 +111,7 @@ def test_lines_are_repaired_and_those_that_cannot_be_are_named(tmp_path, caplog)
     caplog.clear()
     changes = read_changes(write(path, [*lines, {"concept_id": "C8", "canonical_name": "y"}]))
     assert changes.entities == [Entity("C8", "y")] and changes.repairs == {"nameless": 1, "reserved_id": 1}
-    assert "W106" in caplog.text and f"(2): {path}, line 1 ('C9'); {path}, line 2 ('NIL')." in caplog.text
+    assert "W106" in caplog.text and f"{path}, line 1 ('C9'); {path}, line 2 ('NIL')" in caplog.text
     with pytest.raises(PelError, match="line 1.*nameless"):
         read_changes(path, strict=True)
 

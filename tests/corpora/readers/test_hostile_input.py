@@ -82,7 +82,7 @@ def test_bioc_with_a_lone_surrogate(tmp_path):
 
 def test_bioc_in_an_unknown_encoding(tmp_path):
     (tmp_path / "bad.xml").write_text(BIOC.format(encoding="UF-8", offset=0))
-    with pytest.raises(PelError, match=r"E207.*bad\.xml.*UF-8"):
+    with pytest.raises(PelError, match=r"E002.*bad\.xml.*UF-8"):
         list(BiocCorpus()([tmp_path / "bad.xml"]))
 
 

@@ -52,7 +52,7 @@ def test_blank_lines_and_line_ends(tmp_path, content):
     assert ("asthma", "D001249") in mentions(documents)[0]
 
 
-DAMAGED = ["1\t0\t3", "1\tx12\t18\tThe\tX\tY", "1\t-12\t18\tThe\tX\tY", "9\t0\t3\tThe\tX\tY", "just text", "1\tCID"]
+DAMAGED = ["1\t0\t3", MENTION.replace("12", "x12", 1), "9\t0\t3\tThe\tX\tY", "just text", "1\tCID"]
 
 
 @pytest.mark.parametrize("line", DAMAGED)

@@ -140,8 +140,8 @@ def test_one_id_with_several_names_is_said(write, caplog, name):
         assert len(list(reader([path]))) == 5 and reader.report == {"duplicate_id": 3}
         (said,) = [one.getMessage() for one in caplog.records if "PEL-W108" in one.getMessage()]
         at = 2 if table else 1
-        assert f"another name (2): 'A1' is 'Gout' and 'Asthma' ({path}, line {at + 1});" in said
-        assert f"'A1' is 'Gout' and 'Fever: high' ({path}, line {at + 4}). " in said
+        assert f"'A1' is 'Gout' and 'Asthma' ({path}, line {at + 1});" in said
+        assert f"'A1' is 'Gout' and 'Fever: high' ({path}, line {at + 4})" in said
 
 
 def test_several_rows_of_an_id_are_usual_elsewhere(write, caplog):
@@ -165,21 +165,11 @@ def test_csv_names_of_columns_in_any_case(write):
 HEADER = "concept_id,canonical_name,aliases"
 COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
     "a bar": (["T2DM|NIDDM", "a"], [("T2DM", "NIDDM"), ("a",)], 0, None),
-    "semicolons": (
-        ["a", "b;c;d-e", "x; y"],
-        [("a",), ("b", "c", "d-e"), ("x", "y")],
-        2,
-        "W101.*line 3.*'b;c;d-e'",
-    ),
+    "semicolons": (["a", "b;c;d-e", "x; y"], [("a",), ("b", "c", "d-e"), ("x", "y")], 2, "W101.*line 3.*'b;c;d-e'"),
     "lines": (["T2DM\nadult-onset"], [("T2DM", "adult-onset")], 1, r"W101.*'\\n'"),
     "a bar in another cell": (["a|b", "x;y", "z"], [("a", "b"), ("x;y",), ("z",)], 0, r"W102.*line 3.*'x;y'"),
     "HTML": (["&beta;-blocker", "x;"], [("&beta;-blocker",), ("x;",)], 0, None),
-    "commas": (
-        ["MI, heart attack, coronary", ""],
-        [("MI, heart attack, coronary",), ()],
-        0,
-        "W105.*line 2.*'MI",
-    ),
+    "commas": (["MI, heart attack, coronary", ""], [("MI, heart attack, coronary",), ()], 0, "W105.*line 2.*'MI"),
     "inverted names": (["Leukemia, Acute", "Lymphoma, NOS"], [("Leukemia, Acute",), ("Lymphoma, NOS",)], 0, None),
     "locants": (["1,2,3-trimethylbenzene"], [("1,2,3-trimethylbenzene",)], 0, None),
 }
