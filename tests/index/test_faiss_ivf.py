@@ -133,14 +133,6 @@ def test_padded_centroids_find_the_same(row_bytes, piece, tmp_path):
             np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
 
 
-def test_the_same_rows_give_the_same_files(tmp_path):
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        filled(lists=20).to_disk(tmp_path / name)
-    for file in (tmp_path / "a").iterdir():
-        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
-
-
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux only")
 def test_lists_are_mapped(tmp_path):
     filled().to_disk(tmp_path)

@@ -10,7 +10,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.change_lines import Changes, apply_changes, changes_from_reader
 from spacy_pel.kb.readers.loinc_kb import LoincKB
-from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.kb.readers.rf2_kb import Rf2KB
@@ -172,18 +171,12 @@ def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):
     assert built.redirects == {"C0000020": "C0000001"} and not built.obsolete, "a build needs no more"
 
 
-@pytest.mark.parametrize(
-    "reader, name, text",
-    [(MedicKB, "medic.txt", "D1|D2||fever|pyrexia\nD3||cough\n"), (MeshKB, "history.yaml", "'MESH:D2' : 'MESH:D1'\n")],
-)
-def test_other_sources_name_successors_too(tmp_path, reader, name, text):
-    (tmp_path / name).write_text(text)
-    paths = [tmp_path / name]
-    if reader is MeshKB:
-        (tmp_path / "desc.tsv").write_text("D1\tfever\tpyrexia\tC23.888\t\nD3\tcough\t\tC08.618\t\n")
-        paths.append(tmp_path / "desc.tsv")
+def test_the_history_of_mesh_names_successors_too(tmp_path):
+    (tmp_path / "history.yaml").write_text("'MESH:D2' : 'MESH:D1'\n")
+    (tmp_path / "desc.tsv").write_text("D1\tfever\tpyrexia\tC23.888\t\nD3\tcough\t\tC08.618\t\n")
     kb = KnowledgeBase([Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")])
-    update = apply_changes(kb, changes_from_reader(reader(), paths))
+    changes = changes_from_reader(MeshKB(), [tmp_path / "history.yaml", tmp_path / "desc.tsv"])
+    update = apply_changes(kb, changes)
     assert (update.retired, update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
 
 
