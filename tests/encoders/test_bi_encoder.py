@@ -175,7 +175,7 @@ def test_constructing_loads_nothing():
         "import sys\n"
         "from spacy_pel.registry import registry\n"
         "make = registry.pel_encoders.get('spacy-pel.BiEncoder.v1')\n"
-        "encoder = make_encoder(name='no/such-model', mention_template=None)\n"
+        "encoder = make(name='no/such-model', mention_template=None)\n"
         "assert encoder.towers is None\n"
         "assert 'transformers' not in sys.modules\n"
     )

@@ -121,13 +121,9 @@ def test_the_weighted_sum_trusts_a_formula_more_than_letters():
     assert first(kb, table, combiner) == "ACID"
     combiner.weights["formula_unseen"] = 0.0
     assert first(kb, table, combiner) == "HCLA"
-    # a pipeline that was calibrated before there was this evidence
-    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "formula_unseen"}
-    combiner.load_state({"weights": fitted})
-    assert first(kb, table, combiner) == "ACID"
     # annotated text that has the form knows better
     seen = [Document("d", "HCl", [Mention(0, 3, "", ("HCLA",))])]
-    assert first(kb, gather(kb, "HCl", documents=seen), combiner) == "HCLA"
+    assert first(kb, gather(kb, "HCl", documents=seen), LinearCombiner()) == "HCLA"
 
 
 def test_a_fit_on_a_few_formulas_keeps_the_default_weight():
