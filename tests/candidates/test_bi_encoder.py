@@ -1,13 +1,10 @@
 """The retrieval by vectors as a generator: what the index gives, for distinct mentions."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.evidence.evidence import find_candidates
-from spacy_pel.errors import PelError
 from spacy_pel.types import MentionInText
 
 from .conftest import mentions_of
@@ -51,17 +48,3 @@ def test_each_distinct_mention_is_encoded_once(kb, encoder, make_index):
     generator.find_candidates(kb, [*MENTIONS, elsewhere])
     assert asked == [[*mentions_of("Heart attack", "renal failure", "cold"), elsewhere]]
     assert len(generator.find_candidates(kb, [])) == 0 and len(asked) == 1
-
-
-def test_it_holds_no_vectors_of_its_own(kb, bound, tmp_path):
-    bound.row_k = 77
-    bound.to_disk(tmp_path / "generator")
-    copies = [BiEncoderCandidates().from_disk(tmp_path / "generator"), pickle.loads(pickle.dumps(bound))]
-    for copy in copies:
-        assert copy.settings == {"row_k": 77}
-        with pytest.raises(PelError, match="PEL-E456.*BiEncoderCandidates"):
-            copy.find_candidates(kb, MENTIONS)
-    copies[0].bind(*bound._bound)
-    assert copies[0].fingerprint == bound.fingerprint != copies[1].fingerprint
-    table = copies[0].find_candidates(kb, MENTIONS)
-    assert table.kb_rows.tolist() == bound.find_candidates(kb, MENTIONS).kb_rows.tolist()

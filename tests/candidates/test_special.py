@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.candidates.bm25 import BM25
 from spacy_pel.candidates.dense_synonyms import DenseSynonyms
 from spacy_pel.candidates.loading import make_generator
-from spacy_pel.candidates.names import NameTable, words_of
+from spacy_pel.candidates.names import words_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
@@ -18,20 +18,6 @@ from spacy_pel.util import normalize_alias
 from .conftest import ENTITIES, found, mentions_of
 
 TINY = "random:layers=1,width=32"
-
-
-def test_each_name_once_with_all_of_its_entities(kb):
-    table, names = NameTable.build(kb, kb.live_rows, normalize_alias)
-    assert len(table) == len(names) == len(set(names)) and names[0] == "heart attack"
-    expected = {}
-    for row, entity in enumerate(ENTITIES):
-        for name in dict.fromkeys(map(normalize_alias, (entity.canonical_name, *entity.aliases))):
-            expected.setdefault(name, []).append(row)
-    got = {
-        name: table.kb_rows[a:b].tolist()
-        for name, a, b in zip(names, table.offsets[:-1], table.offsets[1:], strict=True)
-    }
-    assert got == expected and got["cold"] == [4, 5, 6]
 
 
 def test_bm25_equals_the_formula(kb):
@@ -116,9 +102,7 @@ def test_missing_extras_are_named(monkeypatch, name, module, extra):
         ("nothing", {}, "E001"),
         ("tfidf", {"ngrams": [1, 2]}, "E445"),
         ("bm25", {"k1": -1.0}, "E447"),
-        ("bm25", {"b": 2.0}, "E447"),
         ("scispacy", {"neighbours": 0}, "E447"),
-        ("densesynonyms", {"pooling": "max"}, "E445"),
         ("ensemble", {"generators": {"a": {"@pel_candidates": "spacy-pel.No.v1"}}}, "E445"),
     ],
 )

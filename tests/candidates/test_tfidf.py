@@ -6,9 +6,7 @@ from collections import Counter
 
 import pytest
 
-from spacy_pel.candidates.names import words_of
-from spacy_pel.candidates.tfidf import TfIdf, merge_best
-from spacy_pel.candidates.vectorized_names import FoundRows
+from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
@@ -84,23 +82,6 @@ def test_names_are_read_until_there_are_enough_entities(monkeypatch):
     generator.build(kb)
     table = generator.find_candidates(kb, mentions_of("kidney stone"), top_k=4)
     assert found(kb, table)[0][0] == "A" and len(table.kb_rows) == 4
-
-
-def test_merged_list_has_each_name_once():
-    from numpy import array, float32
-
-    one = FoundRows(array([4, 2, 9]), array([0.9, 0.5, 0.4], float32), array([0, 2, 3]))
-    two = FoundRows(array([2, 7]), array([0.8, 0.8], float32), array([0, 2, 2]))
-    merged = merge_best([one, two], 3, 10)
-    assert merged.rows.tolist() == [4, 2, 7, 9] and merged.offsets.tolist() == [0, 3, 4]
-    assert merged.scores.tolist() == pytest.approx([0.9, 0.8, 0.8, 0.4])
-    assert merge_best([one, two], 2, 10).rows.tolist() == [4, 2, 9]
-
-
-def test_words_without_stop_words():
-    assert words_of("failure of the kidney") == ["failure", "kidney"]
-    assert words_of("it") == ["it"] and words_of("++") == []
-    assert words_of("nervous system fire_ball") == ["nervous", "system", "fire", "ball"]
 
 
 @pytest.mark.parametrize(

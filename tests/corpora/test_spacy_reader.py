@@ -51,11 +51,6 @@ def test_limit(path):
     assert len(list(MentionJsonl(path, limit=2)(spacy.blank("en")))) == 2
 
 
-def test_an_empty_corpus_has_no_examples(tmp_path):
-    (tmp_path / "empty.jsonl").write_text("")
-    assert list(MentionJsonl(tmp_path / "empty.jsonl")(spacy.blank("en"))) == []
-
-
 def test_docbin_and_back(path, tmp_path):
     report = {}
     nlp = spacy.blank("en")

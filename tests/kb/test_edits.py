@@ -24,10 +24,6 @@ EDITS = {
         lambda kb: kb.rename({"C1": "Pyrexia"}, keep_old=False),
         lambda kb: kb["C1"].canonical_name == "Pyrexia" and kb.ids("Fever") == [],
     ),
-    "renamed twice": (
-        lambda kb: (kb.rename({"C1": "Febris"}), kb.rename({"C1": "Pyrexia"})),
-        lambda kb: kb["C1"].canonical_name == "Pyrexia" and kb.ids("febris") == kb.ids("fever") == ["C1"],
-    ),
     "replaced": (
         lambda kb: kb.put([Entity("C1", "Own", ("name",))]),
         lambda kb: kb["C1"] == Entity("C1", "Own", ("name",)),

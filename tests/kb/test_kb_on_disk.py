@@ -42,15 +42,6 @@ def test_changes_survive_every_round_trip(folder, tmp_path):
     kb.validate()
 
 
-def test_rows_stay_through_saving(kb, tmp_path):
-    kb.add([Entity("C5", "Cough")])
-    kb.retire(["C2"])
-    kb.to_disk(tmp_path / "kb")
-    again = KnowledgeBase.from_disk(tmp_path / "kb")
-    assert again.rows(["C1", "C2", "C3", "C4", "C5"]).tolist() == [0, -1, 2, 3, 4]
-    assert again.add([Entity("C7", "Fever"), Entity("C2", "Back")]).tolist() == [5, 1]
-
-
 def _query(kb):
     return kb.fingerprint, kb.ids("ASA"), kb["C90"].canonical_name
 
@@ -89,28 +80,8 @@ def test_damaged_folders(folder, tmp_path):
         (folder / name).write_bytes(whole[:-10])
         with pytest.raises(PelError, match=f"PEL-E004.*{name} with {len(whole)} bytes.* got {len(whole) - 10}"):
             KnowledgeBase.from_disk(folder)
-        (folder / name).write_bytes(bytes(len(whole)))
-        with pytest.raises(PelError, match=f"PEL-E004.*{name}.*damaged"):
-            KnowledgeBase.from_disk(folder)
-        (folder / name).unlink()
-        with pytest.raises(PelError, match=f"PEL-E004.*{name}.*no such file"):
-            KnowledgeBase.from_disk(folder)
         (folder / name).write_bytes(whole)
     assert len(KnowledgeBase.from_disk(folder)) == 4
-
-
-def test_the_manifest_is_checked_first(folder):
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for path in folder.glob("*.arrow"):
-        path.write_bytes(b"")
-    for change, error in (
-        ({"format": 99}, f"E005.*format version {VERSION} .*got 99"),
-        ({"kind": "index"}, "E007.*one with a saved index"),
-        ({"files": None}, "E004.*manifest.json"),
-    ):
-        (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
-        with pytest.raises(PelError, match=f"PEL-{error}"):
-            KnowledgeBase.from_disk(folder)
 
 
 def test_meta_tells_what_the_folder_holds(kb, folder):
@@ -138,17 +109,12 @@ def test_bytes_with_another_meta(kb, meta, match):
         KnowledgeBase.from_bytes(pack_files(files, kind=KIND))
 
 
-def test_bytes_of_something_else(kb, monkeypatch):
-    data = kb.to_bytes()
-    for wrong in (b"", b"abc", data[:40], data[:-1], data + b"x"):
-        with pytest.raises(PelError, match="PEL-E008"):
-            KnowledgeBase.from_bytes(wrong)
+def test_bytes_of_something_else():
+    with pytest.raises(PelError, match="PEL-E008"):
+        KnowledgeBase.from_bytes(b"abc")
     for files in ({}, {"meta.json": b"{}"}):
         with pytest.raises(PelError, match="PEL-E004"):
             KnowledgeBase.from_bytes(pack_files(files, kind=KIND))
-    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 100)
-    with pytest.raises(PelError, match="PEL-E006.*knowledge base"):
-        kb.to_bytes()
 
 
 def test_never_replaces_other_files(kb, tmp_path):

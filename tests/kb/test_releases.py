@@ -10,7 +10,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.change_lines import Changes, apply_changes, changes_from_reader
 from spacy_pel.kb.readers.loinc_kb import LoincKB
-from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.kb.readers.rf2_kb import Rf2KB
@@ -33,63 +32,23 @@ def node(number, name, **meta):
     return {"id": f"http://purl.obolibrary.org/obo/X_{number}", "lbl": name, "type": "CLASS", "meta": meta}
 
 
-def values(**pairs):
-    names = {"replaced_by": "http://purl.obolibrary.org/obo/IAO_0100001"}
-    names["consider"] = "http://www.geneontology.org/formats/oboInOwl#consider"
-    iris = {key: f"http://purl.obolibrary.org/obo/{one}" for key, one in pairs.items()}
-    return [{"pred": names[key], "val": iri} for key, iri in iris.items()]
-
-
+REPLACED = [
+    {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://purl.obolibrary.org/obo/X_3"},
+    {"pred": "http://www.geneontology.org/formats/oboInOwl#consider", "val": "http://purl.obolibrary.org/obo/X_4"},
+]
 LIVE = ("id: X:3\nname: term three", "id: X:4\nname: term four")
+GONE = "id: X:1\nis_obsolete: true"
+CIRCLE = (f"{GONE}\nreplaced_by: X:5", "id: X:5\nis_obsolete: true\nreplaced_by: X:1")
+LIVE_NODES = (node(3, "term three"), node(4, "term four"))
+REPLACED_NODE = node(1, "", deprecated=True, basicPropertyValues=REPLACED)
 RELEASES = {
-    "obsolete": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true", *LIVE), None, ()),
-    "replaced": ("x.obo", obo("id: X:1\nname: term one\nis_obsolete: true\nreplaced_by: X:3", *LIVE), "X:3", None),
+    "obsolete": ("x.obo", obo(f"{GONE}\nname: term one", *LIVE), None, ()),
+    "replaced": ("x.obo", obo(f"{GONE}\nreplaced_by: X:3", *LIVE), "X:3", None),
     "alternative id": ("x.obo", obo(LIVE[0] + "\nalt_id: X:1", LIVE[1]), "X:3", None),
-    "by a new one": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nreplaced_by: X:9", "id: X:9\nname: term nine", *LIVE),
-        "X:9",
-        None,
-    ),
-    "consider": ("x.obo", obo("id: X:1\nis_obsolete: true\nconsider: X:3\nconsider: X:4", *LIVE), None, ("X:3", "X:4")),
-    "replaced by one that is nowhere": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nreplaced_by: Y:7", *LIVE),
-        None,
-        ("Y:7",),
-    ),
-    "in a circle": (
-        "x.obo",
-        obo("id: X:1\nis_obsolete: true\nreplaced_by: X:5", "id: X:5\nis_obsolete: true\nreplaced_by: X:1", *LIVE),
-        None,
-        (),
-    ),
-    "graph, obsolete": (
-        "x.json",
-        obograph(node(1, "term one", deprecated=True), node(3, "term three"), node(4, "term four")),
-        None,
-        (),
-    ),
-    "graph, replaced": (
-        "x.json",
-        obograph(
-            node(1, "", deprecated=True, basicPropertyValues=values(replaced_by="X_3")),
-            node(3, "term three"),
-            node(4, "term four"),
-        ),
-        "X:3",
-        None,
-    ),
-    "graph, consider": (
-        "x.json",
-        obograph(
-            node(1, "", deprecated=True, basicPropertyValues=values(consider="X_4")),
-            node(3, "term three"),
-            node(4, "term four"),
-        ),
-        None,
-        ("X:4",),
-    ),
+    "consider": ("x.obo", obo(f"{GONE}\nconsider: X:3\nconsider: X:4", *LIVE), None, ("X:3", "X:4")),
+    "replaced by one that is nowhere": ("x.obo", obo(f"{GONE}\nreplaced_by: Y:7", *LIVE), None, ("Y:7",)),
+    "in a circle": ("x.obo", obo(*CIRCLE, *LIVE), None, ()),
+    "graph, replaced": ("x.json", obograph(REPLACED_NODE, *LIVE_NODES), "X:3", None),
 }
 
 
@@ -212,18 +171,12 @@ def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):
     assert built.redirects == {"C0000020": "C0000001"} and not built.obsolete, "a build needs no more"
 
 
-@pytest.mark.parametrize(
-    "reader, name, text",
-    [(MedicKB, "medic.txt", "D1|D2||fever|pyrexia\nD3||cough\n"), (MeshKB, "history.yaml", "'MESH:D2' : 'MESH:D1'\n")],
-)
-def test_other_sources_name_successors_too(tmp_path, reader, name, text):
-    (tmp_path / name).write_text(text)
-    paths = [tmp_path / name]
-    if reader is MeshKB:
-        (tmp_path / "desc.tsv").write_text("D1\tfever\tpyrexia\tC23.888\t\nD3\tcough\t\tC08.618\t\n")
-        paths.append(tmp_path / "desc.tsv")
+def test_the_history_of_mesh_names_successors_too(tmp_path):
+    (tmp_path / "history.yaml").write_text("'MESH:D2' : 'MESH:D1'\n")
+    (tmp_path / "desc.tsv").write_text("D1\tfever\tpyrexia\tC23.888\t\nD3\tcough\t\tC08.618\t\n")
     kb = KnowledgeBase([Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")])
-    update = apply_changes(kb, changes_from_reader(reader(), paths))
+    changes = changes_from_reader(MeshKB(), [tmp_path / "history.yaml", tmp_path / "desc.tsv"])
+    update = apply_changes(kb, changes)
     assert (update.retired, update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
 
 

@@ -61,7 +61,6 @@ def test_a_section_below_one_that_comes_later(tmp_path):
             "200,00[01] blanks in a row in line 3",
         ),  # 5 minutes for configparser
         ('[a]\nb = "\\ud800"\n', "a lone surrogate"),
-        ('[a]\nb = {"c": [1, "\\udfff"]}\n', "a lone surrogate"),
     ],
 )
 def test_text_that_is_no_config(tmp_path, text, said):

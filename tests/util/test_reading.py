@@ -9,7 +9,7 @@ import pytest
 
 from spacy_pel.errors import PelError, quoted
 from spacy_pel.util import files, numbered_jsonl, read_lines, read_text
-from spacy_pel.util.files import guarded, last_read, open_bytes, read_cells
+from spacy_pel.util.files import open_bytes, read_cells
 
 
 def packed(path, data):
@@ -38,13 +38,6 @@ def test_what_releases_hold_is_read(tmp_path, monkeypatch):
     path = packed(tmp_path / "desc.xml.gz", lines)
     assert len(lines) > 15 * path.stat().st_size
     assert sum(1 for _ in read_lines(path)) == 300_000
-
-
-def test_a_line_of_gigabytes_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_LINE", 1000)
-    (tmp_path / "long.txt").write_bytes(b"short\n" + b"x" * 999 + b"\n" + b"y" * 1001)
-    with pytest.raises(PelError, match=r"E002.*long\.txt, line 3"):
-        list(read_lines(tmp_path / "long.txt"))
 
 
 def test_no_more_than_a_line_is_read_before_its_length_is_checked(tmp_path, monkeypatch):
@@ -132,17 +125,3 @@ def test_cells(tmp_path):
     for lines in (['a\t"b', "c\td", 'e"\tf'], ['"a', "b"], ['"a"b']):
         with pytest.raises(PelError, match=r"E002.*x\.tsv, line \d.*quotation marks"):
             cells(*lines)
-
-
-def test_guarded_names_the_place_read_last(tmp_path):
-    (tmp_path / "x.txt").write_text("1\n2\nthree\n")
-
-    def numbers():
-        for _, line in read_lines(tmp_path / "x.txt"):
-            yield int(line)
-
-    with pytest.raises(PelError, match=r"E012.*'Numbers'.*x\.txt, line 3.*ValueError"):
-        list(guarded(numbers(), "Numbers", [tmp_path / "x.txt"]))
-    assert last_read() == f"{tmp_path / 'x.txt'}, line 3"
-    with pytest.raises(PelError, match=r"E012.*other\.txt"):  # the reader opened it by itself
-        list(guarded(map(int, ["x"]), "Numbers", [tmp_path / "other.txt"]))

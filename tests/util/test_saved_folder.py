@@ -7,7 +7,6 @@ import signal
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
@@ -54,9 +53,7 @@ def test_a_folder_that_was_written_passes(folder):
         ("small.json", b"[]", "SHA-256"),
         ("small.json", b"{} ", "with 2 bytes in the test folder"),
         ("large.bin", b"x", "large.bin with 2097152 bytes"),
-        ("inner/manifest.json", b"{}", "inner/manifest.json"),
         (MANIFEST, b"[]", "kind, format"),
-        (MANIFEST, b"{", "JSON"),
     ],
 )
 def test_a_changed_file_is_refused(folder, name, content, match):
@@ -126,23 +123,6 @@ def test_hashes_are_remembered_for_other_processes(folder, tmp_path, monkeypatch
     monkeypatch.setattr(file_hashes, "_hashes", {})  # a new process
     monkeypatch.setattr(file_hashes, "file_hash", None)
     check_folder(folder, kind=KIND, version=3)
-    monkeypatch.setattr(file_hashes, "_hashes", {"a": "b"})  # an unreadable list is no error
-    monkeypatch.setattr(file_hashes, "file_hash", file_hash)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "small.json"))
-    check_folder(folder, kind=KIND, version=3)
-
-
-def test_the_list_does_not_grow_without_end(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(file_hashes, "_MOST", 10)
-    monkeypatch.setattr(file_hashes, "_hashes", {})
-    for number in range(25):
-        (tmp_path / str(number)).write_bytes(bytes(number))
-        os.utime(tmp_path / str(number), (1e9, 1e9))
-        assert file_hashes.remembered_hash(tmp_path / str(number)) == file_hash(tmp_path / str(number))
-    lines = (tmp_path / "cache" / "spacy_pel" / "verified_files.txt").read_text().splitlines()
-    assert 5 <= len(lines) <= 11 and lines[-1].endswith(file_hash(tmp_path / "24"))
 
 
 def test_an_inner_folder_is_checked_by_the_full_check(folder):
@@ -162,13 +142,6 @@ def test_verify_reads_all_folders(folder):
     for path in (folder / "nothing", folder / "small.json"):
         with pytest.raises(PelError, match=r"(no such folder|a file)\. Check the path"):
             verify_folders(path)
-
-
-def test_an_error_leaves_the_old_folder(folder):
-    with pytest.raises(RuntimeError), write_folder(folder, kind=KIND, version=3) as part:
-        (part / "small.json").write_text("[]")
-        raise RuntimeError
-    verify_folders(folder)
 
 
 def snapshot(folder):
@@ -301,22 +274,6 @@ def test_what_an_interrupted_write_left_is_not_in_the_manifest(folder):
     verify_folders(folder)
 
 
-def test_a_folder_that_cannot_be_moved_to_its_place_leaves_the_old_one(folder, monkeypatch):
-    replace = os.replace
-
-    def fail(source, target):
-        if Path(target) == folder and Path(source).name == folder.name:
-            raise OSError(5, "broken disk", str(source))
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", fail)
-    monkeypatch.setattr(replacing, "_exchange", lambda part, target: False)
-    with pytest.raises(PelError, match="broken disk"), write_folder(folder, kind=KIND, version=3) as part:
-        (part / "other.json").write_text("[]")
-    monkeypatch.undo()
-    verify_folders(folder)
-
-
 def test_what_saves_to_a_folder_saves_to_bytes(folder):
     data = save_to_bytes(lambda path: shutil.copytree(folder, path), kind=KIND)
     assert bytes(unpack_files(data, kind=KIND)["inner/a.txt"]) == b"a"
@@ -342,18 +299,7 @@ def test_too_many_bytes_are_refused(monkeypatch):
         pack_files({"a": bytes(1001)}, kind=KIND)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"cheese",
-        b"[1]\n",
-        b'{"a": Infinity}\n',
-        b'{"a": 9}\nshort',
-        b'{"../a": 1}\n' + b"x" * 99,
-        b'{"/a": 1}\n' + b"x" * 56,
-    ],
-)
+@pytest.mark.parametrize("data", [b"", b'{"a": Infinity}\n', b'{"a": 9}\nshort', b'{"../a": 1}\n' + b"x" * 99])
 def test_other_bytes_are_refused(data):
     with pytest.raises(PelError, match="E008"):
         load_from_bytes(data, snapshot, kind=KIND)

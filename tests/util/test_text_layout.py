@@ -5,17 +5,7 @@ import pytest
 from spacy_pel.util.text_layout import words_around
 
 
-@pytest.mark.parametrize(
-    "reach, expected",
-    [
-        (0, "asthma"),
-        (2, "asthma"),
-        (3, "asthma\tin"),
-        (5, "mild asthma\tin"),
-        (11, "mild asthma\tin winter"),
-        (99, "A patient\nmild asthma\tin winter"),
-    ],
-)
+@pytest.mark.parametrize("reach, expected", [(2, "asthma"), (3, "asthma\tin"), (11, "mild asthma\tin winter")])
 def test_whole_words(reach, expected):
     text = "A patient\nmild asthma\tin winter"
     start = text.index("asthma")

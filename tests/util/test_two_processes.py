@@ -108,19 +108,6 @@ def test_a_folder_that_stays_is_read_once(folder, error):
     assert read_whole(folder, lambda: contents(folder)) == {"new"}
 
 
-def test_what_was_replaced_meanwhile_is_read_again(folder):
-    read = []
-
-    def replaced_once():
-        found = (folder / NAMES[0]).read_text()
-        if not read:
-            write_all(folder, "new")
-        read.append(found)
-        return found, (folder / NAMES[1]).read_text()
-
-    assert read_whole(folder, replaced_once) == ("new", "new") and read == ["old", "new"]
-
-
 @pytest.mark.parametrize("error", [PelError, FileNotFoundError, ValueError, RuntimeError])
 def test_what_cannot_be_read_as_it_was_replaced_is_read_again(folder, error):
     """FAISS, say, raises RuntimeError for the half of a file."""

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence import chemicals
 from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.candidates.evidence.formulas import formula_names
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.linking.nil.inputs import summarize, summary_names
 from spacy_pel.types import Document, Entity, Mention
-from spacy_pel.util import normalize_alias
 
 from .gathering import gather, marked, pairs_of
 
@@ -38,15 +36,11 @@ A_FORMULA_IS_READ = """
     Ca++ calcium  Ca2+ calcium_2  Na+ sodium_ion  Fe3+ ferric_ion  Fe(III) ferric_iron  Cr(VI) hexavalent_chromium
     Cl- chloride  SO42- sulfate  NO3- nitrate  HCO3_- bicarbonate  PO4(3-) phosphate  NH4+ ammonium  OH- hydroxide
     O2- superoxide  O2•− superoxide  Ca2+_ions calcium  13C carbon_13  [14C] carbon_14  C-13 carbon_13
-    P32 phosphorus_32  99mTc technetium_99m  3H tritium  NaCl sodium_chloride  MgCl2 magnesium_chloride
     MgCl2 magnesium_dichloride  FeCl3 ferric_chloride  FeCl3 iron_iii_chloride  FeCl2 ferrous_chloride
     CuSO4·5H2O cupric_sulfate  Ca(OH)2 calcium_hydroxide  (NH4)2SO4 ammonium_sulfate  NH4Cl ammonium_chloride
-    Na2HPO4 disodium_hydrogen_phosphate  TiO2 titanium_dioxide  AlCl3 aluminium_chloride  AlCl3 aluminum_chloride
     K2Cr2O7 potassium_dichromate  H₂SO₄ sulfuric_acid  H(2)O(2) hydrogen_peroxide  Ca²⁺ calcium  EtOH ethanol
     L-Arg l_arginine  L-Arg arginine  DL-Met methionine  [3H]dopamine dopamine  [3H]-L-arginine l_arginine
     [U-14C]glucose glucose  125I-insulin insulin  bupropion_HCl bupropion_hydrochloride  bupropion_HCl bupropion
-    [14C]CO2 carbon_dioxide  [3H]L-Arg l_arg  [2H]water water  Ca45 calcium_45  K-40 potassium_40  S(2-) sulfide
-    Cr3+ chromium  CrCl3 chromic_chloride  As(III) trivalent_arsenic  U(VI) uranium_vi
 """
 
 
@@ -59,11 +53,8 @@ def test_a_formula_is_read(written, name):
     "written",
     [
         *("", " ", "-", "+", "()", "(2+)", "H", "p53", "CD4", "B12", "H3", "C14", "K562", "COX2", "IL-2", "5-HT"),
-        *("In", "At", "He", "no", "nacl", "calcium", "Na0Cl", "NaCl2", "MgCl", "VF", "VCN", "Ca9+", "XCl2", "Cl+"),
         *("Ca(OH", "14-3-3", "HCl solution of salts", "٣H", "NaCl" * 20),
         *("CrCl", "CrI", "CoI", "InS", "TaS", "HoF", "NiCN", "Fe(CN)6", "CaO2", "PtO2", "K(II)", "Cd4+"),
-        *("Rh", "La", "Pt", "Cr", "BSA", "THF", "K40", "O18", "F18", "H3", "N15"),
-        *("131I-therapy", "35S-promoter", "14C-dating", "99mTc-scintigraphy", "3H-labelled", "2H-pyran"),
         "dilute HCl",
     ],
 )
@@ -75,9 +66,7 @@ def test_what_is_no_formula_has_no_name(written):
     "written, names",
     [
         ("FeCl3", ("ferric chloride", "iron iii chloride", "iron chloride", "iron trichloride")),
-        ("Cu2O", ("cuprous oxide", "copper i oxide", "copper oxide", "dicopper oxide")),
         ("HCl", ("hydrochloric acid", "hydrogen chloride")),
-        ("NO2", ("nitrogen dioxide",)),
         ("NO2-", ("nitrite", "nitrite ion", "nitrite anion")),
         ("Zn", ("zinc atom", "zinc")),
         ("O(2-)", ("oxide", "oxide ion", "oxide anion")),
@@ -85,28 +74,6 @@ def test_what_is_no_formula_has_no_name(written):
 )
 def test_the_preferred_name_comes_first(written, names):
     assert formula_names(written) == names
-
-
-def test_names_are_in_normal_form():
-    tables = [chemicals.ELEMENTS, chemicals.KNOWN]
-    names = [name for table in tables for own in table.values() for name in own]
-    names += [name for _, own in chemicals.ANIONS.values() for name in own]
-    for metal in chemicals.CATIONS:
-        for anion in chemicals.ANIONS:
-            for formula in (f"{metal}{anion}", f"{metal}2{anion}", f"{metal}({anion})3"):
-                names += formula_names(formula)
-    assert all(name == normalize_alias(name) for name in names)
-
-
-def test_every_charge_of_a_table_belongs_to_an_element():
-    for section in ("elements", "valences", "charges", "anions", "molecules", "shorthands", "amino_acids"):
-        symbols = chemicals._WORDS[section][::2]
-        assert len(set(symbols)) == len(symbols), section
-    assert set(chemicals.VALENCES) - {"NH4"} <= set(chemicals.ELEMENTS)
-    assert all(int(symbol[-1]) in chemicals.VALENCES[symbol[:-1]] for symbol in chemicals.CHARGED)
-    assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
-    assert {isotope.lstrip("0123456789").lstrip("m") for isotope in chemicals.ISOTOPES} <= set(chemicals.ELEMENTS)
-    assert all(formula_names(isotope) for isotope in chemicals.ISOTOPES)
 
 
 @pytest.fixture
@@ -154,13 +121,9 @@ def test_the_weighted_sum_trusts_a_formula_more_than_letters():
     assert first(kb, table, combiner) == "ACID"
     combiner.weights["formula_unseen"] = 0.0
     assert first(kb, table, combiner) == "HCLA"
-    # a pipeline that was calibrated before there was this evidence
-    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "formula_unseen"}
-    combiner.load_state({"weights": fitted})
-    assert first(kb, table, combiner) == "ACID"
     # annotated text that has the form knows better
     seen = [Document("d", "HCl", [Mention(0, 3, "", ("HCLA",))])]
-    assert first(kb, gather(kb, "HCl", documents=seen), combiner) == "HCLA"
+    assert first(kb, gather(kb, "HCl", documents=seen), LinearCombiner()) == "HCLA"
 
 
 def test_a_fit_on_a_few_formulas_keeps_the_default_weight():

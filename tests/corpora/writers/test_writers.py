@@ -1,4 +1,4 @@
-"""What is written can be read: by our readers, and for BRAT by a parser of its standoff format."""
+"""What is written can be read by our readers; for BRAT, the lines of its standoff format."""
 
 import re
 from xml.etree import ElementTree
@@ -85,20 +85,6 @@ def test_pubtator_title_length_that_is_none(tmp_path, known):
     assert (tmp_path / "out.pubtator").read_text() == "7|t|Gout.\n7|a|A trial.\n\n"
 
 
-def test_pubtator_lines(tmp_path):
-    write_pubtator(tmp_path / "out.pubtator", [*RECORDS[:2], RECORDS[4]])
-    lines = (tmp_path / "out.pubtator").read_bytes().decode().split("\n")
-    assert lines[:5] == [
-        "1|t|CF was severe.",
-        "1|a|No gout.",
-        "1\t0\t2\tCF\tDISEASE\tC0010674",
-        "1\t18\t22\tgout\tDISEASE\t-",
-        "",
-    ]
-    assert lines[5:8] == ["PMC1_a|t|Aspirin", "PMC1_a\t0\t7\tAspirin\tCHEMICAL\tMESH:D001241", ""]
-    assert lines[8] == "lines|t|Title of" and lines[9].startswith("lines|a| two lines. Heart attack.  End")
-
-
 @pytest.mark.parametrize("name", ["out.xml", "out.xml.gz"])
 def test_bioc_round_trip(tmp_path, name):
     write_bioc(tmp_path / name, RECORDS)
@@ -123,54 +109,35 @@ def test_bioc_elements(tmp_path):
     assert [annotation.get("id") for annotation in passage.findall("annotation")] == ["T1", "T2"]
 
 
-def read_brat(folder):
-    """Name, text, and (start, end, label, id, note) of the mentions, as BRAT reads them."""
-    for path in sorted(folder.glob("*.txt")):
-        text = path.read_text(encoding="utf8")
-        assert text == path.read_bytes().decode("utf8"), "no line ends that Python would change"
-        mentions, ids, notes = {}, {}, {}
-        content = path.with_suffix(".ann").read_text(encoding="utf8")
-        assert content.splitlines() == content.split("\n")[:-1]
-        for line in content.splitlines():
-            key, middle, rest = line.split("\t")
-            words = middle.split(" ", 1)
-            if key[0] == "T":
-                spans = [tuple(map(int, span.split())) for span in words[1].split(";")]
-                assert " ".join(text[start:end] for start, end in spans) == rest
-                assert re.fullmatch(r"[\w-]+", words[0])
-                mentions[key] = (spans[0][0], spans[-1][1], words[0])
-            elif key[0] == "N":
-                assert words[0] == "Reference"
-                target, reference = words[1].split(" ")
-                ids[target] = (reference, rest)
-            else:
-                assert (key[0], words[0]) == ("#", "AnnotatorNotes")
-                notes[words[1]] = rest
-        yield (
-            path.stem,
-            text,
-            [(*span, *ids.get(key, (None, None)), notes.get(key)) for key, span in mentions.items()],
-        )
+def ann_lines(folder, name):
+    return (folder / f"{name}.ann").read_text(encoding="utf8").split("\n")[:-1]
 
 
 def test_brat(tmp_path):
-    write_brat(tmp_path / "out.brat", RECORDS)
-    documents = {name: (text, mentions) for name, text, mentions in read_brat(tmp_path / "out.brat")}
-    names = {written["id"]: written["id"].replace("|", "%7C") for written in RECORDS}
-    assert documents.keys() == set(names.values())
+    odd = record("odd", "gout and x", ("gout", "Bone disease/joint", "my id%"), ("x", "", "KB2:1"))
+    odd["mentions"][0]["name"] = "Gout\n(of the\tfoot)"
+    odd["mentions"][1]["name"] = None
+    out = tmp_path / "out.brat"
+    write_brat(out, [*RECORDS, odd])
     for written in RECORDS:
-        text, mentions = documents[names[written["id"]]]
+        text = (out / f"{written['id'].replace('|', '%7C')}.txt").read_bytes().decode("utf8")
         assert text == re.sub(r"[\t\r\x0b\x85\u2028]", " ", written["text"])
-        spans = [(m["start"], m["end"], m["label"].replace("&", "_")) for m in written["mentions"]]
-        assert [mention[:3] for mention in mentions] == spans
-    assert documents["1"][1] == [
-        (0, 2, "DISEASE", "KB:C0010674", "name of C0010674", None),
-        (18, 22, "DISEASE", None, None, "NIL"),
+    assert ann_lines(out, "1") == [
+        "T1\tDISEASE 0 2\tCF",
+        "N1\tReference T1 KB:C0010674\tname of C0010674",
+        "T2\tDISEASE 18 22\tgout",
+        "#2\tAnnotatorNotes T2\tNIL",
     ]
-    assert documents["PMC1%7Ca"][1][0][3] == "MESH:D001241"
-    assert documents["emoji"][1][2][3:] == (None, None, None), "not looked at"
-    fragments = (tmp_path / "out.brat" / "lines.ann").read_text(encoding="utf8").splitlines()[0]
-    assert fragments == "T1\tX 21 26;27 33\tHeart attack"
+    assert ann_lines(out, "PMC1%7Ca")[1] == "N1\tReference T1 MESH:D001241\tname of MESH:D001241"
+    assert ann_lines(out, "emoji")[4:] == ["T3\tX 21 22\té"], "not looked at"
+    assert ann_lines(out, "lines")[0] == "T1\tX 21 26;27 33\tHeart attack"
+    assert ann_lines(out, "xml")[0] == 'T1\tA_B 4 15\tb & "c" ]]>'
+    assert ann_lines(out, "odd") == [
+        "T1\tBone_disease_joint 0 4\tgout",
+        "N1\tReference T1 KB:my%20id%25\tGout (of the foot)",
+        "T2\tMention 9 10\tx",
+        "N2\tReference T2 KB2:1\tKB2:1",
+    ]
 
 
 def test_brat_names_of_files(tmp_path):
@@ -183,15 +150,3 @@ def test_brat_names_of_files(tmp_path):
         *("a%2Fb", "%2E.%2Fc", "a", "A~2", "a~3", "%2Ehidden", "é%20ü", "50%25")
     ]
     assert all(len(name.encode()) < 250 for name in texts)
-
-
-def test_brat_odd_ids_labels_and_names(tmp_path):
-    odd = record("1", "gout and x", ("gout", "Bone disease/joint", "my id%"), ("x", "", "KB2:1"))
-    odd["mentions"][0]["name"] = "Gout\n(of the\tfoot)"
-    odd["mentions"][1]["name"] = None
-    write_brat(tmp_path / "out", [odd])
-    ((_, _, mentions),) = read_brat(tmp_path / "out")
-    assert mentions == [
-        (0, 4, "Bone_disease_joint", "KB:my%20id%25", "Gout (of the foot)", None),
-        (9, 10, "Mention", "KB2:1", "KB2:1", None),
-    ]

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from spacy_pel.candidates.evidence.evidence import find_candidates
-from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities import Similarity, TokenVectors, take
 from spacy_pel.encoders.similarities.dot_product import DotProduct
@@ -18,6 +17,8 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
+
+from ..conftest import make_encoder
 
 NAMES = sorted(registry.parts("pel_similarities").values())
 
@@ -208,14 +209,8 @@ MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fev
 ENTITIES = [Entity("C1", "fever"), Entity("C2", "kidney stone"), Entity("C3", "heart attack")]
 
 
-def make(name, **settings):
-    encoder = BiEncoder(name=str(name), tied=True, backend=TorchBackend(precision="float32"), **settings)
-    encoder.initialize()
-    return encoder
-
-
 def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
-    encoder = make(tiny_bert, similarity=DotProduct())
+    encoder = make_encoder(tiny_bert, tied=True, similarity=DotProduct())
     with torch.no_grad():  # dot products in the thousands
         encoder.tower("mention").transformer.encoder.layer[-1].output.LayerNorm.weight *= 20
     entities = [Entity(f"X{i}", f"thing {i}") for i in range(20)] + [Entity("C1", "zyx", ("fever",))]
@@ -228,9 +223,9 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
     assert table.kb_rows[0] == kb.row("C1")
 
 
-def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
+def test_the_index_finds_distances_of_mentions(tiny_bert):
     """A mention's row is made by the mention tower and stands on the entity side."""
-    encoder = make(tiny_bert, similarity=Euclidean())
+    encoder = make_encoder(tiny_bert, tied=True, similarity=Euclidean())
     document = Document("d", MENTIONS[0].text, [Mention(17, 23, "", ("C2",))])
     kb = KnowledgeBase(ENTITIES)
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("alias", "mention"), documents=[document])
@@ -242,7 +237,3 @@ def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
         ours = float(score[is_mention[found]][0])
         assert ours == pytest.approx(-(np.linalg.norm(own - mentions[0]) ** 2) / 2, abs=1e-4)
     assert is_mention[rows[0, 0]], "its own row is nearest, at a distance of 0"
-    names = encoder.encode_names([entity.canonical_name for entity in ENTITIES])[:, :32]
-    expected = -np.linalg.norm(mentions[1] - names, axis=1)
-    _, kb_rows = index.search_entities(encoder.encode_mentions(MENTIONS), 3, kinds=("alias",))
-    assert kb_rows[1].tolist() == (-expected).argsort().tolist()

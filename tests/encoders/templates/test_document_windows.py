@@ -99,20 +99,6 @@ def test_a_mention_is_its_own_pieces_in_odd_texts(tokenizer, text):
             assert (first, last) == (0, len(ids) + 2)
 
 
-def test_mentions_of_a_text_share_windows_whatever_else_is_read(tokenizer):
-    one, other = letters(60), letters(20)
-    mentions = [MentionInText(one, 2 * i, 2 * i + 1) for i in range(60)]
-    mixed = [*mentions[:30], MentionInText(other, 0, 1), *mentions[30:], MentionInText(other, 6, 9)]
-    template = DocumentWindows(max_length=22)
-    tokens = template.tokenize(tokenizer, mixed)
-    assert len(tokens) == 62 and len(tokens.windows) == 5 + 1
-    for number, mention in enumerate(mixed):
-        alone = template.tokenize(tokenizer, [mention])
-        assert len(alone.windows) == 1
-        assert alone[0].tolist() == tokens[number].tolist()
-        assert alone.spans[0, 1:].tolist() == tokens.spans[number, 1:].tolist()
-
-
 def test_taken_and_joined_mentions_keep_their_pieces(tokenizer, tmp_path):
     template = DocumentWindows(max_length=12)
     mentions = [MentionInText(letters(n), 2 * i, 2 * i + 3) for n in (9, 30) for i in range(n - 1)]

@@ -90,16 +90,12 @@ LONG = Entity("C1", "fever", ("left pain", "right pain"), ("a",), "pain " * 5000
     [
         (EntityCard, {}, HEART, "heart attack [SEP] a , of [SEP] pain in the heart"),
         (EntityCard, {"max_synonyms": 2}, UNDEFINED, "heart attack [SEP] a [SEP] pain ; left pain"),
-        (EntityCard, {}, Entity("C1", "fever"), "fever"),
         (EntityCard, {}, Entity("C1", "fever", (), (), "pain"), "fever [SEP] pain"),
-        (EntityCard, {"max_synonyms": 0}, Entity("C1", "fever", ("pain",)), "fever"),
         (EntityCard, {"max_length": 8}, LONG, "fever [SEP] a [SEP] pain pain"),
         (GeneralCard, {}, HEART, "heart attack [ENT] pain in the heart"),
         (GeneralCard, {}, Entity("C1", "fever", ("pain",), ("a",)), "fever"),
-        (GeneralCard, {"max_length": 8}, LONG, "fever [ENT] pain pain pain pain"),
         (SynonymCard, {}, HEART, "a , of [SEP] heart attack [SEP] pain [SEP] left pain [SEP] fever"),
         (SynonymCard, {"max_synonyms": 2}, HEART, "a , of [SEP] heart attack [SEP] pain"),
-        (SynonymCard, {}, Entity("C1", "fever"), "fever"),
         (SynonymCard, {"max_length": 8}, LONG, "a [SEP] fever [SEP] left pain"),
     ],
 )

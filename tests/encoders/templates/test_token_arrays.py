@@ -12,17 +12,6 @@ def tokens():
     return RaggedTokens.from_lists(LISTS)
 
 
-def test_rows_and_lengths(tokens):
-    assert [tokens[row].tolist() for row in range(len(tokens))] == LISTS
-    assert tokens.lengths.tolist() == [2, 0, 1, 3]
-
-
-def test_concatenate(tokens):
-    joined = RaggedTokens.concatenate([tokens, RaggedTokens.from_lists([]), tokens])
-    assert [joined[row].tolist() for row in range(len(joined))] == LISTS * 2
-    assert len(RaggedTokens.concatenate([])) == 0
-
-
 def test_padded(tokens):
     ids, mask = tokens.padded([3, 0, 1], pad_id=-1)
     assert ids.tolist() == [[8, 9, 10], [5, 6, -1], [-1, -1, -1]]

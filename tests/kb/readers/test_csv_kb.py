@@ -31,15 +31,9 @@ def read(path, **settings):
     "header",
     [
         "conceptId,preferredName,synonyms",
-        "ConceptID,PreferredTerm,Synonyms",
-        "Concept ID,Preferred Label,Synonym",
         "SNOMED_CID,PreferredTerm,synonyms",
-        "SNOMED CT ID,SNOMED CT Term,synonyms",
         "ICD-10-CM Code,Display Name,alias",
-        "icd10_code,concept_name,aliases",
-        "MeSH ID,MeSH Term,synonyms",
         "umlsCui,Name:,SYNONYMS",
-        '"Code","Name","Synonyms"',
         '\ufeff"Code","Name","Synonyms"',
         "concept-id,preferred.name,synonyms",
     ],
@@ -53,9 +47,7 @@ def test_names_of_columns(write, header):
     [
         ("id,concept_id,name", "Gout"),  # the field's own name comes first
         ("code,SNOMED code,name", "M10"),  # a name without a vocabulary is surer
-        ("SNOMED code,concept_id,name", "Gout"),
         ("SNOMED code,ICD-10 code,name", None),  # either could be meant
-        ("Class ID,CUI,Preferred Label", None),
         ("parent id,x,name", None),  # not the id of the row
     ],
 )
@@ -72,7 +64,6 @@ def test_the_surest_name_of_a_column(write, header, wanted):
     "lines",
     [
         ["code,name,,", "M10,Gout,,", ",,,", "J45,Asthma,,", ""],
-        ["code,name,,", "M10,Gout", "J45,Asthma, , "],
         ["code,,name", "M10,,Gout", "J45, ,Asthma"],
         ["code,name", "M10,Gout,,", "J45,Asthma, "],
     ],
@@ -95,16 +86,7 @@ def test_text_below_no_name_is_named(write, caplog):
 
 @pytest.mark.parametrize(
     "head",
-    [
-        "Codes of the ward\n\n",
-        "Codes of the ward,,\nMay 2024,,\n,,\n",
-        "# made by a script\n#\n",
-        "#",
-        "# ",
-        "sep=,\n",
-        '"Codes, of the ward"\n',
-        "id and name of each code\n",
-    ],
+    ["Codes of the ward,,\nMay 2024,,\n,,\n", "# made by a script\n#\n", "# ", "sep=,\n", '"Codes, of the ward"\n'],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_titles_and_comments_above_the_header(write, head, end):
@@ -140,11 +122,6 @@ def test_utf_16(write, bom, encoding, end):
     assert [one.canonical_name for one in entities] == names and report == {}
 
 
-def test_truncated_utf_16(write):
-    with pytest.raises(PelError, match=r"kb\.csv, line \d.*utf-16"):
-        read(write("code,name\nM10,Gout".encode("utf-16")[:-1]))
-
-
 @pytest.mark.parametrize("encoding, name", [("latin-1", "Ménière"), ("cp1252", "Ménière’s")])
 def test_other_encodings_get_the_right_advice(write, caplog, encoding, name):
     path = write(f"code,name\nH81,{name}".encode(encoding))
@@ -165,18 +142,7 @@ def test_no_name_has_control_characters(write, name, repaired):
     assert report == ({} if name == "a\x85b" else {"control_character": 2})  # a line end is white space
 
 
-@pytest.mark.parametrize(
-    "first, second",
-    [
-        ("A1", "A1 "),
-        (" A1", "A1"),
-        ('"A1\t"', "A1"),
-        ("A1", '"A1\n"'),
-        ('"A\t1"', "A 1"),
-        ("A1", "\xa0A1"),
-        ('"A\n1"', '"A\t1"'),
-    ],
-)
+@pytest.mark.parametrize("first, second", [("A1", "A1 "), ("A1", '"A1\n"'), ('"A\t1"', "A 1"), ('"A\n1"', '"A\t1"')])
 def test_ids_that_would_become_equal(write, first, second):
     path = write(f"code,name\nB2,Fever\n{first},Gout\nB3,Pain\n{second},Asthma\n")
     with pytest.raises(PelError, match=r"kb\.csv, line \d+, got .*A.*1.* and .*A.*1"):

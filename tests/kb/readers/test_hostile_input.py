@@ -20,7 +20,6 @@ from spacy_pel.kb.readers.reader_base import KBReaderBase
 from spacy_pel.kb.readers.umls_kb import UmlsKB
 from spacy_pel.ontologies import clean_text, read_sssom
 from spacy_pel.types import Entity
-from spacy_pel.util.place import Place
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
 META = FIXTURES / "umls" / "META"
@@ -43,17 +42,11 @@ def graph(**more):
     [
         (graph(lbl=5), "5 as lbl"),
         (graph(meta=[]), None),
-        (graph(meta=["x"]), "as meta"),
         (graph(meta={"synonyms": "abc"}), "'abc' as synonyms"),
-        (graph(meta={"definition": {"val": ["x"]}}), "as val"),
         ({"graphs": {"nodes": []}}, "as graphs"),
-        ([{"id": "A:1", "name": ["x"]}], "as name"),
         ([{"id": "A:1", "name": "x", "synonyms": "abc"}], "'abc' as synonyms"),
-        ([{"id": ["A:1"], "name": "x"}], "as id"),
-        ({"OVARY": {"name": 5}}, "5 as name"),
         ({"OVARY": {"name": "x", "history": "abc"}}, "'abc' as history"),
         ("abc", "OBO graph"),
-        (5, "OBO graph"),
     ],
 )
 def test_ontology_json_of_wrong_types(tmp_path, data, said):
@@ -178,20 +171,14 @@ ROW = "A:1\tskos:exactMatch\tB:1\tone"
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([HEADER], None),
         ([HEADER, ROW], None),
         ([HEADER, ROW, "A:2\tskos:exactMatch"], "line 5, got 2"),
-        ([HEADER, ROW + "\tmore"], "line 4, got 5"),
         ([HEADER, ROW.replace("B:1", "B1")], "PREFIX:ID.*line 4.*'B1'"),
-        ([HEADER, ROW.replace("A:1", "")], "PREFIX:ID.*line 4"),
         ([HEADER, ROW.replace("A:1", "A:1\0")], "(PREFIX:ID.*)?line 4"),  # Python 3.10 refuses it first
         ([HEADER, ROW.replace("A:1", '"A:1'), ROW, ROW.replace("A:1", 'A:3"'), ROW], "rows in it"),
         ([HEADER, ROW.replace("one", '"one')], "line 4.*error"),
-        ([HEADER, ROW.replace("one", '"one"more')], "line 4.*error"),
         ([HEADER, ROW.replace("one", "o" * 200_000)], "line 4.*field limit"),
         ([HEADER + "\tsubject_id", ROW + "\tC:1"], "each once"),
-        ([HEADER.replace("object_id", "other")], "each once"),
-        ([""], "each once"),
     ],
 )
 def test_mapping_tables(tmp_path, lines, said):
@@ -210,19 +197,9 @@ def test_merge_names_the_file_of_a_bad_name(tmp_path):
     sources = {"onto": {"files": ["terms.obo"], "id_xref": ["UMLS"]}}
     with pytest.raises(PelError, match=r"E002.*A:1.*terms\.obo.*no character"):
         list(Merge(parse_merge_config({"sources": sources}), tmp_path)())
-    with pytest.raises(PelError, match=r"E142.*merge\.id_pattern"):
-        parse_merge_config({"sources": sources, "id_pattern": "C[0-9"})
     reading = {"names": {"reader": "jsonl", "settings": {"nonsense": 1}}}
     with pytest.raises(PelError, match=r"E142.*merge\.sources\.names\.settings.*nonsense"):
         list(Merge(parse_merge_config({"sources": reading}), tmp_path)())
-
-
-def test_entities_with_fields_that_are_not_text(tmp_path):
-    class Foreign(KBReaderBase):
-        def read(self, paths):
-            yield Place(paths[0], 7), Entity("A", ["a"])
-
-    refused(Foreign(), tmp_path / "kb.txt", r"E002.*kb\.txt, line 7.*\['a'\]")
 
 
 def test_what_a_reader_does_not_check_names_the_place(tmp_path):

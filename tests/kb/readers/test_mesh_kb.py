@@ -91,8 +91,6 @@ def test_xml_streams_with_lines_in_bounded_memory(tmp_path):
         ("desc2025.xml", "<?xml version='1.0'?>\n<DescriptorRecordSet>\n", "line 2"),
         ("d.tsv", "D1\tone\t\tC01\t\nD2\ttwo\n", "4 or 5 cells.*line 2"),
         ("d.tsv", "what\tis\tthis\n", "MeSH XML or TSV.*line 1"),
-        ("h.yaml", "- a list\n", "MESH:OLD"),
-        ("h.yaml", "'MESH:C1' : [\n", "YAML"),
     ],
 )
 def test_broken_files_are_errors(tmp_path, name, content, message):

@@ -10,7 +10,7 @@ from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.ontologies import Term, clean_text, read_sssom, read_table, read_terms
+from spacy_pel.ontologies import clean_text, read_sssom, read_table, read_terms
 
 ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
 
@@ -50,11 +50,6 @@ def test_ids_by_cross_reference():
     assert entities["C0018681"].definition.startswith("Pain in")
 
 
-def test_filters():
-    assert set(by_id(OboKB(types=["pain_root"]), "pain.obo")) == {"PAIN:0000003"}
-    assert set(by_id(OboKB(id_prefix="DOID:"), "terms.json")) == {"DOID:7"}
-
-
 def test_obo_graph():
     reader = OboKB()
     entities = by_id(reader, "graph.json")
@@ -92,13 +87,10 @@ def test_qualifiers_stay_out_of_values(tmp_path, change):
     "written, name",
     [
         ("N(4)-{alpha-D-Xyl-(1->2)}-Asn residue", "N(4)-{alpha-D-Xyl-(1->2)}-Asn residue"),
-        ("poly{[(R)-3-hydroxybutanoate]}", "poly{[(R)-3-hydroxybutanoate]}"),
         ('1-{2-[4-(4-chlorophenyl)]} {xref="CHEBI:1"}', "1-{2-[4-(4-chlorophenyl)]}"),
         (r'a \{x="y"\}', 'a {x="y"}'),
         ("Yellow! disease", "Yellow! disease"),
         ("a long name that goes \\\non in the next line", "a long name that goes on in the next line"),
-        ('one \\\ntwo \\\nthree {x="y"}', "one two three"),
-        (r"ends in a backslash \\", "ends in a backslash \\"),
         (r"colon\: comma\, blank\Wblank\nline \"quoted\"", 'colon: comma, blank blank line "quoted"'),
     ],
 )
@@ -130,9 +122,7 @@ def test_sssom_and_table():
         ("Hip Osteoarthritis\\n", "Hip Osteoarthritis"),
         ('Morphea \\"en coup de sabre\\"', 'Morphea "en coup de sabre"'),
         ("beta-carotene &amp; co, 5&#945;", "beta-carotene & co, 5α"),
-        ("hybrid  of \t mice ", "hybrid of mice"),
         ("AT&T; R&D", "AT&T; R&D"),
-        ("a\\b", "a\\b"),
     ],
 )
 def test_broken_strings_are_repaired(broken, repaired):
@@ -143,9 +133,7 @@ def test_broken_strings_are_repaired(broken, repaired):
     "name, content, expected",
     [
         ("empty.obo", b"", "without stanzas"),
-        ("noid.obo", b"format-version: 1.2\n\n[Term]\nname: x\n", "line 3"),
         ("list.json", b'[{"name": "x"}]', "OBO graph"),
-        ("broken.json", b"[{", "JSON"),
         ("broken.ttl", b'SAO:1 a owl:Class ;\n  rdfs:label "open .\n', "line 2"),
         ("latin.obo", "[Term]\nid: A:1\nname: Ménière".encode("latin-1"), "UTF-8"),
         ("cut.obo.gz", gzip.compress(b"[Term]\nid: A:1\n" * 99, mtime=0)[:-12], "UTF-8 text"),
@@ -178,19 +166,3 @@ def test_the_release_reaches_the_knowledge_base(tmp_path):
     for reader in (OboKB(), OboKB(id_prefix="X:1")):
         kb = KnowledgeBase.read(reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", about={})
         assert kb.source["version"] == "hp/releases/2024-04-26, v2"
-    reader = OboKB()
-    list(reader([tmp_path / "one.obo"]))
-    list(reader([tmp_path / "two.obo"]))
-    assert reader.source["version"] == "v2"  # of the last files read
-
-
-def test_a_term_of_several_lines():
-    merged = Term.merged(
-        [
-            Term("A:1", synonyms=[("a", "exact")], xrefs=["X:1"]),
-            Term("A:1", "one", [("a", "exact"), ("a", "broad")], "gloss", ["X:1", "X:2"]),
-            Term("A:1", "two", [("c", "exact")], "other", ["X:2"], alt_ids=["A:0"]),
-        ]
-    )
-    synonyms = [("a", "exact"), ("a", "broad"), ("two", "exact"), ("c", "exact")]
-    assert merged == Term("A:1", "one", synonyms, "gloss", ["X:1", "X:2"], alt_ids=["A:0"])

@@ -21,11 +21,9 @@ FLAT = (OWL / "Thesaurus.txt").read_text("utf8")
     "name, text",
     [
         ("tst.owl", RDF_XML),
-        ("tst.rdf", RDF_XML),
         ("tst.owl", FUNCTIONAL),
         ("tst.ofn", FUNCTIONAL),
         ("tst.owl", OWL_XML),
-        ("tst.owx", OWL_XML),
         ("tst.owl", TURTLE),
         ("TST.TTL", TURTLE),
     ],
@@ -100,9 +98,7 @@ def test_nci_thesaurus_as_a_flat_file(tmp_path):
     [
         ("cut.owl", RDF_XML[:900], "malformed XML"),
         ("cut.ofn", FUNCTIONAL[: FUNCTIONAL.index(' "headache"@en')], "open bracket at the end"),
-        ("more.ofn", FUNCTIONAL + ")", "a bracket too many"),
         ("open.ofn", FUNCTIONAL + 'AnnotationAssertion("', f"line {FUNCTIONAL.count(chr(10)) + 1}, got"),
-        ("text.owl", "An ontology of pain.", "RDF/XML, OWL/XML, functional syntax or Turtle"),
         ("manchester.owl", "Prefix: obo: <http://x/>\nOntology: <http://x>\n", "robot convert"),
     ],
 )

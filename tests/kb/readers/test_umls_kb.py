@@ -93,13 +93,6 @@ def test_a_truncated_last_line_is_named(meta):
         read(meta)
 
 
-def test_a_first_row_without_an_id_is_named(meta):
-    path = meta / "MRCONSO.RRF"
-    path.write_bytes(b"|ENG\n" + path.read_bytes())
-    with pytest.raises(PelError, match=r"MRCONSO\.RRF, line 1\b"):
-        read(meta)
-
-
 @pytest.mark.parametrize("table", ["MRCONSO", "MRSTY", "MRDEF"])
 def test_unsorted_tables_are_errors(meta, table):
     path = meta / f"{table}.RRF"
