@@ -58,7 +58,7 @@ def part_of(
     part = KnowledgeBase(kb.entity_at(int(row)) for row in kb.live_rows[places])
     place = live_numbers(part)
     found = [place[part.rows(kb.ids_at(kb.live_rows[mention.entities]))] for mention in chosen]
-    return part, [mention._replace(places=own) for mention, own in zip(chosen, found, strict=True)]
+    return part, [mention._replace(entities=entities) for mention, entities in zip(chosen, found, strict=True)]
 
 
 def main(
