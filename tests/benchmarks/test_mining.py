@@ -23,7 +23,7 @@ def test_parts_keep_the_gold_entities():
     part, chosen = part_of(kb, mentions, 25, 8)
     assert len(part) == 25 and len(chosen) == 8
     for mention in chosen:
-        assert part.ids_at(part.live_rows[mention.places]) == list(mention.ids)
+        assert part.ids_at(part.live_rows[mention.entities]) == list(mention.ids)
     assert len(part_of(kb, mentions, 5, 8)[0]) == 9, "as many as the mentions need"
     assert part_of(kb, mentions, 1000, 8)[0] is kb
 
