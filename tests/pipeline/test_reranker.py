@@ -1,7 +1,6 @@
 """The setting ``reranker``: round trips, processes, calibration, errors."""
 
 import logging
-import pickle
 
 import pytest
 import spacy
@@ -10,7 +9,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
 
-from .conftest import NAME, TEXTS, links
+from .conftest import NAME, TEXTS, copies, found
 from .test_serialization import FITTED, dev_set
 
 CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
@@ -61,10 +60,6 @@ def trained(with_ranker):
     return nlp
 
 
-def found(nlp):
-    return [links(doc) for doc in nlp.pipe(TEXTS)]
-
-
 def test_the_ranker_orders_the_best_candidates(make_nlp, with_ranker):
     plain = make_nlp(**FITTED)
     ranked = with_ranker(reranker={**RANKER, "mix": 0.0})
@@ -87,21 +82,13 @@ def test_an_untrained_ranker_changes_nothing(make_nlp):
     assert found(plain) == found(ranked)
 
 
-def test_disk(trained, make_nlp, tmp_path):
+def test_round_trips(trained, make_nlp, tmp_path):
     expected = found(trained)
-    trained.to_disk(tmp_path / "pipeline")
+    assert [found(copy) for copy in copies(trained, tmp_path / "pipeline")] == [expected] * 3
     names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
     assert names == ["cfg.json", "encoder", "index", "kb", "manifest.json", "reranker"]
-    assert found(spacy.load(tmp_path / "pipeline")) == expected
     other = make_nlp(**FITTED, reranker={**RANKER, "name": "random:layers=2,width=8"})
     assert found(other.from_disk(tmp_path / "pipeline")) == expected
-
-
-def test_bytes_and_pickle(trained, make_nlp):
-    expected = found(trained)
-    other = make_nlp(**FITTED, reranker={**RANKER, "name": "random:layers=2,width=8"})
-    assert found(other.from_bytes(trained.to_bytes())) == expected
-    assert found(pickle.loads(pickle.dumps(trained))) == expected
 
 
 def test_the_config_names_the_loader(kb_path, ranker, ranker_path):

@@ -1,14 +1,11 @@
 """The component with an encoder that has weights: a random transformer of one layer."""
 
-import pickle
-
 import pytest
 import spacy
 
 from spacy_pel.errors import PelError
-from spacy_pel.pipeline.linker_data import update_linker_folder
 
-from .conftest import NAME, TEXTS, links
+from .conftest import NAME, copies, found, links
 
 
 @pytest.fixture
@@ -16,20 +13,12 @@ def nlp(make_nlp, tiny_bert):
     return make_nlp(encoder={"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert)})
 
 
-@pytest.fixture
-def blank(make_nlp, tiny_bert):
-    """Knows where other weights are, and has not loaded them."""
-    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert), "tied": True}
-    return make_nlp(encoder=encoder)
-
-
-def test_round_trips(nlp, blank, tmp_path):
-    expected = [links(doc) for doc in nlp.pipe(TEXTS)]
+def test_round_trips(nlp, make_nlp, tiny_bert, tmp_path):
+    expected = found(nlp)
     assert any(expected)
-    nlp.to_disk(tmp_path / "pipeline")
-    assert [links(doc) for doc in spacy.load(tmp_path / "pipeline").pipe(TEXTS)] == expected
-    assert [links(doc) for doc in pickle.loads(pickle.dumps(nlp)).pipe(TEXTS)] == expected
-    assert [links(doc) for doc in blank.from_bytes(nlp.to_bytes()).pipe(TEXTS)] == expected
+    assert [found(copy) for copy in copies(nlp, tmp_path / "pipeline")] == [expected] * 3
+    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert), "tied": True}
+    assert found(make_nlp(encoder=encoder).from_bytes(nlp.to_bytes())) == expected
 
 
 def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tmp_path):
@@ -48,11 +37,3 @@ def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tm
     assert links(back(text)) == links(nlp(text))
     with pytest.raises(PelError, match="PEL-E301"):
         spacy.load(tmp_path / "long", config={f"components.{NAME}.max_length": 2})
-
-
-def test_index_of_another_encoder_is_refused(nlp, blank, tmp_path):
-    nlp.to_disk(tmp_path / "one")
-    with update_linker_folder(tmp_path / "one" / NAME) as part:
-        blank.get_pipe(NAME).encoder.to_disk(part / "encoder")
-    with pytest.raises(PelError, match="spacy-pel index"):
-        spacy.load(tmp_path / "one")
