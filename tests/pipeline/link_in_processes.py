@@ -102,7 +102,8 @@ def main(seconds, method, *paths):
             # a spawned worker takes seconds to start; nlp.pipe starts two for each call
             for path in paths[:1] if (name, method) == ("nlp.pipe", "spawn") else paths:
                 said = "same" if run(path) == expected[path] else "differs"
-                print(f"{Path(path).name:22}{name:25}{said}", flush=True)
+                sys.stdout.write(f"{Path(path).name:22}{name:25}{said}\n")
+                sys.stdout.flush()
 
 
 if __name__ == "__main__":
