@@ -148,17 +148,6 @@ def test_a_fit_that_fails_changes_nothing():
     assert learned_state(linker) == before
 
 
-def test_a_calibration_again_starts_anew():
-    linker = fitted()
-    first = learned_state(linker)
-    queries, gold, documents = annotated()
-    fit_mentions(linker, queries, gold, documents=documents)
-    assert learned_state(linker) == first
-    queries, gold, documents = annotated(("", ""))
-    fit_mentions(linker, queries, gold, documents=documents)
-    assert not linker.label_types
-
-
 def test_a_learned_mention_without_candidates_is_linked():
     linker = fitted()
     unknown = query("zzz", "Chemical")

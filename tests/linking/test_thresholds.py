@@ -23,26 +23,13 @@ from .annotated import fit_mentions
 
 
 @pytest.mark.parametrize(
-    ("setting", "own", "other"),
-    [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), ({"B": 0.8}, 0.1, 0.8), (0.0, 0.0, 0.0)],
+    ("setting", "own", "other"), [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), (0.0, 0.0, 0.0)]
 )
 def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
     assert linker.threshold_of("A") is None
     linker.calibrated_threshold, linker.calibrated_by_label = 0.5, {"A": 0.1}
     linker.threshold = setting
     assert (linker.threshold_of("A"), linker.threshold_of("B")) == (own, other)
-
-
-def test_the_threshold_of_a_label_and_the_common_one(linker):
-    assert linker.nil_threshold is linker.threshold_of("A") is None
-    linker.threshold = {"A": 0.9}
-    assert (linker.threshold_of("A"), linker.threshold_of("B"), linker.nil_threshold) == (0.9, None, None)
-    linker.threshold, linker.calibrated_by_label = None, {"A": 0.1}
-    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (0.1, None)
-    linker.calibrated_threshold = 0.0
-    assert (linker.nil_threshold, linker.threshold_of("B")) == (0.0, 0.0)
-    linker.threshold = 0.7
-    assert (linker.nil_threshold, linker.threshold_of("A")) == (0.7, 0.7)
 
 
 class FixedNil(ScoreThreshold):
