@@ -142,10 +142,11 @@ def test_p_right_is_calibrated_on_other_mentions():
         of_link, of_nil = confidence.probabilities(shares.max(axis=1).astype(np.float64), too_sure(found.nil_scores))
         is_nil = np.array([len(rows) == 0 for rows in gold])
         right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
-        bins = [
-            (p, true, low, low + 0.4) for p, true in ((of_link, right), (of_nil, is_nil)) for low in (-0.1, 0.3, 0.7)
-        ]
-        return max(abs(np.mean(p[(p >= a) & (p < b)]) - np.mean(true[(p >= a) & (p < b)])) for p, true, a, b in bins)
+        errors = []
+        for p, truth in ((of_link, right), (of_nil, is_nil)):
+            for chosen in (p < 0.3, (p >= 0.3) & (p < 0.7), p >= 0.7):
+                errors.append(abs(np.mean(p[chosen]) - np.mean(truth[chosen])))
+        return max(errors)
 
     table, found, gold = made_up(5000, 0)
     confidence = Confidence()

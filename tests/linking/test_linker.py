@@ -3,7 +3,6 @@ import logging
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
@@ -151,17 +150,6 @@ def test_fit_needs_linkable_mentions(make_linker):
     for corpus in ([], documents(UNKNOWN, "U")):
         with pytest.raises(PelError, match="PEL-E501"):
             fit_documents(make_linker(), corpus)
-
-
-def test_a_generator_without_encoder_and_index(kb):
-    generator = AliasMatch()
-    generator.build(kb)
-    linker = Linker(kb, None, None, BestRow(), ScoreThreshold(), generator=generator)
-    links = linker.link(ask("gout", "gouty", " ", "asthma disease"))
-    assert [link.kb_id for link in links] == ["D2", NIL, NIL, "D1"]
-    assert linker.fingerprints == {"kb": kb.fingerprint, "generator": generator.fingerprint}
-    with pytest.raises(PelError, match="PEL-E457.*BiEncoderCandidates.*no encoder"):
-        Linker(kb, None, None, BestRow(), ScoreThreshold())
 
 
 def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():

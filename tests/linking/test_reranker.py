@@ -64,11 +64,6 @@ def test_combine_is_the_formula(weights):
     assert found[:4].sum() <= 1 + 1e-6 and found[4:].sum() <= 1 + 1e-6
 
 
-def test_equal_scores_of_the_ranker_change_nothing():
-    found = Reranker(ByLetters()).combine(TABLE, SCORES, np.where(SCORES > 0.15, 3.0, np.nan))
-    np.testing.assert_allclose(found, SCORES / np.repeat([1.0, 1.0], [4, 3]), rtol=1e-5)
-
-
 def test_far_apart_scores_of_the_ranker_stay_finite_and_ordered():
     read = np.array([1e4, -1e4, 0.0, np.nan, np.nan, 50.0, -50.0], dtype=np.float32)
     found = Reranker(ByLetters(mix=0.0)).combine(TABLE, SCORES, read)

@@ -1,6 +1,5 @@
 """What became of mentions with the same words, and how a mention is written."""
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -61,13 +60,6 @@ def test_shape():
     ]
     assert all(found[f"{kind}_nil"].tolist() == [0] * 5 for kind in KINDS)  # no mentions: NIL or not
     assert [values.shape for values in SurfaceRecord.empty().features([]).values()] == [(0,)] * len(FEATURES)
-
-
-def test_it_is_saved_as_json_and_does_not_depend_on_the_order():
-    record = SurfaceRecord.of(Counter(MENTIONS))
-    text = json.dumps(record.state())
-    assert text == json.dumps(SurfaceRecord.of(Counter(MENTIONS[::-1])).state())
-    assert SurfaceRecord.from_state(json.loads(text)) == record
 
 
 @pytest.mark.slow

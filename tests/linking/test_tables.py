@@ -18,13 +18,11 @@ def table():
 
 
 def rows(table):
-    """Candidates with their features, the largest of the vector, and the feature, of each mention."""
+    """Of each mention: its candidates, their feature, the vector, and what is known of the mention."""
     found = []
     for i, (start, stop) in enumerate(zip(table.offsets[:-1], table.offsets[1:], strict=True)):
-        candidates = list(
-            zip(table.kb_rows[start:stop].tolist(), table.features["more"][start:stop].tolist(), strict=True)
-        )
-        found.append((candidates, table.vectors[i].tolist(), table.of_mentions["length"][i]))
+        candidates, feature = table.kb_rows[start:stop].tolist(), table.features["more"][start:stop].tolist()
+        found.append((candidates, feature, table.vectors[i].tolist(), table.of_mentions["length"][i]))
     return found
 
 
@@ -42,7 +40,7 @@ def test_take(table):
 
 
 def test_insert_empty(table):
-    empty = ([], [0.0, 0.0, 0.0], 0.0)
+    empty = ([], [], [0.0, 0.0, 0.0], 0.0)
     one, two, three = rows(table)
     wide = insert_empty(table, np.array([False, True, True, False, True, False]))
     assert rows(wide) == [empty, one, two, empty, three, empty]

@@ -8,7 +8,6 @@ import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
@@ -110,9 +109,3 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     assert set(linker.calibrated_by_label) == {"A"}
     fit_mentions(linker, known + unknown, gold)
     assert linker.calibrated_by_label == {}  # of an earlier fit
-
-
-def test_a_stated_precision_out_of_reach_is_an_error(linker):
-    queries = [ask("gout", ""), ask("zzyzx", "")]
-    with pytest.raises(PelError, match="PEL-E614"):
-        fit_mentions(linker, queries, [("X",), ("D0",)], choose=partial(precision_threshold, precision=0.9))

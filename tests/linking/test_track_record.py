@@ -153,13 +153,6 @@ def test_the_network_learns_which_entity_stands_in_for_others():
     assert abs(found[False][0] - found[False][1]) < 0.2
 
 
-def test_without_annotated_nil_there_is_no_record():
-    linker = make_linker(make_kb(), NetworkNil())
-    fit(linker, [examples(linker, [("fever", "FEVER"), ("asthma", "ASTHMA")])])
-    assert linker.nil_model.record.state() == TrackRecord.empty().state()
-    assert linker.nil_model.record.ids == [] and linker.nil_model.state() == {}
-
-
 def test_text_without_nil_leaves_p_nil_as_it_was():
     """The networks of before read the record in what ``calibrate`` reports, as they do in ``link``."""
     answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25

@@ -37,17 +37,6 @@ def test_it_learns_what_a_score_is_worth_by_kind(fitted):
     assert abs(probability.mean() - is_nil.mean()) < 0.03  # calibrated in the large
 
 
-def test_it_is_the_mean_of_its_networks():
-    table, scores, is_nil = by_kind(300, 2)
-    found = []
-    for members, seed in ((1, 5), (1, 6), (2, 5)):
-        model = NetworkNil(hidden=4, members=members, epochs=3, directions=2, seed=seed)
-        model.fit(table, scores, is_nil)
-        found.append(model(table, scores))
-    assert np.abs(found[0] - found[1]).max() > 0.01
-    np.testing.assert_allclose(found[2], (found[0] + found[1]) / 2, atol=1e-6)
-
-
 def test_the_same_seed_gives_the_same_networks(fitted):
     again = NetworkNil(hidden=16, members=2, directions=2)
     again.fit(*by_kind(3000, 0))

@@ -138,14 +138,6 @@ def test_dual_encoder_encodes_each_text_once(monkeypatch):
     assert scores[0] != first[0] and scores[1] == first[1]
 
 
-def test_dual_encoder_keeps_the_last_entities_only():
-    ranker = make_dual(cache_size=2)
-    expected = make_dual(cache_size=0).score(TASK)
-    for _ in range(2):
-        np.testing.assert_allclose(ranker.score(TASK), expected, atol=1e-4)
-        assert len(ranker._cache) == 2
-
-
 def test_a_bi_encoder_serves_as_a_ranker(tmp_path):
     encoder = make_dual(seed=3).encoder
     encoder.to_disk(tmp_path / "bi")
