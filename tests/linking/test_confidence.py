@@ -133,7 +133,8 @@ def test_p_right_is_calibrated_on_other_mentions():
     """The scores are far too sure: their logits are three times as large as they should be."""
 
     def too_sure(p):
-        odds = (p.astype(np.float64) / (1 - p)) ** 3
+        p = p.astype(np.float64)
+        odds = (p / (1 - p)) ** 3
         return odds / (1 + odds)
 
     def largest_error(confidence):

@@ -12,7 +12,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.gold import query_maker
-from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import FUSED, NIL, Entity
 
 from .conftest import NAME, TEXTS, copies, found
@@ -37,19 +36,6 @@ def trained(make_nlp):
     linker.calibrate(nlp, dev_set())
     linker.add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
     return nlp
-
-
-@pytest.fixture
-def other(make_nlp):
-    """The same config but for the n-grams, another KB and nothing learned."""
-
-    def make():
-        nlp = make_nlp(**{**ALONE, "generator": {**TFIDF, "char_ngrams": [1, 2]}})
-        kb = KnowledgeBase([Entity("X1", "Aspirin"), Entity("X2", "zzyzx")])
-        nlp.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
-        return nlp
-
-    return make
 
 
 # -- linking ---------------------------------------------------------------------------------------
@@ -106,31 +92,16 @@ def test_the_calibration_of_another_generator_is_not_used(trained, make_nlp, tmp
 # -- disk, bytes, processes ------------------------------------------------------------------------
 
 
-def test_round_trips(trained, other, tmp_path):
+def test_round_trips(trained, tmp_path):
     expected = found(trained)
     assert [found(copy) for copy in copies(trained, tmp_path / "pipeline")] == [expected] * 3
     names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
     assert names == ["cfg.json", "generator", "kb", "manifest.json"]
-    assert found(other()) != expected
-    assert found(other().from_disk(tmp_path / "pipeline")) == expected
-    assert found(other().from_bytes(trained.to_bytes())) == expected
 
 
 def test_an_ensemble_survives(make_nlp, tmp_path):
     nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF))
     assert [found(copy) for copy in copies(nlp, tmp_path / "pipeline")] == [found(nlp)] * 3
-
-
-def test_a_generator_of_another_kb_is_refused(trained, other, tmp_path):
-    trained.get_pipe(NAME).to_disk(tmp_path / "linker")
-    other().get_pipe(NAME).to_disk(tmp_path / "strange")
-    load = spacy.registry.misc.get("spacy-pel.GeneratorFromDisk.v1")(tmp_path / "strange" / "generator")
-    with pytest.raises(PelError, match="PEL-E443"):
-        trained.get_pipe(NAME).initialize(lambda: [], generator_loader=load)
-    with update_linker_folder(tmp_path / "linker") as part:
-        KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(part / "kb")
-    with pytest.raises(PelError, match="PEL-E443"):
-        other().get_pipe(NAME).from_disk(tmp_path / "linker")
 
 
 def test_the_config_names_the_loader(kb_path, tmp_path):

@@ -90,24 +90,18 @@ def test_a_correction_counts_at_once_and_is_undone_exactly(make_nlp, kind):
     learned = linker.learn([corrected(nlp)], by="Ann")
     assert {one.text: one.after for one in learned} == RIGHT
     assert {text: ids(nlp)[text] for text in RIGHT} == RIGHT
+    for ent in nlp(TEXT).ents:
+        scores = [score for _, score in ent._.pel_candidates]
+        assert scores == sorted(scores, reverse=True)
+        if ent.text in RIGHT:
+            assert ent._.pel_nil_score == (RIGHT[ent.text] == NIL)
+            assert RIGHT[ent.text] in (NIL, ent._.pel_candidates[0][0])
     other = ids(nlp, "We saw zzyzx, Aspirin and a cold.")
     assert other == RIGHT  # another text, but nothing speaks against it
     assert ids(nlp)["Huntington disease"] == "C07"
     assert linker.linker.fingerprints != fingerprints
     assert linker.unlearn(one.id for one in learned) == learned
     assert whole(nlp) == before and linker.linker.fingerprints == fingerprints
-
-
-def test_the_answer_comes_first_and_scores_stay_in_order(taught):
-    for ent in taught(TEXT).ents:
-        scores = [score for _, score in ent._.pel_candidates]
-        assert scores == sorted(scores, reverse=True)
-        if ent.text in RIGHT:
-            assert ent._.pel_nil_score == (1.0 if RIGHT[ent.text] == NIL else 0.0)
-            assert RIGHT[ent.text] in (NIL, ent._.pel_candidates[0][0])
-            assert ent._.pel_name == (
-                taught.get_pipe(NAME).kb[ent.kb_id_].canonical_name if ent.kb_id_ != NIL else None
-            )
 
 
 def test_saved_and_sent(taught, tmp_path):
@@ -429,14 +423,11 @@ def test_the_evidence_of_a_candidate(make_nlp):
     assert found.id_set == list(ent._.pel_set) and found.ranker_weights is None
     weights = linker.combiner.weights
     assert found.weights == weights and first.contributions["exact"] == pytest.approx(weights["exact"])
-    total = sum(first.contributions.values()) - sum(found.candidates[1].contributions.values())
+    second, text = found.candidates[1], str(found)
+    total = sum(first.contributions.values()) - sum(second.contributions.values())
     assert sum(found.difference.values()) == pytest.approx(total, abs=0.2)
-    text = str(found)
-    second = found.candidates[1].id
-    assert f"evidence for C01 over {second}: {total:+.2f} (" in text and text.count(", …)") == 1
-    assert ", …), by the combiner alone" in text  # what was learned decides
+    assert f"evidence for C01 over {second.id}: {total:+.2f} (" in text
     assert "decided by what was learned: 1: heart attack = C01" in text and "by Ann" in text
-    assert "P(NIL)" in text and "threshold" in text
 
 
 def test_a_reranker_is_explained(make_nlp):

@@ -254,16 +254,6 @@ def test_add_entities_are_linkable_at_once(nlp):
     assert nlp("Aspirin").ents[0].kb_id_ == NIL  # has lost that name
 
 
-def test_set_annotations_writes_what_predict_found(nlp):
-    doc = make_doc(nlp, ("Aspirin", "CHEMICAL"))
-    linker = nlp.get_pipe(NAME)
-    found = linker.predict([doc])
-    assert doc.ents[0].kb_id_ == "" and doc.ents[0]._.pel_nil_score is None  # predict does not write
-    assert found[0][0].kb_id == "C02"
-    linker.set_annotations([doc], found)
-    assert doc.ents[0].kb_id_ == "C02"
-
-
 def test_error_handler_decides(nlp, monkeypatch):
     linker = nlp.get_pipe(NAME)
     encode = linker.encoder.encode_mentions

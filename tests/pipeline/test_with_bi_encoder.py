@@ -5,20 +5,12 @@ import spacy
 
 from spacy_pel.errors import PelError
 
-from .conftest import NAME, copies, found, links
+from .conftest import NAME, links
 
 
 @pytest.fixture
 def nlp(make_nlp, tiny_bert):
     return make_nlp(encoder={"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert)})
-
-
-def test_round_trips(nlp, make_nlp, tiny_bert, tmp_path):
-    expected = found(nlp)
-    assert any(expected)
-    assert [found(copy) for copy in copies(nlp, tmp_path / "pipeline")] == [expected] * 3
-    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert), "tied": True}
-    assert found(make_nlp(encoder=encoder).from_bytes(nlp.to_bytes())) == expected
 
 
 def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tmp_path):

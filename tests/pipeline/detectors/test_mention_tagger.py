@@ -159,24 +159,17 @@ def test_no_mention_crosses_the_end_of_an_item(text, expected):
     assert set(expected) <= set(found) and not any("\n" in mention for mention in found)
 
 
-def test_entities_that_are_there_stay():
-    nlp, pipe, _ = trained()
-    doc = nlp.make_doc("fever and pain")
-    doc.ents = [Span(doc, 0, 2, label="RULE", kb_id="C1")]
-    assert [(ent.text, ent.label_, ent.kb_id_) for ent in pipe(doc).ents] == [
-        ("fever and", "RULE", "C1"),
-        ("pain", "DISEASE", ""),
-    ]
-
-
-def test_blocked_tokens_are_in_no_mention():
+def test_entities_and_blocked_tokens_that_are_there_stay():
     nlp, pipe = tagger()
-    doc = nlp.make_doc("fever or kidney")
-    doc.set_ents([], blocked=[doc[0:1]])
-    begin, other = pipe.tags.index("B-DISEASE"), pipe.tags.index("O")
-    pipe.set_annotations([doc], [np.array([begin, other, begin])])
-    assert [ent.text for ent in doc.ents] == ["kidney"]
-    assert doc[0].ent_iob == 3 and not doc[0].ent_type
+    doc = nlp.make_doc("fever and pain or kidney")
+    doc.set_ents([Span(doc, 0, 2, label="RULE", kb_id="C1")], blocked=[doc[2:3]])
+    begin = pipe.tags.index("B-DISEASE")
+    pipe.set_annotations([doc], [np.array([begin, begin, begin, 0, begin])])
+    assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [
+        ("fever and", "RULE", "C1"),
+        ("kidney", "DISEASE", ""),
+    ]
+    assert doc[2].ent_iob == 3 and not doc[2].ent_type
 
 
 def test_the_loss_leaves_out_what_is_not_known():

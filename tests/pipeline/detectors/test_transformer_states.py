@@ -9,7 +9,6 @@ import torch
 from spacy.tokens import Doc
 from transformers import AutoModel, AutoTokenizer
 
-from benchmarks.stages import ENCODE, UPSTREAM, measure
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
@@ -95,19 +94,18 @@ def calls(monkeypatch):
     """Counts what each transformer reads: documents upstream, mentions in the encoder."""
     from spacy_transformers import Transformer
 
-    counts = {"batches": 0, "mentions": 0}
+    counts, read, encode = {"batches": 0, "mentions": 0}, Transformer.predict, BiEncoder.encode_mentions
 
-    def counted(owner, method, name, size):
-        original = getattr(owner, method)
+    def predict(self, docs):
+        counts["batches"] += 1
+        return read(self, docs)
 
-        def call(self, given, *args, **kwargs):
-            counts[name] += size(given)
-            return original(self, given, *args, **kwargs)
+    def encode_mentions(self, mentions, *args, **kwargs):
+        counts["mentions"] += len(mentions)
+        return encode(self, mentions, *args, **kwargs)
 
-        monkeypatch.setattr(owner, method, call)
-
-    counted(Transformer, "predict", "batches", lambda docs: 1)
-    counted(BiEncoder, "encode_mentions", "mentions", len)
+    monkeypatch.setattr(Transformer, "predict", predict)
+    monkeypatch.setattr(BiEncoder, "encode_mentions", encode_mentions)
     return counts
 
 
@@ -132,6 +130,11 @@ def test_texts_of_one_window_have_the_vectors_and_links_of_the_encoder(shared, c
     assert len(found) == 8 and all(query.vector is not None for query in found)
     expected = shared.get_pipe(NAME).encoder.encode_mentions([MentionInText(*query[:3]) for query in found])
     np.testing.assert_allclose([query.vector for query in found], expected, atol=1e-5)
+    output = docs[0]._.trf_data.model_output
+    output["last_hidden_state"] = output["last_hidden_state"].astype(np.float16)
+    for query, vector in zip(encoded(shared, docs[0]), expected, strict=False):
+        assert query.vector.dtype == np.float32
+        np.testing.assert_allclose(query.vector, vector, atol=1e-3)
     plain = without_states(shared, tmp_path / "pipeline")
     calls["mentions"] = 0
     assert [links(doc) for doc in plain.pipe(TEXTS)] == [links(doc) for doc in docs]
@@ -195,16 +198,6 @@ def test_mentions_without_states_of_their_own_are_read_by_the_encoder(shared):
     assert states.encode(shared.make_doc(text), []) == []
 
 
-def test_half_precision_states(shared):
-    doc = shared(TEXTS[0])
-    expected = [query.vector for query in encoded(shared, doc)]
-    output = doc._.trf_data.model_output
-    output["last_hidden_state"] = output["last_hidden_state"].astype(np.float16)
-    found = [query.vector for query in encoded(shared, doc)]
-    assert {vector.dtype for vector in found} == {np.dtype("float32")}
-    np.testing.assert_allclose(found, expected, atol=1e-3)
-
-
 # -- the linker ----------------------------------------------------------------------------------------
 
 
@@ -235,14 +228,6 @@ def test_gold_mentions_are_read_as_at_inference(make, calls):
     assert query_maker(nlp)(Document("2", LONG)) == []
     nlp.get_pipe(NAME).calibrate(nlp, [document])
     assert calls["mentions"] == 1
-
-
-def test_the_benchmark_of_stages_runs_the_transformer(shared, tmp_path):
-    document = Document("1", TEXTS[0], [Mention(0, 7, "CHEMICAL", ("C02",))])
-    _, seconds = measure(shared, [document], warm_up=[document])
-    assert seconds[UPSTREAM] > 0 and ENCODE not in seconds
-    _, seconds = measure(without_states(shared, tmp_path / "pipeline"), [document])
-    assert seconds[ENCODE] > 0 and UPSTREAM not in seconds
 
 
 def test_round_trips(shared, make, tmp_path):
