@@ -51,18 +51,6 @@ def test_a_retired_entity_is_linked_no_more(make_nlp, generator):
     assert nlp("Aspirin").ents[0].kb_id_ == "C02"
 
 
-def test_a_renamed_entity_has_both_names_after_saving(make_nlp, tmp_path):
-    nlp = make_nlp()
-    nlp.get_pipe(NAME).rename({"C02": "zzyzx", "C06": "Diabetes mellitus"})
-    nlp.to_disk(tmp_path / "nlp")
-    for pipeline in (nlp, spacy.load(tmp_path / "nlp")):
-        linker = pipeline.get_pipe(NAME)
-        assert linker.kb["C02"] == Entity("C02", "zzyzx", ("Aspirin", "acetylsalicylic acid"), ("T121",))
-        assert linker.kb["C06"].aliases == ()
-        assert linker.kb.ids("zzyzx") == linker.kb.ids("aspirin") == ["C02"]
-        assert [ent.kb_id_ for doc in pipeline.pipe(["zzyzx", "Aspirin"]) for ent in doc.ents] == ["C02"] * 2
-
-
 def test_two_components_over_one_knowledge_base(make_nlp):
     one, other = make_nlp(), make_nlp()
     kb = one.get_pipe(NAME).kb

@@ -178,20 +178,19 @@ def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(mak
 
 
 def test_the_order_of_learning_does_not_matter(make_nlp):
-    one, other = make_nlp(**FITTED), make_nlp(**FITTED)
-    docs = [
+    one, other, together = (make_nlp(**FITTED) for _ in range(3))
+    given = [
         ("Aspirin for a cold.", {"Aspirin": "C10", "cold": "C05"}),
         ("zzyzx and headache", {"zzyzx": "C10", "headache": NIL}),
         ("HD", {"HD": "C07"}),
     ]
+    docs = [corrected(one, *each) for each in given]
     for nlp, order in ((one, docs), (other, docs[::-1])):
-        for text, right in order:
-            nlp.get_pipe(NAME).learn([corrected(nlp, text, right)])
-    assert whole(one) == whole(other)
+        for doc in order:
+            nlp.get_pipe(NAME).learn([doc])
+    together.get_pipe(NAME).learn(docs)
+    assert whole(one) == whole(other) == whole(together)
     assert one.get_pipe(NAME).linker.fingerprints == other.get_pipe(NAME).linker.fingerprints
-    together = make_nlp(**FITTED)
-    together.get_pipe(NAME).learn([corrected(together, *doc) for doc in docs])
-    assert whole(together) == whole(one)
 
 
 def test_a_later_correction_of_the_same_mention_replaces_the_earlier_one(make_nlp):
@@ -369,16 +368,13 @@ def npy(kind, n):
     return b"\x93NUMPY\x01\x00v\x00" + head.encode().ljust(118)
 
 
-@pytest.mark.parametrize("vectors", [npy("|O", 3), npy("<f4", 2**44), np.ones((2, 64)), np.full((3, 64), 1e30)])
+@pytest.mark.parametrize("vectors", [npy("|O", 3), npy("<f4", 2**44)])
 def test_damaged_vectors_are_refused(make_nlp, tmp_path, vectors):
     nlp = make_nlp()
     nlp.get_pipe(NAME).learn([corrected(nlp)])
     nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
     memory = tmp_path / "linker" / "memory"
-    if isinstance(vectors, bytes):
-        (memory / "vectors.npy").write_bytes(vectors)
-    else:
-        np.save(memory / "vectors.npy", vectors.astype(np.float32))
+    (memory / "vectors.npy").write_bytes(vectors)
     (memory / "manifest.json").unlink()
     write_manifest(memory, kind="memory", version=1)
     with pytest.raises(PelError, match="memory"):

@@ -67,17 +67,19 @@ def other(make_nlp):
     return make
 
 
-def test_disk(trained, expected, other, tmp_path):
-    trained.to_disk(tmp_path / "pipeline")
-    assert sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir()) == [
-        "cfg.json",
-        "encoder",
-        "index",
-        "kb",
-        "manifest.json",
-    ]
-    assert found(spacy.load(tmp_path / "pipeline")) == expected
-    assert found(other().from_disk(tmp_path / "pipeline")) == expected
+def test_round_trips(trained, expected, other, tmp_path):
+    path = tmp_path / "pipeline"
+    loaded, of_bytes, of_pickle = copies(trained, path)
+    names = sorted(file.name for file in (path / NAME).iterdir())
+    assert names == ["cfg.json", "encoder", "index", "kb", "manifest.json"]
+    # a loaded one refers to its files
+    for copy in (loaded, of_bytes, of_pickle, pickle.loads(pickle.dumps(loaded))):
+        assert found(copy) == expected
+    assert found(other().from_disk(path)) == found(other().from_bytes(trained.to_bytes())) == expected
+    copied, linker = of_pickle.get_pipe(NAME), trained.get_pipe(NAME)
+    assert (copied.name, copied.linker.nil_threshold) == (NAME, linker.linker.nil_threshold)
+    copied.add_entities([Entity("N9", "zzyzx")])
+    assert "N9" not in linker.kb
 
 
 def test_disk_over_the_folder_it_came_from(trained, tmp_path):
@@ -88,25 +90,6 @@ def test_disk_over_the_folder_it_came_from(trained, tmp_path):
     for same in (nlp, spacy.load(tmp_path / "pipeline")):
         assert [ent.kb_id_ for ent in same("zzyzx").ents] == ["N2"]
         assert [ent.kb_id_ for ent in same("HD of Aspirin").ents][1] == "C02"
-
-
-def test_bytes(trained, expected, other):
-    data = trained.to_bytes()
-    assert found(other().from_bytes(data)) == expected
-    blank = spacy.blank("en").from_config(trained.config)
-    assert found(blank.from_bytes(data)) == expected
-
-
-def test_pickle(trained, expected, tmp_path):
-    linker = trained.get_pipe(NAME)
-    again = pickle.loads(pickle.dumps(trained))
-    assert found(again) == expected
-    copied = again.get_pipe(NAME)
-    assert (copied.name, copied.linker.nil_threshold) == (NAME, linker.linker.nil_threshold)
-    copied.add_entities([Entity("N9", "zzyzx")])
-    assert "N9" not in linker.kb
-    trained.to_disk(tmp_path / "pipeline")  # a loaded one refers to its files
-    assert found(pickle.loads(pickle.dumps(spacy.load(tmp_path / "pipeline")))) == expected
 
 
 def test_docbin_and_doc_bytes(trained, expected):
@@ -309,3 +292,45 @@ def test_a_bad_setting_of_a_saved_pipeline_names_the_pipeline(trained, tmp_path)
     config.write_text(text.replace('extension_prefix = "pel"', 'extension_prefix = "\\"pe"'))
     with pytest.raises(PelError, match=r"^.PEL-E507.*extension_prefix.*\(The pipeline is .*/p\.\)$"):
         load_pipeline(tmp_path / "p")
+
+
+def test_coverage_can_change_at_any_time(trained):
+    linker = trained.get_pipe(NAME)
+    sizes = []
+    for coverage in (0.3, 0.9999):
+        linker.coverage = coverage
+        ents = [ent for doc in trained.pipe(TEXTS) for ent in doc.ents]
+        for ent in ents:
+            assert ent._.pel_set and set(ent._.pel_set) <= {NIL, *(one for one, _ in ent._.pel_candidates)}
+        sizes.append(sum(len(ent._.pel_set) for ent in ents))
+    assert sizes[0] < sizes[1]
+    linker.coverage = None
+    assert all(ent._.pel_set == [] for doc in trained.pipe(TEXTS) for ent in doc.ents)
+
+
+def test_without_calibration_there_are_no_sets(make_nlp, tmp_path, caplog):
+    make_nlp(**FITTED, coverage=0.8).to_disk(tmp_path / "saved")
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        nlp = spacy.load(tmp_path / "saved")
+    assert "PEL-W508" in caplog.text
+    doc = nlp(TEXTS[0])
+    assert doc.ents and all(ent._.pel_set == [] and ent._.pel_probability >= 0 for ent in doc.ents)
+
+
+def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(make_nlp, tiny_bert, tmp_path):
+    nlp = make_nlp(encoder={"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert)})
+    nlp.to_disk(tmp_path / "long")
+    short = spacy.load(tmp_path / "long", config={f"components.{NAME}.max_length": 8})
+    linker = short.get_pipe(NAME)
+    assert linker.encoder.mention_template.max_length == 128
+    assert linker.linker.encoder.mention_template.max_length == 8
+    text = "zzyzx " * 3 + "heart attack" + " zzyzx" * 3
+    assert links(short(text)) != links(nlp(text))
+    assert linker.linker.encoder.towers is linker.encoder.towers
+    short.to_disk(tmp_path / "short")  # saves the setting, not another encoder
+    again = spacy.load(tmp_path / "short")
+    assert links(again(text)) == links(short(text))
+    back = spacy.load(tmp_path / "short", config={f"components.{NAME}.max_length": None})
+    assert links(back(text)) == links(nlp(text))
+    with pytest.raises(PelError, match="PEL-E301"):
+        spacy.load(tmp_path / "long", config={f"components.{NAME}.max_length": 2})

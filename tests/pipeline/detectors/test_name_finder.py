@@ -43,12 +43,9 @@ def test_names_in_wrapped_lines(plural_nlp, gap):
     }
 
 
-def test_a_blank_line_ends_a_name(nlp):
-    assert found(nlp, "the heart\n\nattack, heart\n \nattack") == {"heart": "C09"}
-
-
 def test_names_with_more_than_one_blank(nlp):
     nlp.get_pipe(NAME).add_entities([Entity("NEW", "velmo  parin")])
+    assert found(nlp, "the heart\n\nattack, heart\n \nattack") == {"heart": "C09"}  # not across blank lines
     assert found(nlp, "velmo parin and Velmo\nparin") == {"velmo parin": "NEW", "Velmo\nparin": "NEW"}
 
 
@@ -284,7 +281,6 @@ def texts_found(nlp, text):
         *(f"type{sign}2 diabetes" for sign in "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2009"),
         "type\u00ad-2 dia\u00adbe\u200btes",
         "type-\n2 diabetes",
-        "type2 diabetes",
         "Knee-Joint replacement",
         "Sjo\u0308gren syndrome",
         "\uff28\uff34\uff2e",
@@ -295,7 +291,6 @@ def texts_found(nlp, text):
         "IFN-\u0393",
         "E. coli",
         "NADP(+)",
-        "(R)-ketamine",
     ],
 )
 def test_names_are_read_as_the_knowledge_base_reads_them(glued_nlp, text):
