@@ -9,7 +9,6 @@ import spacy
 from spacy_pel.candidates.loading import load_generator
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation import evaluate
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.types import FUSED, NIL, Entity
@@ -64,16 +63,6 @@ def test_calibration_without_vectors(trained):
     linker = trained.get_pipe(NAME).linker
     assert 0.0 < linker.nil_threshold < 1.0 and linker.nil_model.state()["directions"] == []
     assert [ent.kb_id_ for ent in trained(TEXTS[4]).ents] == ["C02", "C04", NIL, "C07"]
-
-
-def test_evaluate_without_an_index(trained, tmp_path):
-    linker = trained.get_pipe(NAME).linker
-    metrics = evaluate(linker, dev_set(), output=tmp_path)
-    assert metrics["n_seen"] == 0 and metrics["recall@5"] == 1.0
-    assert metrics["generator_fingerprint"] == linker.generator.fingerprint
-    assert "model_fingerprint" not in metrics and "index_fingerprint" not in metrics
-    seen = evaluate(linker, dev_set(), is_seen=lambda gold: "C01" in gold)
-    assert seen["n_seen"] == 2
 
 
 def test_the_calibration_of_another_generator_is_not_used(trained, make_nlp, tmp_path, caplog):

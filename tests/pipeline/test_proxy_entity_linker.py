@@ -181,8 +181,6 @@ def test_settings_can_be_changed_in_use(nlp):
     linker.top_k, linker.threshold = 1, -1.0
     ent = nlp("Aspirin").ents[0]
     assert ent.kb_id_ == NIL and len(ent._.pel_candidates) == 1
-    linker.batch_size = 3
-    assert linker.linker.batch_size == 3
     linker.linker.top_k = 2  # e.g. an evaluation: asking for the linker does not undo it
     assert (linker.linker.top_k, linker.top_k) == (2, 1)
 

@@ -173,10 +173,6 @@ def test_default_nil_weights_survive_and_are_named_when_loaded(make_nlp, tmp_pat
     assert caplog.text.count("PEL-W506") == 1 and NAME in caplog.text and "default weights" in caplog.text
     for copy in (loaded, *others, fitted.from_bytes(nlp.to_bytes())):
         assert found(copy) == expected and copy.get_pipe(NAME).linker.nil_threshold is None
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
-        linked = spacy.load(tmp_path / "nlp", config={f"components.{NAME}.threshold": 1.0})
-    assert not caplog.text and NIL not in {ent.kb_id_ for ent in linked(TEXTS[4]).ents}
 
 
 def test_calibration_of_another_combiner_is_not_used(trained, tmp_path, caplog):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import spacy
 import torch
-from spacy.tokens import Doc
 from transformers import AutoModel, AutoTokenizer
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
@@ -166,21 +165,14 @@ def test_a_mention_in_several_windows_is_read_where_it_has_most_context(make, mo
         np.testing.assert_allclose(query.vector, unit_length(expected[None])[0], atol=1e-5)
 
 
-def test_expanded_abbreviations_are_read_by_the_encoder(shared, calls, tmp_path):
-    if not Doc.has_extension("abbreviations"):
-        Doc.set_extension("abbreviations", default=None)
-    text = "Huntington disease (HD) is rare. HD is inherited."
+def test_expanded_abbreviations_are_read_by_the_encoder(shared, tmp_path):
     plain = without_states(shared, tmp_path / "pipeline")
-    docs = {}
+    docs = []
     for nlp in (shared, plain):
-        with nlp.select_pipes(disable=[NAME]):
-            doc = docs[nlp] = nlp(text)
-        doc._.abbreviations = [{"short_text": "HD", "long_text": "Huntington disease"}]
-    kinds = [query.vector is not None for query in encoded(shared, docs[shared])]
-    assert kinds == [True, False, False]
-    found = links(shared.get_pipe(NAME)(docs[shared]))
-    assert calls["mentions"] == 2
-    assert found == links(plain.get_pipe(NAME)(docs[plain]))
+        nlp.add_pipe("pel_abbreviation_detector", before=NAME)
+        docs.append(nlp("Huntington disease (HD) is rare. HD is inherited."))
+    assert [query.vector is not None for query in encoded(shared, docs[0])] == [True, False, False]
+    assert links(docs[0]) == links(docs[1])
 
 
 def test_mentions_without_states_of_their_own_are_read_by_the_encoder(shared):
