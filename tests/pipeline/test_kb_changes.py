@@ -84,5 +84,3 @@ def test_wrong_input_changes_nothing(make_nlp, change, match):
 def test_one_string_is_no_list_of_names():
     with pytest.raises(PelError, match=r"E115.*list of aliases, got 'bar'. Write \['bar'\]"):
         Entity("N1", "foo", aliases="bar")
-    with pytest.raises(PelError, match=r"E115.*list of types"):
-        Entity("N1", "foo", types="T047")
