@@ -1,7 +1,5 @@
 """Labels as evidence: which types their mentions name, counted in calibration."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -13,8 +11,8 @@ from spacy_pel.linking.calibration import count_label_types
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.corrections import Correction
 from spacy_pel.linking.label_types import LabelTypes
-from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
-from spacy_pel.pipeline.calibration import learned_state, load_learned_state
+from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.pipeline.calibration import learned_state
 from spacy_pel.types import LABEL_TYPE, CandidateTable, Entity
 
 from .annotated import examples, fit_mentions
@@ -111,14 +109,8 @@ def test_counts_are_computed_out_of_fold():
     np.testing.assert_array_equal(again.reshape(5, 2), in_folds)
 
 
-def test_what_is_counted_is_saved_and_follows_the_knowledge_base():
+def test_the_types_of_a_changed_entity_count():
     linker = fitted()
-    state = json.loads(json.dumps(learned_state(linker)))
-    other = make_linker(make_kb())
-    load_learned_state(other, state, name="linker")
-    asked = [query(name, label) for name in NAMES for label in ("Chemical", "Disease")]
-    assert other.link(asked) == linker.link(asked)
-    # an entity that was added since counts by its types, and a changed one by the new ones
     number = NAMES.index("morapin")
     linker.kb.update(
         [Entity(f"d{number}", "morapin", (), ("illness",)), Entity(f"i{number}", "morapin", (), ("drug",))]
@@ -128,17 +120,6 @@ def test_what_is_counted_is_saved_and_follows_the_knowledge_base():
     assert linker.kb.types_at([linker.kb.row(f"i{number}"), linker.kb.row("d3")]) == [["drug"], ["drug"]]
 
 
-def test_they_go_with_the_combiner_that_weighs_them(caplog):
-    linker = fitted()
-    other = make_linker(make_kb())
-    other.nil_model = ScoreThreshold()  # the calibrated one does not suit it
-    load_learned_state(other, learned_state(linker), name="linker")
-    assert "PEL-W501" in caplog.text and not other.is_calibrated
-    assert other.label_types == linker.label_types
-    asked = [query(name, label) for name in NAMES for label in ("Chemical", "Disease")]
-    assert [link.ids[0] for link in other.link(asked)] == [link.ids[0] for link in linker.link(asked)]
-
-
 def test_a_fit_that_fails_changes_nothing():
     linker = fitted()
     before = learned_state(linker)
@@ -146,17 +127,6 @@ def test_a_fit_that_fails_changes_nothing():
     with pytest.raises(PelError, match="PEL-E420"):
         fit_mentions(linker, queries, [("i0",), ("d0",)], documents=["1", "2"])
     assert learned_state(linker) == before
-
-
-def test_a_calibration_again_starts_anew():
-    linker = fitted()
-    first = learned_state(linker)
-    queries, gold, documents = annotated()
-    fit_mentions(linker, queries, gold, documents=documents)
-    assert learned_state(linker) == first
-    queries, gold, documents = annotated(("", ""))
-    fit_mentions(linker, queries, gold, documents=documents)
-    assert not linker.label_types
 
 
 def test_a_learned_mention_without_candidates_is_linked():

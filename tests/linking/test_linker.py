@@ -3,7 +3,6 @@ import logging
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
@@ -52,6 +51,10 @@ def documents(names, prefix):
     ]
 
 
+def mixed_documents():
+    return documents(DISEASES, "D") + documents(DRUGS, "M") + documents(UNKNOWN, "U")
+
+
 def test_links_of_a_batch_are_those_of_single_queries(make_linker):
     queries = ask("gout", "asthma disease", "malria", "zzyzx", "  ")
     whole = make_linker().link(queries)
@@ -63,37 +66,7 @@ def test_links_of_a_batch_are_those_of_single_queries(make_linker):
             assert [c.entity_id for c in one.candidates] == [c.entity_id for c in two.candidates]
             assert one.nil_score == pytest.approx(two.nil_score, abs=1e-5)
     assert make_linker().link([]) == []
-
-
-def test_evidence_has_a_segment_for_each_query(make_linker):
-    queries = ask("gout", " ", "asthma")
-    table = make_linker(batch_size=2).evidence(queries)
-    assert len(table) == 3
-    assert (np.diff(table.offsets) > 0).tolist() == [True, False, True]
-    assert len(make_linker().evidence([])) == 0
-    assert len(make_linker().evidence(ask(" "))) == 1
-
-
-def test_threshold_and_its_default(make_linker):
-    linker = make_linker()
-    assert linker.nil_threshold is None
-    assert linker.link(ask("zzyzx"))[0].kb_id != NIL
-    linker.calibrated_threshold = 0.5
-    assert linker.link(ask("zzyzx"))[0].kb_id == NIL
-    linker.threshold = 5.0  # a setting wins over what was found
-    assert linker.nil_threshold == 5.0
-    assert linker.link(ask("zzyzx"))[0].kb_id != NIL
-
-
-def test_entity_types(make_linker):
-    linker = make_linker(entity_types={"DRUG": ["T121"], "NONE": []})
-    for label, expected in (("DRUG", "M"), ("OTHER", "D")):
-        link = linker.link(ask("gout", label=label))[0]
-        assert link.kb_id.startswith(expected)
-    assert {c.entity_id[0] for c in linker.link(ask("gout", label="DRUG"))[0].candidates} == {"M"}
-    assert linker.link(ask("gout", label="NONE"))[0].kb_id == NIL
-    with pytest.raises(PelError, match="PEL-E500.*T000.*T047"):
-        make_linker(entity_types={"X": ["T047", "T000"]})
+    assert (np.diff(make_linker(batch_size=2).evidence(queries).offsets) > 0).tolist() == [True] * 4 + [False]
 
 
 def test_one_encoding_for_two_labels(make_linker, monkeypatch):
@@ -108,14 +81,13 @@ def test_one_encoding_for_two_labels(make_linker, monkeypatch):
 
 def test_fit_learns_combiner_nil_model_and_threshold(make_linker):
     linker = make_linker(LinearCombiner(), LogisticNil())
-    corpus = documents(DISEASES, "D") + documents(DRUGS, "M") + documents(UNKNOWN, "U")
+    corpus = mixed_documents()
     fit_documents(linker, corpus)
     assert 0.0 < linker.calibrated_threshold < 1.0
     assert linker.combiner.state() and linker.nil_model.state()
-    found = [linker.link([MentionQuery(d.text, d.mentions[0].start, d.mentions[0].end)])[0] for d in corpus]
-    assert [link.kb_id for link in found] == [
-        d.mentions[0].ids[0] if d.mentions[0].ids[0][0] != "U" else NIL for d in corpus
-    ]
+    ids = [document.mentions[0].ids[0] for document in corpus]
+    found = linker.link(gold_queries(corpus))
+    assert [link.kb_id for link in found] == [NIL if one[0] == "U" else one for one in ids]
 
 
 def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
@@ -125,7 +97,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     turned = KnowledgeBase(list(kb.entities())[::-1])
     index = EntityIndex.build(turned, linker.encoder, index=FaissFlat())
     other = Linker(turned, linker.encoder, index, BestRow(), ScoreThreshold())
-    corpus = documents(DISEASES, "D") + documents(DRUGS, "M") + documents(UNKNOWN, "U")
+    corpus = mixed_documents()
     queries = gold_queries(corpus)
     first = collect(linker, queries[::2], corpus[::2])
     links = fit(linker, [first, collect(other, queries[1::2], corpus[1::2])])
@@ -180,17 +152,6 @@ def test_fit_needs_linkable_mentions(make_linker):
             fit_documents(make_linker(), corpus)
 
 
-def test_a_generator_without_encoder_and_index(kb):
-    generator = AliasMatch()
-    generator.build(kb)
-    linker = Linker(kb, None, None, BestRow(), ScoreThreshold(), generator=generator)
-    links = linker.link(ask("gout", "gouty", " ", "asthma disease"))
-    assert [link.kb_id for link in links] == ["D2", NIL, NIL, "D1"]
-    assert linker.fingerprints == {"kb": kb.fingerprint, "generator": generator.fingerprint}
-    with pytest.raises(PelError, match="PEL-E457.*BiEncoderCandidates.*no encoder"):
-        Linker(kb, None, None, BestRow(), ScoreThreshold())
-
-
 def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
     class Fixed:
         """A generator that finds rows 0 1 | none | 2 3 4."""
@@ -209,8 +170,8 @@ def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
     parts = (lambda table: scores, lambda table, scores: np.zeros(3, dtype=np.float32))
     for top_k, expected in ((10, [["D1", "D0"], [], ["D3", "D4", "D2"]]), (1, [["D1"], [], ["D3"]])):
         linker = Linker(kb, None, None, *parts, generator=Fixed(), top_k=top_k)
-        links = linker.link([MentionQuery("abc", i, i + 1) for i in range(3)])
+        queries = [MentionQuery("abc", i, i + 1) for i in range(3)]
+        links = linker.link(queries)
         assert [[candidate.entity_id for candidate in link.candidates] for link in links] == expected
         assert [link.kb_id for link in links] == [names[0] if names else NIL for names in expected]
-        queries = [MentionQuery("abc", i, i + 1) for i in range(3)]
         assert [len(link.candidates) for link in linker.link(queries, top_k=2)] == [2, 0, 2]

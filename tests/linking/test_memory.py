@@ -8,12 +8,10 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.annotated_text import AliasPriors
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.corrections.entries import make_entries
 from spacy_pel.linking.corrections.learned_mentions import IndexWithMemory
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Document, Entity, Mention
@@ -79,17 +77,6 @@ def test_an_index_with_memory_answers_like_one_built_with_the_same_mentions(kb):
     }
 
 
-def test_more_counts():
-    one = AliasPriors.build(["a", "b"], np.array([1, 2]))
-    assert one.plus([], np.empty(0, np.int64)) is one
-    both, expected = (
-        one.plus(["b", "A", "c"], np.array([2, 0, 5])),
-        AliasPriors.build("abbac", np.array([1, 2, 2, 0, 5])),
-    )
-    assert all((both.columns()[name] == column).all() for name, column in expected.columns().items())
-    assert both.total(np.array([2, 5])).tolist() == [2, 1]
-
-
 COLD = documents(("a cold winter", "C2"), ("the cold morning", "C2"))
 
 
@@ -129,16 +116,6 @@ def test_the_nearest_of_several_corrections_decides(kb):
     assert answer(linker, "a cold shoulders") == (NIL, 3)
 
 
-def test_an_abbreviation_is_read_as_its_long_form(kb):
-    linker = make_linker(kb)
-    text = "patients with CC"
-    linker.learn([MentionQuery("patients with coldness", 14, 22)], [Correction(text, 14, 16, "C1")])
-    (entry,) = linker.memory.learned
-    assert (entry.text, entry.form) == ("CC", "coldness")
-    (link,) = linker.link([MentionQuery("of coldness", 3, 11)])
-    assert link.kb_id == "C1"
-
-
 def test_a_damaged_memory_is_refused(kb, tmp_path):
     linker = make_linker(kb)
     linker.learn(*pairs(NEW))
@@ -150,10 +127,8 @@ def test_a_damaged_memory_is_refused(kb, tmp_path):
     for lines in (
         [log[1]],  # a line is missing
         [json.dumps({**first, "end": "3"})],
-        [json.dumps({**first, "action": "forget"})],
         log[:1],  # more vectors than entries
         [*log[:4], json.dumps({"action": "undo", "id": 5, "at": "", "by": "", "undoes": 9})],
-        ["[]"],
     ):
         (tmp_path / "memory" / "log.jsonl").write_text("\n".join(lines))
         with pytest.raises(PelError, match="E004"):
@@ -161,33 +136,6 @@ def test_a_damaged_memory_is_refused(kb, tmp_path):
         write_manifest(tmp_path / "memory", kind="memory", version=1)
         with pytest.raises(PelError, match="E004|E002"):
             Memory.from_disk(tmp_path / "memory")
-
-
-def test_entries_with_and_without_vectors(kb, tmp_path):
-    """A pipeline may lose its encoder, or get one: then the forms decide alone."""
-    linker = make_linker(kb)
-    linker.learn(*pairs(NEW[:2]))
-    assert linker.learned_mentions.vectors is not None
-    entries = make_learned(linker, NEW[2:3])
-    linker.memory.add(entries, None)
-    assert linker.learned_mentions.vectors is None and answer_of(linker, "new chills here", "chills") == ("C3", 3)
-    linker.memory.to_disk(tmp_path / "memory")
-    again = Memory.from_disk(tmp_path / "memory")
-    assert again.learned_mentions(kb).vectors is None and sorted(again._vectors) == [1, 2]
-    linker.unlearn([3])
-    assert linker.learned_mentions.vectors is not None
-
-
-def make_learned(linker, given):
-    queries, corrections = pairs(given)
-    before = [link.kb_id for link in linker.link(queries)]
-    return make_entries(linker.kb, linker.memory, queries, corrections, None, before, by="")[0]
-
-
-def answer_of(linker, text, word):
-    start = text.index(word)
-    (link,) = linker.link([MentionQuery(text, start, start + len(word), "X")])
-    return link.kb_id, link.learned
 
 
 def test_fitting_ignores_what_is_learned(kb):

@@ -8,11 +8,11 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
-from spacy_pel.linking.combiners import BestRow, LinearCombiner
-from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, CandidateTable, Document, Entity, Mention
 
-from .annotated import fit_documents
+from .annotated import fit_documents, gold_queries
 
 NAMES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
 KB = KnowledgeBase([Entity(f"D{i}", name, (f"{name} disease",)) for i, name in enumerate(NAMES)])
@@ -26,24 +26,15 @@ class ByLetters:
 
     fingerprint = "letters"
 
-    def __init__(self, top_k=2, mix=None, sign=1.0):
-        self.top_k, self.mix, self.sign = top_k, mix, sign
+    def __init__(self, top_k=2, mix=None):
+        self.top_k, self.mix = top_k, mix
         self.asked = []
-
-    def initialize(self):
-        """Nothing to load."""
 
     def score(self, task, *, show_progress=False):
         self.asked.append(task)
         pairs = zip(task.owners, task.rows, strict=True)
         shared = [set(task.mentions[i].surface) & set(task.entities[j].canonical_name) for i, j in pairs]
-        return self.sign * np.array([len(letters) for letters in shared], dtype=np.float32)
-
-    def to_disk(self, path):
-        path.mkdir()
-
-    def from_disk(self, path):
-        return self
+        return np.array([len(letters) for letters in shared], dtype=np.float32)
 
 
 def literal(scores, read, weights):
@@ -73,11 +64,6 @@ def test_combine_is_the_formula(weights):
     assert found[:4].sum() <= 1 + 1e-6 and found[4:].sum() <= 1 + 1e-6
 
 
-def test_equal_scores_of_the_ranker_change_nothing():
-    found = Reranker(ByLetters()).combine(TABLE, SCORES, np.where(SCORES > 0.15, 3.0, np.nan))
-    np.testing.assert_allclose(found, SCORES / np.repeat([1.0, 1.0], [4, 3]), rtol=1e-5)
-
-
 def test_far_apart_scores_of_the_ranker_stay_finite_and_ordered():
     read = np.array([1e4, -1e4, 0.0, np.nan, np.nan, 50.0, -50.0], dtype=np.float32)
     found = Reranker(ByLetters(mix=0.0)).combine(TABLE, SCORES, read)
@@ -99,13 +85,6 @@ def test_the_best_are_read_and_each_entity_once():
     (task,) = ranker.asked
     assert [e.concept_id for e in task.entities] == ["D1", "D2", "D3", "D4", "D5", "D6"]
     assert task.offsets.tolist() == [0, 3, 3, 6] and task.owners.tolist() == [0, 0, 0, 2, 2, 2]
-
-
-def test_nothing_to_read():
-    ranker = ByLetters()
-    empty = CandidateTable(np.zeros(0, np.int64), np.zeros(2, np.int64), {})
-    assert Reranker(ranker)(KB, QUERIES[1:2], empty, np.zeros(0, np.float32)).shape == (0,)
-    assert not ranker.asked
 
 
 def test_fit_learns_whom_to_trust():
@@ -141,44 +120,16 @@ def test_fit_learns_whom_to_trust():
 # -- in the linker -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def make_linker():
+def test_fit_goes_through_combiner_mix_and_nil_model():
+    ranker = ByLetters(top_k=4)
     encoder = HashEmbed(width=64)
     index = EntityIndex.build(KB, encoder, index=FaissFlat())
-
-    def make(ranker, combiner=None, nil_model=None, **settings):
-        reranker = None if ranker is None else Reranker(ranker)
-        parts = (combiner or BestRow(), nil_model or ScoreThreshold())
-        return Linker(KB, encoder, index, *parts, reranker=reranker, **settings)
-
-    return make
-
-
-def ask(*surfaces):
-    return [MentionQuery(f"A {s} case", 2, 2 + len(s)) for s in surfaces]
-
-
-def test_the_ranker_decides_among_the_best(make_linker):
-    plain = make_linker(None).link(ask("gout", " ", "asthma"))
-    turned = make_linker(ByLetters(top_k=2, mix=0.0, sign=-1.0)).link(ask("gout", " ", "asthma"))
-    for before, after in ((plain[0], turned[0]), (plain[2], turned[2])):
-        ids = [[c.entity_id for c in link.candidates] for link in (before, after)]
-        assert ids[1][:2] == ids[0][1::-1] and ids[1][2:] == ids[0][2:]
-        assert len(set(ids[1])) == len(ids[1])
-        scores = [c.score for c in after.candidates]
-        assert scores == sorted(scores, reverse=True)
-    assert turned[1].kb_id == NIL and not turned[1].candidates
-
-
-def test_fit_goes_through_combiner_mix_and_nil_model(make_linker):
-    ranker = ByLetters(top_k=4)
-    linker = make_linker(ranker, LinearCombiner(), LogisticNil())
-    texts = [(name, f"D{i}") for i, name in enumerate(NAMES)] + [
-        (text, "U") for text in ("zzyzx", "qwrtp", "xyloph", "vbnmk")
-    ]
+    linker = Linker(KB, encoder, index, LinearCombiner(), LogisticNil(), reranker=Reranker(ranker))
+    texts = [(name, f"D{i}") for i, name in enumerate(NAMES)]
+    texts += [(text, "U") for text in ("zzyzx", "qwrtp", "xyloph", "vbnmk")]
     corpus = [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "", (i,))]) for t, i in texts]
     fit_documents(linker, corpus)
     assert len(ranker.asked) == 1  # it reads for long: once is enough
     assert linker.reranker.weights != (1.0, 1.0) and linker.calibrated_threshold is not None
-    links = linker.link([MentionQuery(d.text, d.mentions[0].start, d.mentions[0].end) for d in corpus])
+    links = linker.link(gold_queries(corpus))
     assert [link.kb_id for link in links] == [i if i != "U" else NIL for _, i in texts]

@@ -1,6 +1,5 @@
 """What became of mentions with the same words, and how a mention is written."""
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -11,10 +10,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import NetworkNil
-from spacy_pel.linking.nil.inputs import _around
 from spacy_pel.linking.surface_record import FEATURES, KINDS, SHAPE, SurfaceRecord
-from spacy_pel.linking.track_record import FEATURES as RECORD
-from spacy_pel.types import CandidateTable, Entity
+from spacy_pel.types import Entity
 
 from .annotated import fit_mentions
 
@@ -65,13 +62,6 @@ def test_shape():
     assert [values.shape for values in SurfaceRecord.empty().features([]).values()] == [(0,)] * len(FEATURES)
 
 
-def test_it_is_saved_as_json_and_does_not_depend_on_the_order():
-    record = SurfaceRecord.of(Counter(MENTIONS))
-    text = json.dumps(record.state())
-    assert text == json.dumps(SurfaceRecord.of(Counter(MENTIONS[::-1])).state())
-    assert SurfaceRecord.from_state(json.loads(text)) == record
-
-
 @pytest.mark.slow
 def test_the_network_learns_which_words_are_nil():
     """What the names of the candidates say of "thing score" and "thing ulcer" is the same."""
@@ -93,16 +83,3 @@ def test_the_network_learns_which_words_are_nil():
         score, ulcer = (link.nil_score for link in linker.link(asked))
         found[with_record] = score - ulcer
     assert found[True] > 0.5 and abs(found[False]) < 0.1
-
-
-def test_the_record_of_all_candidates():
-    """Weighted means by hand; a negative score has no say."""
-    features = {name: np.float32([1, 3, 5, 7]) * place for place, name in enumerate(RECORD, 1)}
-    features["vote"] = np.float32([0.25, 0.75, 0, 0])
-    table = CandidateTable(np.arange(4), np.array([0, 2, 2, 4]), features)
-    around = _around(table, np.float32([0.5, -0.4999, 0.1, 0.3]))
-    voted, scored = np.array([2.5, 0, 0]), np.array([1, 0, 6.5])
-    expected = [weighted * place for weighted in (voted, scored) for place in (1, 2, 3)]
-    np.testing.assert_allclose(around, np.stack(expected, axis=1), rtol=1e-6)
-    del features["vote"]
-    assert _around(table, np.float32([1, 1, 1, 1]))[:, :3].tolist() == [[0, 0, 0]] * 3

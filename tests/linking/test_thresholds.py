@@ -8,7 +8,6 @@ import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
@@ -23,26 +22,13 @@ from .annotated import fit_mentions
 
 
 @pytest.mark.parametrize(
-    ("setting", "own", "other"),
-    [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), ({"B": 0.8}, 0.1, 0.8), (0.0, 0.0, 0.0)],
+    ("setting", "own", "other"), [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), (0.0, 0.0, 0.0)]
 )
 def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
     assert linker.threshold_of("A") is None
     linker.calibrated_threshold, linker.calibrated_by_label = 0.5, {"A": 0.1}
     linker.threshold = setting
     assert (linker.threshold_of("A"), linker.threshold_of("B")) == (own, other)
-
-
-def test_the_threshold_of_a_label_and_the_common_one(linker):
-    assert linker.nil_threshold is linker.threshold_of("A") is None
-    linker.threshold = {"A": 0.9}
-    assert (linker.threshold_of("A"), linker.threshold_of("B"), linker.nil_threshold) == (0.9, None, None)
-    linker.threshold, linker.calibrated_by_label = None, {"A": 0.1}
-    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (0.1, None)
-    linker.calibrated_threshold = 0.0
-    assert (linker.nil_threshold, linker.threshold_of("B")) == (0.0, 0.0)
-    linker.threshold = 0.7
-    assert (linker.nil_threshold, linker.threshold_of("A")) == (0.7, 0.7)
 
 
 class FixedNil(ScoreThreshold):
@@ -123,9 +109,3 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     assert set(linker.calibrated_by_label) == {"A"}
     fit_mentions(linker, known + unknown, gold)
     assert linker.calibrated_by_label == {}  # of an earlier fit
-
-
-def test_a_stated_precision_out_of_reach_is_an_error(linker):
-    queries = [ask("gout", ""), ask("zzyzx", "")]
-    with pytest.raises(PelError, match="PEL-E614"):
-        fit_mentions(linker, queries, [("X",), ("D0",)], choose=partial(precision_threshold, precision=0.9))

@@ -1,3 +1,4 @@
+import pickle
 from typing import Any
 
 import pytest
@@ -108,3 +109,15 @@ def links(doc: Doc):
         )
         for ent in doc.ents
     ]
+
+
+def found(nlp: Language, texts=TEXTS):
+    """The links of all texts."""
+    return [links(doc) for doc in nlp.pipe(texts)]
+
+
+def copies(nlp: Language, path):
+    """The pipeline from the disk, from bytes and from a pickle."""
+    nlp.to_disk(path)
+    of_bytes = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    return spacy.load(path), of_bytes, pickle.loads(pickle.dumps(nlp))

@@ -1,6 +1,5 @@
 """Corrections that count at once: learned, saved, sent to processes, undone; and explanations."""
 
-import pickle
 import shutil
 from dataclasses import replace
 
@@ -17,26 +16,16 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Learned, Memory
 from spacy_pel.pipeline.gold import documents_of
 from spacy_pel.pipeline.linker_data import saved_memory, update_linker_folder
-from spacy_pel.registry import registry
 from spacy_pel.types import NIL, Entity
 from spacy_pel.util import logger
 from spacy_pel.util.saved_folder import write_manifest
 
-from .conftest import NAME, TEXTS, links
+from .conftest import NAME, TEXTS, copies, found, links
 from .test_reranker import RANKER
 from .test_serialization import FITTED, dev_set
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = {  # of generators that need some
-    "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},
-    "spacy-pel.EnsembleCandidates.v1": {
-        "generators": {
-            "letters": {"@pel_candidates": "spacy-pel.TfIdf.v1"},
-            "names": {"@pel_candidates": "spacy-pel.AliasMatch.v1"},
-        }
-    },
-}
 TEXT = "Aspirin for a cold, and zzyzx for Huntington disease."
 RIGHT = {"Aspirin": NIL, "cold": "C05", "zzyzx": "C10"}  # all of them other than the linker says
 GENERATORS = {
@@ -101,6 +90,12 @@ def test_a_correction_counts_at_once_and_is_undone_exactly(make_nlp, kind):
     learned = linker.learn([corrected(nlp)], by="Ann")
     assert {one.text: one.after for one in learned} == RIGHT
     assert {text: ids(nlp)[text] for text in RIGHT} == RIGHT
+    for ent in nlp(TEXT).ents:
+        scores = [score for _, score in ent._.pel_candidates]
+        assert scores == sorted(scores, reverse=True)
+        if ent.text in RIGHT:
+            assert ent._.pel_nil_score == (RIGHT[ent.text] == NIL)
+            assert RIGHT[ent.text] in (NIL, ent._.pel_candidates[0][0])
     other = ids(nlp, "We saw zzyzx, Aspirin and a cold.")
     assert other == RIGHT  # another text, but nothing speaks against it
     assert ids(nlp)["Huntington disease"] == "C07"
@@ -109,32 +104,15 @@ def test_a_correction_counts_at_once_and_is_undone_exactly(make_nlp, kind):
     assert whole(nlp) == before and linker.linker.fingerprints == fingerprints
 
 
-def test_the_answer_comes_first_and_scores_stay_in_order(taught):
-    for ent in taught(TEXT).ents:
-        scores = [score for _, score in ent._.pel_candidates]
-        assert scores == sorted(scores, reverse=True)
-        if ent.text in RIGHT:
-            assert ent._.pel_nil_score == (1.0 if RIGHT[ent.text] == NIL else 0.0)
-            assert RIGHT[ent.text] in (NIL, ent._.pel_candidates[0][0])
-            assert ent._.pel_name == (
-                taught.get_pipe(NAME).kb[ent.kb_id_].canonical_name if ent.kb_id_ != NIL else None
-            )
-
-
 def test_saved_and_sent(taught, tmp_path):
-    expected = [links(doc) for doc in taught.pipe([TEXT, *TEXTS])]
-    log = taught.get_pipe(NAME).linker.memory.log
-    taught.to_disk(tmp_path / "nlp")
-    loaded = spacy.load(tmp_path / "nlp")
-    for same in (
-        loaded,
-        spacy.load(tmp_path / "nlp").from_bytes(taught.to_bytes()),
-        pickle.loads(pickle.dumps(taught)),
-    ):
-        assert [links(doc) for doc in same.pipe([TEXT, *TEXTS])] == expected
-        assert same.get_pipe(NAME).linker.memory.log == log
-        assert same.get_pipe(NAME).learned == taught.get_pipe(NAME).learned
-    assert [links(doc) for doc in loaded.pipe([TEXT, *TEXTS], n_process=2)] == expected
+    texts = [TEXT, *TEXTS]
+    expected, log = found(taught, texts), taught.get_pipe(NAME).linker.memory.log
+    same = loaded, *_ = copies(taught, tmp_path / "nlp")
+    for copy in same:
+        assert found(copy, texts) == expected
+        assert copy.get_pipe(NAME).linker.memory.log == log
+        assert copy.get_pipe(NAME).learned == taught.get_pipe(NAME).learned
+    assert [links(doc) for doc in loaded.pipe(texts, n_process=2)] == expected
     # what is learned and undone later is saved over it
     linker = loaded.get_pipe(NAME)
     linker.unlearn(1, by="Bob")
@@ -146,20 +124,16 @@ def test_saved_and_sent(taught, tmp_path):
     assert again.linker.memory.log[3]["by"] == "Bob" and again.linker.memory.log[3]["undoes"] == 1
 
 
-def test_parts_that_are_left_out(make_nlp, tmp_path):
+def test_a_memory_that_is_left_out(make_nlp, tmp_path):
     nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+    linker, empty = nlp.get_pipe(NAME), make_nlp().get_pipe(NAME)
     linker.learn([corrected(nlp)])
     linker.to_disk(tmp_path / "one", exclude=["memory"])
     assert not (tmp_path / "one" / "memory").exists()
-    linker.to_disk(tmp_path / "two")
-    empty = make_nlp().get_pipe(NAME)
-    empty.from_disk(tmp_path / "two", exclude=["memory"])
-    assert empty.learned == []
     assert empty.from_bytes(linker.to_bytes(), exclude=["memory"]).learned == []
     assert linker.from_bytes(linker.to_bytes(exclude=["memory"])).learned != []
     # whole bytes replace what was learned, as a whole folder does
-    assert linker.from_bytes(make_nlp().get_pipe(NAME).to_bytes()).learned == []
+    assert linker.from_bytes(empty.to_bytes()).learned == []
 
 
 def test_forgetting_leaves_nothing_behind(make_nlp, tmp_path):
@@ -204,20 +178,19 @@ def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(mak
 
 
 def test_the_order_of_learning_does_not_matter(make_nlp):
-    one, other = make_nlp(**FITTED), make_nlp(**FITTED)
-    docs = [
+    one, other, together = (make_nlp(**FITTED) for _ in range(3))
+    given = [
         ("Aspirin for a cold.", {"Aspirin": "C10", "cold": "C05"}),
         ("zzyzx and headache", {"zzyzx": "C10", "headache": NIL}),
         ("HD", {"HD": "C07"}),
     ]
+    docs = [corrected(one, *each) for each in given]
     for nlp, order in ((one, docs), (other, docs[::-1])):
-        for text, right in order:
-            nlp.get_pipe(NAME).learn([corrected(nlp, text, right)])
-    assert whole(one) == whole(other)
+        for doc in order:
+            nlp.get_pipe(NAME).learn([doc])
+    together.get_pipe(NAME).learn(docs)
+    assert whole(one) == whole(other) == whole(together)
     assert one.get_pipe(NAME).linker.fingerprints == other.get_pipe(NAME).linker.fingerprints
-    together = make_nlp(**FITTED)
-    together.get_pipe(NAME).learn([corrected(together, *doc) for doc in docs])
-    assert whole(together) == whole(one)
 
 
 def test_a_later_correction_of_the_same_mention_replaces_the_earlier_one(make_nlp):
@@ -245,44 +218,24 @@ def test_entries_say_who_what_and_where(make_nlp, monkeypatch):
     assert entry.context == doc.text[101:179] and len(entry.sha256) == 64  # whole words
 
 
-def test_only_what_was_changed_counts_in_a_linked_document(make_nlp):
+@pytest.mark.parametrize("keeps_user_data", [True, False])
+def test_only_what_was_changed_counts_in_a_linked_document(make_nlp, keeps_user_data, caplog, monkeypatch):
+    monkeypatch.setattr(logger, "propagate", True)
     nlp = make_nlp()
-    doc = nlp(TEXT)
-    with pytest.raises(PelError, match="E532"):
-        nlp.get_pipe(NAME).learn([doc])
+    linker = nlp.get_pipe(NAME)
+    doc = nlp(TEXT) if keeps_user_data else without_user_data(nlp(TEXT))
+    for given in (doc, Example(nlp.make_doc(TEXT), doc)):
+        with pytest.raises(PelError, match="E532"):
+            linker.learn([given])
     for token in doc.ents[2]:
         token.ent_kb_id_ = "C10"
-    assert [one.text for one in nlp.get_pipe(NAME).learn([doc])] == ["zzyzx"]
+    assert [one.text for one in linker.learn([doc])] == ["zzyzx"]
+    said = f"W550] {len(doc.ents) - 1} of {len(doc.ents)} mentions" in caplog.text
+    assert said != keeps_user_data
 
 
 def without_user_data(doc):
     return next(DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(doc.vocab))
-
-
-def test_answers_of_the_linker_are_no_corrections_without_user_data(make_nlp, caplog):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
-    own = without_user_data(nlp(TEXT))
-    assert [ent.kb_id_ for ent in own.ents] == list(ids(nlp).values())
-    with pytest.raises(PelError, match="E532"):
-        linker.learn([own])
-    for token in own.ents[2]:
-        token.ent_kb_id_ = "C10"
-    assert [one.text for one in linker.learn([own])] == ["zzyzx"]
-    assert linker.learn([own]) == []  # known
-    example = Example(nlp.make_doc(TEXT), without_user_data(nlp("Aspirin for Huntington disease.")))
-    with pytest.raises(PelError, match="E532"):
-        linker.learn([example])
-
-
-def test_how_many_answers_were_not_learned_is_said(make_nlp, caplog, monkeypatch):
-    monkeypatch.setattr(logger, "propagate", True)
-    nlp = make_nlp()
-    doc = without_user_data(nlp(TEXT))
-    for token in doc.ents[0]:
-        token.ent_kb_id_ = NIL
-    assert len(nlp.get_pipe(NAME).learn([doc])) == 1
-    assert f"W550] {len(doc.ents) - 1} of {len(doc.ents)} mentions" in caplog.text
 
 
 @pytest.mark.parametrize("keeps_user_data", [True, False])
@@ -347,7 +300,7 @@ def test_changes_of_the_knowledge_base(make_nlp, tmp_path):
 def test_a_type_filter_is_stronger(make_nlp):
     nlp = make_nlp(entity_types={"DISEASE": ["T047"]})
     linker = nlp.get_pipe(NAME)
-    with pytest.raises(PelError, match="E533.*'DISEASE'.*'C04'.*'cold'"):
+    with pytest.raises(PelError, match="E533.*'C04'.*'DISEASE'.*'cold'"):
         linker.learn([corrected(nlp, TEXT, {"cold": "C04"})])
     linker.learn([corrected(nlp, TEXT, {"zzyzx": "C10"})])  # of the label OTHER
     doc = nlp.make_doc("A zzyzx")
@@ -358,12 +311,9 @@ def test_a_type_filter_is_stronger(make_nlp):
 @pytest.mark.parametrize(
     "right, match",
     [
-        ({"cold": "C77"}, "E530.*'cold'.*'C77', which the knowledge base lacks"),
-        ({"cold": "C05", "zzyzx": "C02"}, "E530.*'zzyzx'.*'C02', which is retired without a successor"),
         ({"cold": "C05\r\n"}, r"E530.*'C05\\r\\n', which the knowledge base lacks"),
-        ({"cold": " C05"}, "E530.*' C05', which"),
+        ({"cold": "C05", "zzyzx": "C02"}, "E530.*'zzyzx'.*'C02', which is retired without a successor"),
         ({"cold": "nil"}, "E530.*or 'NIL'.*'nil', which"),
-        ({"cold": "-1"}, "E530.*or 'NIL'.*'-1', which"),
         ({}, "E532"),
     ],
 )
@@ -377,33 +327,28 @@ def test_wrong_answers_teach_nothing(make_nlp, right, match):
     assert linker.learned == [] and whole(nlp) == before
 
 
-def test_wrong_input(make_nlp, kb_path):
+def test_wrong_input(make_nlp):
     nlp = make_nlp()
     linker = nlp.get_pipe(NAME)
-    with pytest.raises(PelError, match="E536.*got str"):
-        linker.learn([TEXT])
-    with pytest.raises(PelError, match="E536.*got str"):
-        linker.explain("cold")
+    for use in (linker.learn, linker.explain):
+        with pytest.raises(PelError, match="E536.*got str"):
+            use(TEXT)
     blank = Doc(nlp.vocab, words=["A", " ", "b"])
     blank.ents = [Span(blank, 1, 2, label="X", kb_id="C01")]
     with pytest.raises(PelError, match="E531.*white space"):
         linker.learn([blank])
+    for by in (None, "\ud800", "Ann\r\nBob"):
+        with pytest.raises(PelError, match="E536.*as text"):
+            linker.learn([corrected(nlp)], by=by)
+    assert linker.learned == []
     linker.learn([corrected(nlp)])
-    for wrong in (9, 0, [1, 9]):
-        with pytest.raises(PelError, match="E534.*Known: 1, 2, 3"):
+    for wrong in (9, [1, 9], ["1"]):
+        with pytest.raises(PelError, match="E534"):
             linker.unlearn(wrong)
-    linker.unlearn(2)
+    assert [one.id for one in linker.unlearn(np.array([2]))] == [2]
     with pytest.raises(PelError, match="E534.*2, which is undone.*Known: 1, 3"):
         linker.unlearn([2])
     assert len(linker.learned) == 2
-    uninitialised = spacy.blank("en").add_pipe(NAME)
-    for use in (
-        lambda: uninitialised.learned,
-        lambda: uninitialised.learn([corrected(nlp)]),
-        lambda: uninitialised.unlearn(1),
-    ):
-        with pytest.raises(PelError, match="E502"):
-            use()
 
 
 def test_another_encoder_is_refused(make_nlp, tmp_path):
@@ -418,78 +363,43 @@ def test_another_encoder_is_refused(make_nlp, tmp_path):
         other.from_disk(tmp_path / "other")
 
 
-HEADER = "{{'descr': '{}', 'fortran_order': False, 'shape': ({}, 64), }}"
-MAGIC = b"\x93NUMPY\x01\x00v\x00"
-DAMAGES = {
-    "empty": b"",
-    "a zip": b"PK\x05\x06" + bytes(18),
-    "objects": MAGIC + HEADER.format("|O", 3).encode().ljust(118),
-    "huge": MAGIC + HEADER.format("<f4", 2**44).encode().ljust(118),
-}
+def npy(kind, n):
+    """The head of a file of n vectors that are not in it."""
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({n}, 64), }}"
+    return b"\x93NUMPY\x01\x00v\x00" + head.encode().ljust(118)
 
 
-@pytest.mark.parametrize("damage", [*DAMAGES, "narrow", "too few", "large"])
-def test_vectors_that_are_not_theirs_are_refused(make_nlp, tmp_path, damage):
+@pytest.mark.parametrize("vectors", [npy("|O", 3), npy("<f4", 2**44)])
+def test_damaged_vectors_are_refused(make_nlp, tmp_path, vectors):
     nlp = make_nlp()
     nlp.get_pipe(NAME).learn([corrected(nlp)])
     nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
     memory = tmp_path / "linker" / "memory"
-    arrays = {"narrow": np.ones((3, 7)), "too few": np.ones((2, 64)), "large": np.full((3, 64), 1e30)}
-    if damage in arrays:
-        np.save(memory / "vectors.npy", arrays[damage].astype(np.float32))
-    else:
-        (memory / "vectors.npy").write_bytes(DAMAGES[damage])
+    (memory / "vectors.npy").write_bytes(vectors)
     (memory / "manifest.json").unlink()
     write_manifest(memory, kind="memory", version=1)
-    with pytest.raises(PelError, match="E535" if damage == "narrow" else "memory"):
-        loaded = Memory.from_disk(memory)
-        loaded.check_made_with(nlp.get_pipe(NAME).encoder)
-
-
-def test_who_and_which_are_checked_before_anything_is_learned(make_nlp):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
-    for by in (None, 5, "\ud800", "Ann\r\nBob", "\x1b[2J", "\0"):
-        with pytest.raises(PelError, match="E536.*as text"):
-            linker.learn([corrected(nlp)], by=by)
-    assert linker.learned == []
-    linker.learn([corrected(nlp)])
-    with pytest.raises(PelError, match="E534.*'1'"):
-        linker.unlearn(["1"])
-    assert [one.id for one in linker.unlearn(np.int64(1))] == [1]
-    assert [one.id for one in linker.unlearn(np.array([2]))] == [2]
-    linker.to_bytes()
+    with pytest.raises(PelError, match="memory"):
+        Memory.from_disk(memory)
 
 
 # -- explanations ------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=sorted(registry.parts("pel_candidates").values()))
-def any_generator(request, make_nlp):
-    if "Scispacy" in request.param:
-        pytest.importorskip("scispacy")
-    generator = {"@pel_candidates": request.param, **SETTINGS.get(request.param, {})}
-    own = "BiEncoder" in request.param
-    return make_nlp(generator=generator, **({} if own else {"encoder": None, "index": None}), **FITTED)
-
-
-def test_every_generator_can_be_explained(any_generator):
-    nlp = any_generator
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_every_generator_can_be_explained(make_nlp, kind):
+    nlp = make_nlp(**{**FITTED, **GENERATORS[kind]})
     linker = nlp.get_pipe(NAME)
-    doc = nlp(TEXT)
     for taught in (False, True):
         if taught:
             linker.learn([corrected(nlp)])
-            doc = nlp(TEXT)
-        for ent in doc.ents:
+        for ent, link in zip(nlp(TEXT).ents, whole(nlp, [TEXT])[0], strict=True):
             found = linker.explain(ent)
             assert found.kb_id == ent.kb_id_ and found.name == ent._.pel_name
             assert found.nil_score == pytest.approx(ent._.pel_nil_score, abs=1e-5)
             assert found.probability == pytest.approx(ent._.pel_probability, abs=1e-5)
-            assert [one.id for one in found.candidates] == [one for one, _ in ent._.pel_candidates]
-            scores = [score for _, score in ent._.pel_candidates]
-            assert [one.score for one in found.candidates] == pytest.approx(scores, abs=1e-5)
-            assert found.threshold == linker.linker.threshold_of(ent.label_)
+            scores = [[one.id, pytest.approx(one.score, abs=1e-5)] for one in found.candidates]
+            assert ent._.pel_candidates == scores
+            assert found.threshold == pytest.approx(link.threshold, abs=1e-5)
             assert (found.learned is not None) == (taught and ent.text in RIGHT)
             assert ent.text in str(found) and all(one.id in str(found) for one in found.candidates[:5])
 
@@ -510,14 +420,11 @@ def test_the_evidence_of_a_candidate(make_nlp):
     assert found.id_set == list(ent._.pel_set) and found.ranker_weights is None
     weights = linker.combiner.weights
     assert found.weights == weights and first.contributions["exact"] == pytest.approx(weights["exact"])
-    total = sum(first.contributions.values()) - sum(found.candidates[1].contributions.values())
+    second, text = found.candidates[1], str(found)
+    total = sum(first.contributions.values()) - sum(second.contributions.values())
     assert sum(found.difference.values()) == pytest.approx(total, abs=0.2)
-    text = str(found)
-    second = found.candidates[1].id
-    assert f"evidence for C01 over {second}: {total:+.2f} (" in text and text.count(", …)") == 1
-    assert ", …), by the combiner alone" in text  # what was learned decides
+    assert f"evidence for C01 over {second.id}: {total:+.2f} (" in text
     assert "decided by what was learned: 1: heart attack = C01" in text and "by Ann" in text
-    assert "P(NIL)" in text and "threshold" in text
 
 
 def test_a_reranker_is_explained(make_nlp):
@@ -531,20 +438,13 @@ def test_a_reranker_is_explained(make_nlp):
 def test_what_was_not_linked_can_be_explained(make_nlp):
     nlp = make_nlp()
     doc = nlp.make_doc(TEXT)
-    assert nlp.get_pipe(NAME).explain(doc[3:4]).kb_id == "C04"
+    found = nlp.get_pipe(NAME).explain(doc[3:4])
+    assert (found.kb_id, found.context, found.context_start) == ("C04", TEXT, TEXT.index("cold"))
     kb = KnowledgeBase([Entity("C1", "one")])
-    alone = make_nlp(encoder=None, index=None, generator={"@pel_candidates": "spacy-pel.AliasMatch.v1"})
+    alone = make_nlp(**GENERATORS["names"])
     alone.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
     found = alone.get_pipe(NAME).explain(doc[3:4])
     assert found.kb_id == NIL and found.candidates == [] and "no candidates" in str(found)
-
-
-def test_the_mention_in_its_context(make_nlp):
-    nlp = make_nlp()
-    doc = Doc(nlp.vocab, words=["Cold", "after", "cold", "."])
-    doc.ents = [Span(doc, 2, 3, label="X")]
-    found = nlp.get_pipe(NAME).explain(doc.ents[0])
-    assert found.context_start == len("Cold after ") and found.context == doc.text
 
 
 def test_a_memory_that_is_replaced_while_it_is_read(make_nlp, tmp_path, monkeypatch):

@@ -76,23 +76,6 @@ def test_they_survive_saving_bytes_and_a_docbin(both, tmp_path):
     assert [answers(doc) for doc in DocBin().from_bytes(kept).get_docs(loaded.vocab)] == expected
 
 
-SCRIPT = """
-import json, multiprocessing, sys
-
-def main(path, texts):
-    import spacy
-    nlp = spacy.load(path)
-    for method in sys.argv[3:]:
-        multiprocessing.set_start_method(method, force=True)
-        docs = nlp.pipe(texts, n_process=2, batch_size=2)
-        found = [[[e._.umls_id, e._.umls_name, e._.hpo_id, e._.hpo_name] for e in doc.ents] for doc in docs]
-        print(json.dumps(found))
-
-if __name__ == "__main__":
-    main(sys.argv[1], json.loads(sys.argv[2]))
-"""
-
-
 def test_a_pickle_in_a_new_process(both, tmp_path):
     (tmp_path / "nlp.pickle").write_bytes(pickle.dumps(both))
     script = "import pickle, sys; e, = pickle.load(open(sys.argv[1], 'rb'))('headache').ents; print(e._.hpo_id)"
@@ -123,10 +106,7 @@ def test_the_default_prefix(nlp):
     assert nlp("Aspirin").ents[0]._.pel_name == "Acetylsalicylate"
 
 
-def test_the_prefix_may_change_and_must_be_a_name(make_nlp):
+def test_the_prefix_may_change(make_nlp):
     nlp = make_nlp()
     nlp.get_pipe(NAME).extension_prefix = "mesh"
     assert nlp("Aspirin").ents[0]._.mesh_id == "C02" and Span.has_extension("mesh_candidates")
-    for wrong in ("", "a-b", "1a"):
-        with pytest.raises(PelError, match="E507.*extension_prefix"):
-            make_nlp(extension_prefix=wrong)

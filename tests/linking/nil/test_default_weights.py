@@ -1,7 +1,6 @@
 """The NIL model that needs no calibration: 200 codes of heart and lung, real encoders, no annotated text."""
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
@@ -179,26 +178,3 @@ def test_an_annotated_mention_speaks_for_its_entity():
         table.vectors = np.zeros((1, 4), dtype=np.float32)
     without, mention, prior = (float(model(table, scores)[0]) for table in (unknown, near, named))
     assert without > 0.9 and without - mention > 0.25 and without - prior > 0.2
-
-
-def labelled(n, seed):
-    rng = np.random.default_rng(seed)
-    is_nil = rng.random(n) < 0.4
-    counts = rng.integers(1, 6, n)
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    name = rng.random(offsets[-1]) / 2 + np.repeat(np.where(is_nil, 0.0, 0.4), counts)
-    features = {"name": name.astype(np.float32), "edit": name.astype(np.float32)}
-    vectors = rng.standard_normal((n, 4)).astype(np.float32)
-    return CandidateTable(np.arange(offsets[-1]), offsets, features, vectors), is_nil
-
-
-def test_without_a_fit_the_state_is_empty_and_stays_at_the_defaults():
-    table, is_nil = labelled(300, 0)
-    scores = table.features["name"]
-    model, other = LogisticNil(), LogisticNil()
-    expected = model(table, scores)
-    assert model.state() == {}
-    other.fit(table, scores, is_nil)
-    assert not np.allclose(other(table, scores), expected)
-    other.load_state(json.loads(json.dumps(model.state())))
-    np.testing.assert_array_equal(other(table, scores), expected)

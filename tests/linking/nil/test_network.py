@@ -1,7 +1,5 @@
 """NetworkNil: what it can learn and logistic regression cannot, its seed, its saved state."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -39,31 +37,14 @@ def test_it_learns_what_a_score_is_worth_by_kind(fitted):
     assert abs(probability.mean() - is_nil.mean()) < 0.03  # calibrated in the large
 
 
-def test_it_is_the_mean_of_its_networks():
-    table, scores, is_nil = by_kind(300, 2)
-    found = []
-    for members, seed in ((1, 5), (1, 6), (2, 5)):
-        model = NetworkNil(hidden=4, members=members, epochs=3, directions=2, seed=seed)
-        model.fit(table, scores, is_nil)
-        found.append(model(table, scores))
-    assert np.abs(found[0] - found[1]).max() > 0.01
-    np.testing.assert_allclose(found[2], (found[0] + found[1]) / 2, atol=1e-6)
-
-
 def test_the_same_seed_gives_the_same_networks(fitted):
     again = NetworkNil(hidden=16, members=2, directions=2)
     again.fit(*by_kind(3000, 0))
     assert again.state() == fitted.state()
-
-
-def test_a_saved_state_gives_the_same_answers(fitted):
     table, scores, _ = by_kind(200, 3)
-    other = NetworkNil()
-    other.load_state(json.loads(json.dumps(fitted.state())))
-    np.testing.assert_array_equal(other(table, scores), fitted(table, scores))
-    other.load_state({})  # as before any fit
-    assert other.state() == {}
-    np.testing.assert_allclose(other(table, scores), 1 - scores.reshape(-1, 2).max(axis=1), atol=1e-6)
+    again.load_state({})  # as before any fit
+    assert again.state() == {}
+    np.testing.assert_allclose(again(table, scores), 1 - scores.reshape(-1, 2).max(axis=1), atol=1e-6)
 
 
 def test_what_it_refuses(fitted):
@@ -77,18 +58,7 @@ def test_what_it_refuses(fitted):
         fitted(table, scores)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("hidden", 0),
-        ("members", 0),
-        ("l2", -0.1),
-        ("epochs", 0),
-        ("directions", -1),
-        ("seed", -1),
-        ("l2", float("nan")),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [("hidden", 0), ("l2", float("nan"))])
 def test_settings_that_make_no_network(name, value):
     with pytest.raises(PelError, match=f"E616.*{name} of at least [01], got {value}"):
         NetworkNil(**{name: value})

@@ -111,13 +111,6 @@ def test_summary_by_hand():
     assert got[2]["margin"] == pytest.approx(0.25) and got[2]["entropy"] == pytest.approx(0, abs=1e-6)
 
 
-def test_threshold_by_hand():
-    scores = np.asarray([0.9, 0.8, 0.6, 0.4, 0.1], dtype=np.float32)
-    is_nil = np.asarray([True, False, True, False, False])
-    # called NIL: 1 -> F1 2/3, 2 -> 1/2, 3 -> 4/5, 4 -> 2/3, 5 -> 4/7
-    assert best_f1_threshold(scores, is_nil) == pytest.approx(0.5)
-
-
 def test_threshold_equals_brute_force():
     rng = np.random.default_rng(3)
     for _ in range(30):
@@ -141,17 +134,6 @@ def test_threshold_may_call_all_nil_and_splits_neighbours():
     assert (np.asarray([low, high]) > threshold).tolist() == [False, True]
     with pytest.raises(PelError, match="E610"):
         best_f1_threshold(np.asarray([0.1], dtype=np.float32), np.asarray([False]))
-
-
-def test_precision_threshold_by_hand():
-    scores = np.asarray([0.9, 0.8, 0.7, 0.6, 0.4, 0.1], dtype=np.float32)
-    is_nil = np.asarray([True, False, True, True, False, False])
-    # precision going down: 1, 1/2, 2/3, 3/4, 3/5, 1/2
-    assert precision_threshold(scores, is_nil, precision=0.75) == pytest.approx(0.5)
-    assert precision_threshold(scores, is_nil, precision=0.7) == pytest.approx(0.5)  # 2/3 does not matter
-    assert precision_threshold(scores, is_nil, precision=0.76) == pytest.approx(0.85)
-    assert precision_threshold(scores, is_nil, precision=1.0) == pytest.approx(0.85)
-    assert precision_threshold(scores, is_nil, precision=0.5) < 0.1
 
 
 def test_precision_threshold_equals_brute_force():

@@ -1,6 +1,5 @@
 """The cross-encoder: what it reads, how it scores, how it is kept."""
 
-import json
 import shutil
 
 import numpy as np
@@ -43,38 +42,21 @@ def test_segments_are_left_out_where_the_model_has_none():
     assert not np.allclose(ranker.score(TASK), before)
 
 
-def test_entity_part(ranker):
-    sep = ranker.tokenizer.sep_token_id
-    ids = torch.tensor([[9, 8, sep, 7, sep, 6, sep, 0], [9, sep, 7, sep, 0, 0, 0, 0]])
-    mask = (ids != 0).long()
-    assert ranker.tower.entity_part(ids, mask).tolist() == [[0, 0, 0, 1, 1, 1, 1, 0], [0, 0, 1, 1, 0, 0, 0, 0]]
-
-
-def test_batches_do_not_change_scores(ranker):
-    ranker.backend = TorchBackend(precision="float32")
-    together = ranker.score(TASK)
-    ranker.batch_size = 1
-    np.testing.assert_allclose(ranker.score(TASK), together, atol=1e-5)
-
-
 def test_before_training_all_candidates_are_equal():
     ranker = CrossEncoder(name="random:layers=1,width=16", length=32)
     ranker.initialize()
     assert ranker.score(TASK).tolist() == [0.0] * 5
 
 
-@pytest.mark.parametrize("store", ["float32", "float16"])
-def test_disk(tmp_path, store):
+def test_disk_in_half_precision(tmp_path):
     templates = {"mention_template": MarkedContext(max_length=24), "entity_template": EntityCard(max_length=30)}
-    ranker = make_ranker(pooling="cls", store=store, **templates)
+    ranker = make_ranker(pooling="cls", store="float16", **templates)
     ranker.to_disk(tmp_path / "model")
     other = make_ranker(seed=5, top_k=7, mix=0.5)
     other.from_disk(tmp_path / "model")
     assert other.fingerprint == ranker.fingerprint and other.settings == ranker.settings
     assert (other.top_k, other.mix) == (7, 0.5)  # settings of use are not saved
-    np.testing.assert_allclose(other.score(TASK), ranker.score(TASK), atol=0.05 if store == "float16" else 1e-6)
-    loaded = load_ranker(tmp_path / "model", top_k=9)
-    assert loaded.fingerprint == ranker.fingerprint and loaded.top_k == 9
+    np.testing.assert_allclose(other.score(TASK), ranker.score(TASK), atol=0.05)
 
 
 def test_the_folder_is_a_plain_hugging_face_folder(ranker, tmp_path):
@@ -86,52 +68,33 @@ def test_the_folder_is_a_plain_hugging_face_folder(ranker, tmp_path):
 
 def test_fingerprint_follows_weights_and_templates_only(ranker):
     assert make_ranker(top_k=9, mix=1.0, batch_size=2).fingerprint == ranker.fingerprint
-    prints = {ranker.fingerprint, make_ranker(seed=1).fingerprint, make_ranker(length=60).fingerprint}
-    with torch.no_grad():
-        ranker.tower.head.bias += 1
-    ranker.changed()
-    assert len({ranker.fingerprint, *prints}) == 4
+    assert len({ranker.fingerprint, make_ranker(seed=1).fingerprint, make_ranker(length=60).fingerprint}) == 3
 
 
-def test_a_changed_config_is_refused(ranker, tmp_path):
-    ranker.to_disk(tmp_path / "ranker")
-    config = read_json(tmp_path / "ranker" / "config.json")
-    write_json(tmp_path / "ranker" / "config.json", {**config, "layer_norm_eps": 0.1})
-    write_manifest(tmp_path / "ranker", kind="ranker", version=1)
-    with pytest.raises(PelError, match="PEL-E004.*config"):
-        load_ranker(tmp_path / "ranker")
-
-
-def test_errors(ranker, tmp_path):
-    with pytest.raises(PelError, match="PEL-E431"):
-        CrossEncoder(name="random:").score(TASK)
-    with pytest.raises(PelError, match="PEL-E431"):
-        CrossEncoder().initialize()
-    with pytest.raises(PelError, match="PEL-E432"):
-        CrossEncoder(name="random:", length=600).initialize()
+def test_settings_out_of_range():
+    for settings, code in (({}, "E431"), ({"name": "random:", "length": 600}, "E432")):
+        with pytest.raises(PelError, match=code):
+            CrossEncoder(**settings).initialize()
     with pytest.raises(PelError, match="PEL-E305"):
         CrossEncoder(store="int8")
-    for settings in ({"top_k": 0}, {"mix": -1.0}):
-        with pytest.raises(PelError, match="PEL-E301"):
-            CrossEncoder(**settings)
+
+
+def test_damaged_and_foreign_folders(ranker, tmp_path):
     ranker.to_disk(tmp_path / "model")
-    for damage in ("ranker.json", "head.safetensors", "model.safetensors", "config.json"):
+    for damage in ("ranker.json", "head.safetensors", "config.json"):
         shutil.copytree(tmp_path / "model", tmp_path / damage)
         (tmp_path / damage / damage).unlink()
-        with pytest.raises(PelError, match="PEL-E004"):
-            load_ranker(tmp_path / damage)
         write_manifest(tmp_path / damage, kind="ranker", version=1)
         with pytest.raises(PelError, match="PEL-E004"):
             load_ranker(tmp_path / damage)
-    saved = json.loads((tmp_path / "model" / "ranker.json").read_text())
-    for change, code in (
-        ({"fingerprint": "0"}, "E004"),
-        ({"ranker": "spacy-pel.Nothing.v1"}, "E009"),
-        ({"ranker": 1}, "E004"),
-        ({"template": None}, "E004"),
-        ({"pooling": "cls"}, "E004"),
+    for file, change, code in (
+        ("config.json", {"layer_norm_eps": 0.1}, "E004.*config"),
+        ("ranker.json", {"ranker": "spacy-pel.Nothing.v1"}, "E009"),
+        ("ranker.json", {"template": None}, "E004"),
+        ("ranker.json", {"pooling": "cls"}, "E004"),
     ):
-        (tmp_path / "model" / "ranker.json").write_text(json.dumps({**saved, **change}))
+        ranker.to_disk(tmp_path / "model")
+        write_json(tmp_path / "model" / file, {**read_json(tmp_path / "model" / file), **change})
         write_manifest(tmp_path / "model", kind="ranker", version=1)
         with pytest.raises(PelError, match=code):
             load_ranker(tmp_path / "model")

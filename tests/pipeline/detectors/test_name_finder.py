@@ -1,17 +1,14 @@
 """The factory ``pel_name_finder``: finds the names of the linker's knowledge base, as they are now."""
 
-import pickle
-
 import pytest
 import spacy
 from spacy.tokens import Span
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.pipeline.detectors.name_patterns import example_names, phrase_probability
+from spacy_pel.pipeline.detectors.name_patterns import phrase_probability
 from spacy_pel.types import Entity
 
-from ..conftest import NAME
+from ..conftest import NAME, copies
 
 pytestmark = pytest.mark.slow
 
@@ -27,13 +24,6 @@ def nlp(make_nlp):
 
 def found(nlp, text=TEXT):
     return {ent.text: ent.kb_id_ for ent in nlp(text).ents}
-
-
-def change(nlp):
-    linker = nlp.get_pipe(NAME)
-    linker.add_entities([Entity("NEW", "velmoparin")])
-    linker.retire(["C01"])
-    linker.rename({"C02": "acetosal"}, keep_old=False)
 
 
 def test_names_in_any_case_but_acronyms(nlp):
@@ -53,12 +43,9 @@ def test_names_in_wrapped_lines(plural_nlp, gap):
     }
 
 
-def test_a_blank_line_ends_a_name(nlp):
-    assert found(nlp, "the heart\n\nattack, heart\n \nattack") == {"heart": "C09"}
-
-
 def test_names_with_more_than_one_blank(nlp):
     nlp.get_pipe(NAME).add_entities([Entity("NEW", "velmo  parin")])
+    assert found(nlp, "the heart\n\nattack, heart\n \nattack") == {"heart": "C09"}  # not across blank lines
     assert found(nlp, "velmo parin and Velmo\nparin") == {"velmo parin": "NEW", "Velmo\nparin": "NEW"}
 
 
@@ -110,10 +97,9 @@ def plural_nlp(nlp):
     "text, expected",
     [
         ("Neutrophils and NK cells were seen.", {"Neutrophils": "N1", "NK cells": "N2"}),
-        ("NATURAL KILLER CELLS, a seizure", {"NATURAL KILLER CELLS": "N2", "seizure": "N4"}),
+        ("A seizure", {"seizure": "N4"}),
         ("NK-cells, microRNAs", {"NK-cells": "N2", "microRNAs": "N2"}),
         ("Two biopsies, neutrophilic leukocytes", {"biopsies": "N4", "neutrophilic leukocytes": "N1"}),
-        ("Diseases of the liver", {"Diseases of the liver": "N3"}),
         ("parts of cell and part of cells", {"parts of cell": "N3", "part of cells": "N3"}),
     ],
 )
@@ -139,27 +125,6 @@ def test_exact_names_win_over_other_numbers(plural_nlp):
     assert spans("mast cells, cells") == ["mast cells", "cells"]  # the longer one still counts
     plural_nlp.get_pipe(NAME).add_entities([Entity("N8", "mast cells")])
     assert found(plural_nlp, "mast cells, mast cell") == {"mast cells": "N8", "mast cell": "N5"}
-
-
-@pytest.mark.parametrize("how", ["disk", "bytes", "pickle"])
-@pytest.mark.parametrize("used", [False, True])
-def test_round_trips_with_changes(nlp, make_nlp, how, used, tmp_path):
-    if used:
-        found(nlp)
-    change(nlp)
-    if how == "disk":
-        nlp.to_disk(tmp_path / "pipeline")
-        again = spacy.load(tmp_path / "pipeline")
-    elif how == "bytes":
-        again = make_nlp(ruler=False)
-        again.add_pipe("pel_name_finder", first=True)
-        found(again)
-        again = again.from_bytes(nlp.to_bytes())
-    else:
-        again = pickle.loads(pickle.dumps(nlp))
-    assert found(again) == found(nlp) == {"HEART": "C09", "velmoparin": "NEW"}
-    again.get_pipe(NAME).retire(["NEW"])
-    assert found(again) == {"HEART": "C09"} and "velmoparin" in found(nlp)
 
 
 def learn(nlp, mention, kb_id):
@@ -203,7 +168,6 @@ def test_a_correction_across_a_blank_line_is_no_name(nlp):
 def test_a_name_that_was_learned_too_is_found_as_long_as_either_counts(nlp):
     ids = learn(nlp, "Headache", "C07")  # a name of C03
     assert found(nlp, "headache") == {"headache": "C07"}
-    assert len(nlp.get_pipe("pel_name_finder")) == 18
     nlp.get_pipe(NAME).unlearn(ids)
     assert found(nlp, "headache") == {"headache": "C03"}
     learn(nlp, "Headache", "C07")
@@ -224,33 +188,31 @@ def test_a_corrected_abbreviation_is_found_by_its_long_form(nlp):
     assert found(nlp, "SUSI") == {}  # it may stand for something else there
 
 
-@pytest.mark.parametrize("how", ["disk", "bytes", "pickle", "processes", "memory zone"])
-def test_corrected_mentions_after_a_round_trip(nlp, make_nlp, how, tmp_path):
-    text, expected = "Sugar sickness and aspirin.", ["Sugar sickness", "aspirin"]
-    found(nlp, text)
-    if how == "memory zone":
-        with nlp.memory_zone():
-            learn(nlp, "sugar sickness", "C06")
-            assert len(found(nlp, text)) == 2
-        with nlp.memory_zone():
-            assert len(found(nlp, text)) == 2
-    else:
-        learn(nlp, "sugar sickness", "C06")
-    if how == "disk":
-        nlp.to_disk(tmp_path / "pipeline")
-        nlp = spacy.load(tmp_path / "pipeline")
-    elif how == "bytes":
-        saved = nlp.to_bytes()
-        nlp = make_nlp(ruler=False)
-        nlp.add_pipe("pel_name_finder", first=True)
-        nlp = nlp.from_bytes(saved)
-    elif how == "pickle":
-        nlp = pickle.loads(pickle.dumps(nlp))
-    docs = list(nlp.pipe([text] * 2, n_process=2 if how == "processes" else 1, batch_size=1))
-    assert [[ent.text for ent in doc.ents] for doc in docs] == [expected] * 2
+@pytest.mark.parametrize("used", [False, True])
+def test_changes_and_corrections_survive_round_trips(nlp, used, tmp_path):
+    text = "Sugar sickness, aspirin, a heart attack and velmoparin."
+    if used:
+        found(nlp, text)
+    linker = nlp.get_pipe(NAME)
+    linker.add_entities([Entity("NEW", "velmoparin")])
+    linker.retire(["C01"])
+    linker.rename({"C02": "acetosal"}, keep_old=False)
+    learn(nlp, "sugar sickness", "C06")
+    expected = {"Sugar sickness": "C06", "heart": "C09", "velmoparin": "NEW"}
+    for again in copies(nlp, tmp_path / "pipeline"):
+        docs = list(again.pipe([text] * 2, n_process=2, batch_size=1))
+        assert [[ent.text for ent in doc.ents] for doc in docs] == [list(expected)] * 2
+        assert found(again, text) == expected == found(nlp, text)
+        again.get_pipe(NAME).retire(["NEW"])
+        assert "velmoparin" not in found(again, text)
 
 
-def test_a_linker_that_is_missing_or_disabled(nlp):
+def test_a_linker_that_is_renamed_disabled_or_missing(nlp, tmp_path):
+    nlp.rename_pipe(NAME, "x")
+    nlp.to_disk(tmp_path / "nlp")
+    for pipeline in (nlp, spacy.load(tmp_path / "nlp")):
+        assert found(pipeline) == {"HEART ATTACK": "C01", "MI": "C01", "aspirin": "C02"}
+    nlp.rename_pipe("x", NAME)
     with nlp.select_pipes(disable=[NAME]):
         assert found(nlp) == {"HEART ATTACK": "", "MI": "", "aspirin": ""}
     nlp.remove_pipe(NAME)
@@ -266,24 +228,17 @@ def test_before_the_linker_has_data_nothing_is_found():
     assert not nlp.get_pipe("pel_name_finder")(nlp.make_doc(TEXT)).ents
 
 
-def test_names_outlive_the_memory_zone_in_which_they_are_read(nlp):
+def test_names_outlive_the_memory_zone_in_which_they_are_read_or_learned(nlp):
+    text = "Velmoparin hydrate, sugar sickness."
     nlp.get_pipe(NAME).add_entities([Entity("NEW", "velmoparin hydrate")])
+    with nlp.memory_zone():
+        learn(nlp, "sugar sickness", "C06")
     for _ in range(3):
         with nlp.memory_zone():
-            assert found(nlp, "Velmoparin hydrate, aspirin.") == {"Velmoparin hydrate": "NEW", "aspirin": "C02"}
+            assert found(nlp, text) == {"Velmoparin hydrate": "NEW", "sugar sickness": "C06"}
     with nlp.memory_zone():
         nlp.get_pipe(NAME).retire(["NEW"])
-        assert found(nlp, "Velmoparin hydrate, aspirin.") == {"aspirin": "C02"}
-
-
-def test_examples_of_a_table_are_its_first_names_but_not_those_of_an_ontology():
-    names = ["root", "one long name", "other", *(f"a name of thing {n}" for n in range(597))]
-    names[120], names[350] = "short name", "short"
-    entities = [Entity(f"X{n}", name) for n, name in enumerate(names)]
-    assert example_names(KnowledgeBase(entities[:2]), 3) == ["root", "one long name"]
-    assert example_names(KnowledgeBase(entities[:400]), 3) == ["root", "one long name", "other"]
-    assert example_names(KnowledgeBase(entities), 3) == ["short name", "a name of thing 297", names[500]]
-    assert example_names(KnowledgeBase(entities[1:]), 1) == ["a name of thing 297"]
+        assert found(nlp, text) == {"sugar sickness": "C06"}
 
 
 GLUED = [
@@ -326,21 +281,16 @@ def texts_found(nlp, text):
         *(f"type{sign}2 diabetes" for sign in "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2009"),
         "type\u00ad-2 dia\u00adbe\u200btes",
         "type-\n2 diabetes",
-        "type2 diabetes",
         "Knee-Joint replacement",
         "Sjo\u0308gren syndrome",
         "\uff28\uff34\uff2e",
         "\ufb01brosis",
         "IL-1\u03b2",
-        "IL1\u03b2",
-        "IL-1 beta",
         "IL-1-beta",
         "TNF-\u03b1",
-        "TNF\u03b1",
         "IFN-\u0393",
         "E. coli",
         "NADP(+)",
-        "(R)-ketamine",
     ],
 )
 def test_names_are_read_as_the_knowledge_base_reads_them(glued_nlp, text):
@@ -353,7 +303,6 @@ def test_names_are_read_as_the_knowledge_base_reads_them(glued_nlp, text):
     [
         ("1.HTN 2.COPD 3)Asthma", ["HTN", "COPD", "Asthma"]),
         ("-HTN\n-COPD\n\u2022asthma", ["HTN", "COPD", "asthma"]),
-        ("|HTN|I10|", ["HTN"]),
         ("COPD+HTN, COPD/HTN; asthma;COPD asthma,HTN", ["COPD", "HTN"] * 2 + ["asthma", "COPD", "asthma", "HTN"]),
         ("hypertension(HTN) and asthma(mild)", ["hypertension", "HTN", "asthma"]),
         ('(asthma) "asthma" [asthma] asthma\u2014COPD PMH:asthma HTN=yes', ["asthma"] * 4 + ["COPD", "asthma", "HTN"]),
@@ -361,7 +310,6 @@ def test_names_are_read_as_the_knowledge_base_reads_them(glued_nlp, text):
         ("NASA PD-1 PD-L1 glucose-6-phosphate 24-hydroxycholesterol", ["24-hydroxycholesterol"]),
         ("1-methyl-4-phenyl-1,2,3,6-tetrahydropyridine", []),
         ("asthma.com a@asthma.org www.asthma.org/COPD", []),
-        ("Htn, htn", []),
         ("type\n- 2 diabetes, breast. Cancer or breast (cancer)", []),
     ],
 )
@@ -375,9 +323,7 @@ def test_names_within_tokens_but_not_within_words(glued_nlp, text, expected):
         ("pneumonia, bacterial meningitis", {"pneumonia": "K11", "bacterial meningitis": "K13"}),
         ("Pneumonia, bacterial; asthma", {"Pneumonia, bacterial": "K12", "asthma": "K2"}),
         ("breast cancer, lung", {"breast cancer": "K15"}),
-        ("Cancer, breast", {"Cancer, breast": "K15"}),
         ("anemia, iron deficiency", {"anemia, iron deficiency": "K14"}),
-        ("pneumonia/bacterial meningitis", {"pneumonia": "K11", "bacterial meningitis": "K13"}),
     ],
 )
 def test_the_reading_that_covers_the_most_words(glued_nlp, text, expected):
@@ -405,10 +351,3 @@ def test_p_right_of_a_phrase_is_never_certain(glued_nlp):
     as_given = glued_nlp.make_doc("HTN and so on")
     as_given.ents = [Span(as_given, 0, 1, label="X")]
     assert linker(as_given).ents[0]._.pel_probability > short._.pel_probability
-
-
-def test_a_renamed_linker_is_found(nlp, tmp_path):
-    nlp.rename_pipe("proxy_entity_linker", "x")
-    expected = [ent.kb_id_ for ent in nlp("Heart attack.").ents]
-    nlp.to_disk(tmp_path / "nlp")
-    assert expected == [ent.kb_id_ for ent in spacy.load(tmp_path / "nlp")("Heart attack.").ents] != []
