@@ -8,7 +8,6 @@ import torch
 from linking.rankers.conftest import make_dual
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
@@ -16,12 +15,14 @@ from spacy_pel.registry import registry
 from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.triplet import Triplet
+from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.ranker.candidates import RankMentions, _find
 from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
 from spacy_pel.training.ranker.group_objective import GroupObjective
 from spacy_pel.training.ranker.group_recipe import GroupRecipe
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
+from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
 from ..conftest import metrics
@@ -241,17 +242,6 @@ def test_a_drawn_limit_keeps_documents_whole(retriever):
     assert len(np.unique(single.document)) > len(np.unique(whole.document))
 
 
-def test_a_group_spans_the_sentences_of_a_document():
-    kb = KnowledgeBase([Entity("A", "cold"), Entity("B", "chill")])
-    step, text = SentenceWindows(neighbours=0), "A cold here. A cold there. Colds end."
-    mentions = [Mention(2, 6, "", ("A",)), Mention(15, 19, "", ("A",)), Mention(27, 32, "", ("A",))]
-    parts = [part for i in range(2) for part in step(Document(f"d{i}", text, mentions))]
-    linker = linker_of(kb)
-    read = RankMentions.read(linker, parts, gold_queries, limit=0, seed=0)
-    store = GroupStore(kb, read, _find(linker, read, 2), encoder=make_dual().encoder)
-    assert [store.groups[number].tolist() for number in range(len(store.groups))] == [[0, 1, 2], [3, 4, 5]]
-
-
 def test_hidden_surfaces_of_a_whole_group():
     """The surface forms of all mentions of a group are left out of its entities, positive and negatives, but
     a last name stays."""
@@ -374,16 +364,6 @@ def test_triplet_with_all_samples_and_with_prototypes(made):
     assert loss.item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_down_sampling_encodes_one_mention_of_each_group(made, monkeypatch):
-    ranker, batch = made
-    seen = []
-    tower = ranker.encoder.towers["mention"]
-    forward = tower.forward
-    monkeypatch.setattr(tower, "forward", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask))
-    objective_of(ranker, OneMention())(batch)
-    assert seen == [len(batch.positives)] and len(batch.mention_ids) > len(batch.positives)
-
-
 @pytest.mark.parametrize("precision", ["no", "bf16"])
 def test_gradients_are_those_of_encoding_everything(made, precision):
     """Only positive and hardest are encoded with a gradient; it must not be lost or changed."""
@@ -465,15 +445,6 @@ def kept_for_backward(objective, batch):
     return sum(kept.values())
 
 
-def test_a_huge_group_needs_no_more_memory_than_a_piece(large):
-    ranker = make_dual()
-    bounded, free = (objective_of(ranker, MeanPrototype(), at_once=n) for n in (8, None))
-    small, big = large(8), large(60)
-    assert kept_for_backward(free, big) > 5 * kept_for_backward(free, small)
-    assert kept_for_backward(bounded, big) < 0.1 * kept_for_backward(free, big)
-    assert kept_for_backward(bounded, big) < kept_for_backward(free, small)
-
-
 @pytest.mark.parametrize("precision", ["no", "bf16"])
 @pytest.mark.parametrize("dropout", [False, True])
 def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, dropout):
@@ -515,39 +486,8 @@ def test_a_recipe_bounds_the_memory_by_the_batch_size(retriever, large):
     assert kept_for_backward(bounded, batch) < 0.2 * kept_for_backward(free, batch)
 
 
-def test_soft_radius_in_training_moves_to_the_radius_of_the_clusters(train, tmp_path):
-    """lambda starts far above; clusters are small, and it follows them down."""
-    changes = {"radius": 8.0, "epsilon": 1.0, "learn_rate": 0.2}
-    train(
-        tmp_path / "out",
-        ranker__anchors={"@pel_anchors": "spacy-pel.SoftRadius.v1", **changes},
-        ranker__training__max_steps=60,
-        ranker__training__max_epochs=60,
-        ranker__training__eval_frequency=15,
-        ranker__training__optimizer={"learn_rate": 1e-5, "warmup": 0.0},
-    )
-    radii = [record["radius"] for record in metrics(tmp_path / "out")]
-    assert radii[0] > radii[1] > radii[2] and radii[-1] < 4.0
-
-
-def test_lambda_has_a_learning_rate_of_its_own():
-    from spacy_pel.training.optimizer import make_optimizer
-    from spacy_pel.training.settings import OptimizerSettings
-
-    ranker = make_dual()
-    anchors = SoftRadius(learn_rate=0.25)
-    objective = objective_of(ranker, anchors)
-    optimizer = make_optimizer(objective, OptimizerSettings(), [(anchors, anchors.learn_rate)])
-    assert [group["peak"] for group in optimizer.param_groups] == [1e-5, 1e-5, 0.25]
-    assert optimizer.param_groups[2]["params"] == [anchors.radius]
-    assert optimizer.param_groups[2]["weight_decay"] == 0.0
-
-
 @pytest.mark.parametrize("schedule", [True, False])
-def test_the_rate_of_lambda_may_be_constant(schedule):
-    from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
-    from spacy_pel.training.settings import OptimizerSettings
-
+def test_lambda_has_a_rate_of_its_own_that_may_be_constant(schedule):
     anchors = SoftRadius(learn_rate=0.25, schedule=schedule)
     objective = objective_of(make_dual(), anchors)
     optimizer = make_optimizer(objective, OptimizerSettings(learn_rate=1.0), [(anchors, anchors.learn_rate)])
@@ -558,6 +498,8 @@ def test_the_rate_of_lambda_may_be_constant(schedule):
     towers, own = [row[0] for row in rates], [row[2] for row in rates]
     assert towers == pytest.approx([0.25, 0.5, 0.75, 1.0, 1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
     assert [row[1] for row in rates] == towers
+    assert optimizer.param_groups[2]["params"] == [anchors.radius]
+    assert optimizer.param_groups[2]["weight_decay"] == 0.0
     assert own == (pytest.approx([rate / 4 for rate in towers]) if schedule else [0.25] * 10)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.label_index import LabelIndex
 from spacy_pel.training.negatives import DrawRequest
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.training.negatives.knowledge_base_negatives import RandomNegatives
@@ -127,15 +126,6 @@ def test_gold_is_never_a_negative(store, negatives):
     assert pushed and several
 
 
-def test_own_and_shared_draws_have_their_sizes(store):
-    examples = np.arange(8)
-    assert make_planner(store, negatives="in batch").build(examples, 0).negative_mask.shape == (8, 8)
-    assert make_planner(store, negatives="shared").build(examples, 0).negative_mask.shape == (8, 13)
-    own = make_planner(store, negatives="random").build(examples, 0).negative_mask
-    assert own.shape == (8, 48)
-    assert (own.sum(axis=0) <= 1).all() and (own.sum(axis=1) <= 5).all() and not own[:, :8].any()
-
-
 def test_a_batch_follows_from_seed_and_step(store):
     def build(seed, step):
         planner = make_planner(store, seed=seed, negatives="shared", name=1.0, mention=1.0)
@@ -246,15 +236,3 @@ def test_limit_and_names(encoder):
     assert sum(map(len, make_planner(store, name=1.0, alias_share=0.5).plan(0))) == 7
     batch = make_planner(store, name=1.0).build(np.arange(7), 0)  # no names: cards
     assert {tower for tower, _ in sequences(batch.entities, 7)} == {"entity"}
-
-
-def test_groups():
-    groups = LabelIndex.from_labels(np.array([2, 0, 2, 2]), 4)
-    rng = np.random.default_rng(0)
-    drawn = np.array([groups.draw(np.array([0, 1, 2, 3]), rng) for _ in range(200)])
-    assert set(drawn[:, 0]) == {1} and set(drawn[:, 1]) == {-1} and set(drawn[:, 3]) == {-1}
-    assert set(drawn[:, 2]) == {0, 2, 3}
-    pairs = np.array([groups.draw_other(np.array([2, 2, 2]), np.array([0, 2, 3]), rng) for _ in range(200)])
-    assert [set(column) for column in pairs.T] == [{2, 3}, {0, 3}, {0, 2}]
-    nothing = LabelIndex.from_labels(np.zeros(0, dtype=np.int64), 2)
-    assert nothing.draw(np.array([0, 1]), rng).tolist() == [-1, -1]

@@ -1,7 +1,5 @@
 """Trainings with a regularizer, with either loss and similarity, from a config."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -12,8 +10,6 @@ from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.regularizers import FGSM
-from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG, build_examples, metrics
 
@@ -42,35 +38,13 @@ def configs(tmp_path_factory):
     return {name: path / f"{name}.cfg" for name in texts}
 
 
-def test_settings(configs):
-    pel = read_settings(configs["CE"]).pel
-    assert isinstance(pel.regularizer, FGSM) and pel.regularizer.epsilon == 0.02
-    assert isinstance(pel.encoder.similarity, DotProduct)
-    assert read_settings(CONFIG).pel.regularizer is None
-
-
-@pytest.mark.parametrize("name", ["Pb", "CE"])
-@pytest.mark.parametrize(
-    "changes",
-    [{}, {"pel__training__mixed_precision": "bf16", "pel__training__accumulate_gradient": 2}],
-    ids=["plain", "bf16 accumulated"],
-)
-def test_trainings(train, configs, tmp_path, name, changes):
-    tied = (name == "Pb") == (not changes)
-    changes = {**changes, "pel__training__max_steps": 4, "pel__encoder__tied": tied}
-    train(tmp_path / "run", config=configs[name], **changes)
-    (record,) = metrics(tmp_path / "run")
-    assert all(math.isfinite(value) for value in record.values())
-    assert record["loss_adversarial"] > 0.4 * record["loss"], "its share of the total"
-    loaded = load_encoder(tmp_path / "run" / "model-last")
-    assert isinstance(loaded.similarity, DotProduct) == (name == "CE")
-
-
 def test_it_learns(train, configs, tmp_path):
     changes = {"pel__training__max_steps": 50, "pel__training__eval_frequency": 25}
     train(tmp_path / "run", config=configs["CE"], **changes)
     log = metrics(tmp_path / "run")
     assert log[-1]["loss"] < 0.8 * log[0]["loss"] and log[-1]["recall@5"] > 80  # by chance: 31
+    assert log[0]["loss_adversarial"] > 0.4 * log[0]["loss"], "its share of the total"
+    assert isinstance(load_encoder(tmp_path / "run" / "model-last").similarity, DotProduct)
 
 
 def test_stopped_and_resumed(train, check_resuming, configs):

@@ -146,13 +146,6 @@ def finished(trained, tmp_path):
     return Path(shutil.copytree(trained, tmp_path / "run"))
 
 
-def test_another_output_is_asked_for(train, finished):
-    before = contents(finished)
-    with pytest.raises(PelError, match="--resume"):
-        train(finished)
-    assert contents(finished) == before
-
-
 @pytest.mark.parametrize(
     "change",
     [
