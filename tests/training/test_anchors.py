@@ -165,20 +165,6 @@ def test_soft_radius_is_algorithm_1(radius):
         assert max(sizes) < 4
 
 
-def test_lambda_moves_to_the_radius_that_clusters_have():
-    """Pairs 2 apart: r is 2 in each cluster."""
-    vectors = torch.tensor([[0.0, 0.0], [0.0, 2.0], [9.0, 0.0], [9.0, 2.0]])
-    groups = torch.tensor([0, 0, 1, 1])
-    for start in (11.0, 1.5):
-        part = SoftRadius(radius=start, epsilon=1.0)
-        optimizer = torch.optim.AdamW(part.parameters(), lr=0.1, weight_decay=0.0)
-        for step in range(300):
-            optimizer.zero_grad()
-            part(vectors, groups, generator(step)).loss.backward()
-            optimizer.step()
-        assert part.radius.item() == pytest.approx(2.0, abs=0.05)
-
-
 def test_lambda_can_start_at_the_distances_that_there_are():
     part = SoftRadius(radius=None, epsilon=0.0)
     alone = part(torch.eye(3), torch.arange(3), generator())

@@ -1,5 +1,6 @@
 """Training a dual encoder: whole groups, the hardest negative, the same each time, killed or not."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
 from ..conftest import metrics
-from .conftest import CUES, NAMES, accuracies, linker_of, with_values
+from .conftest import CUES, NAMES, accuracies, linker_of, train_ranker
 
 pytestmark = pytest.mark.slow
 
@@ -66,18 +67,9 @@ def paths(tmp_path_factory):
 
 
 @pytest.fixture
-def train(paths, retriever, tmp_path):
+def train(paths, retriever):
     """A function that trains configs/triplet_tiny.cfg, smaller, with some settings changed."""
-
-    def run(output, resume=False, trainer=RankTrainer, **changes):
-        given = {**paths, **SMALL, **{name.replace("__", "."): value for name, value in changes.items()}}
-        config = tmp_path / "ranker.cfg"
-        config.write_text(with_values(CONFIG.read_text(), given))
-        settings = read_rank_settings(config)
-        made = trainer(settings, output, linker=retriever, queries=gold_queries, show_progress=False)
-        return made.run(resume=resume)
-
-    return run
+    return partial(train_ranker, CONFIG, {**paths, **SMALL}, retriever)
 
 
 # -- the whole -----------------------------------------------------------------------------------
@@ -165,28 +157,6 @@ def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
         assert [text(p) for p in store.negatives[number]] == [f"[CLS]{CUES[1 - int(sense)]}[SEP]{name}[SEP]"]
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 5, 100])
-def test_no_group_is_cut(store, batch_size):
-    planner = GroupPlanner(store, batch_size=batch_size, pad_id=0, seed=3)
-    sizes = np.diff(store.groups.offsets)
-    for epoch in range(3):
-        plan = planner.plan(epoch)
-        assert sorted(np.concatenate([one.groups for one in plan])) == list(range(len(sizes)))
-        for one in plan:
-            assert sizes[one.groups].sum() <= max(batch_size, sizes[one.groups].max())
-            assert len(one.groups) == 1 or sizes[one.groups].sum() <= batch_size
-            batch = planner.build(one)
-            assert batch.groups.tolist() == np.repeat(np.arange(len(one.groups)), sizes[one.groups]).tolist()
-            members = np.concatenate([store.groups[g] for g in one.groups])
-            for row, member in enumerate(members):
-                kept = batch.mention_ids[row][batch.mention_mask[row] == 1]
-                assert kept.tolist() == store.mentions[member].tolist()
-    again = GroupPlanner(store, batch_size=batch_size, pad_id=0, seed=3).plan(1)
-    assert [one.seed for one in again] == [one.seed for one in planner.plan(1)]
-    orders = [np.concatenate([one.groups for one in planner.plan(epoch)]).tolist() for epoch in (0, 1)]
-    assert orders[0] != orders[1]
-
-
 @pytest.mark.parametrize("batch_size", [1, 4, 7, 100])
 @pytest.mark.parametrize("name", ANCHORS)
 def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name, batch_size):
@@ -224,22 +194,16 @@ def test_a_batch_knows_right_and_wrong(store):
     plan = planner.plan(0)[0]
     batch = planner.build(plan)
     assert batch.negatives.shape == (len(plan.groups), len(batch.entity_ids))
+    sizes = np.diff(store.groups.offsets)[plan.groups]
+    assert batch.groups.tolist() == np.repeat(np.arange(len(plan.groups)), sizes).tolist()
+    members = np.concatenate([store.groups[group] for group in plan.groups])
+    for ids, mask, member in zip(batch.mention_ids, batch.mention_mask, members, strict=True):
+        assert ids[mask == 1].tolist() == store.mentions[member].tolist()
     for number, group in enumerate(plan.groups):
         rows = [batch.positives[number], *np.flatnonzero(batch.negatives[number])]
         texts = [batch.entity_ids[row][batch.entity_mask[row] == 1].tolist() for row in rows]
         places = [store.positives[group], *store.negatives[group]]
         assert texts == [store.entities[place].tolist() for place in places]
-
-
-def test_a_drawn_limit_keeps_documents_whole(retriever):
-    documents = make_documents(30)
-    whole = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0, whole_documents=True)
-    assert len(whole) == 20 and (np.diff(whole.document) >= 0).all()
-    counts = np.bincount(whole.document, minlength=30)
-    cut = [d for d in np.flatnonzero(counts) if counts[d] < len(documents[d].mentions)]
-    assert len(cut) <= 1
-    single = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0)
-    assert len(np.unique(single.document)) > len(np.unique(whole.document))
 
 
 def test_hidden_surfaces_of_a_whole_group():
@@ -316,7 +280,7 @@ def objective_of(ranker, anchors, loss=None, at_once=None):
 def slow_loss(ranker, batch, anchors, margin, *, squared):
     """Eq. 2 (squared norms, of mentions) and Eq. 3 (norms, of prototypes) of Le & Nguyen (2023) in float64,
     from the towers' vectors: the mean over all (anchor, group) pairs."""
-    entities = entity_vectors(ranker, batch)
+    entities = vectors_of("entity", ranker, batch)
     losses = []
     for anchor, group in anchors:
         sums = [float(((anchor - e) ** 2).sum()) for e in entities]
@@ -327,25 +291,15 @@ def slow_loss(ranker, batch, anchors, margin, *, squared):
     return float(np.mean(losses))
 
 
-def entity_vectors(ranker, batch):
+def vectors_of(side, ranker, batch):
+    inputs = (getattr(batch, f"{side}_{name}") for name in ("ids", "mask"))
     with torch.no_grad():
-        tower = ranker.encoder.towers["entity"]
-        return tower(torch.from_numpy(batch.entity_ids), torch.from_numpy(batch.entity_mask)).double().numpy()
-
-
-def mention_vectors(ranker, batch):
-    with torch.no_grad():
-        towers = ranker.encoder.towers
-        return (
-            towers["mention"](torch.from_numpy(batch.mention_ids), torch.from_numpy(batch.mention_mask))
-            .double()
-            .numpy()
-        )
+        return ranker.encoder.towers[side](*map(torch.from_numpy, inputs)).double().numpy()
 
 
 def test_triplet_with_all_samples_and_with_prototypes(made):
     ranker, batch = made
-    vectors = mention_vectors(ranker, batch)
+    vectors = vectors_of("mention", ranker, batch)
     n_groups = len(batch.positives)
     every = list(zip(vectors, batch.groups, strict=True))
     triplet, prototype = Triplet(margin=MARGIN, squared=True), Triplet(margin=MARGIN, squared=False)
@@ -396,7 +350,7 @@ def test_other_losses_read_all_candidates(made):
     ranker, batch = made
     objective = CrossEntropy(scale=0.3)
     loss, _ = objective_of(ranker, MeanPrototype(), objective)(batch)
-    vectors, entities = mention_vectors(ranker, batch), entity_vectors(ranker, batch)
+    vectors, entities = vectors_of("mention", ranker, batch), vectors_of("entity", ranker, batch)
     expected = []
     for group, wrong in enumerate(batch.negatives):
         prototype = vectors[batch.groups == group].mean(axis=0)

@@ -85,15 +85,6 @@ def test_plans_follow_from_seed_and_epoch(store):
     assert plan(0, 3) != plan(1, 3)
 
 
-def test_like_lengths_share_a_batch(store):
-    planner = make_planner(store, alias_share=0.5)
-    lengths = np.concatenate([store.mentions.lengths, store.bare_names.lengths])
-    ranges = sorted((lengths[batch].min(), lengths[batch].max()) for batch in planner.plan(0))
-    assert all(one[1] <= other[0] for one, other in zip(ranges, ranges[1:], strict=False))
-    starts = [int(lengths[batch].min()) for batch in planner.plan(0)]
-    assert starts != sorted(starts), "but the order of the batches is random"
-
-
 # -- one batch --------------------------------------------------------------------------------
 
 

@@ -151,10 +151,8 @@ def finished(trained, tmp_path):
     [
         {"system__seed": 7},
         {"pel__training__batch_size": 4},
-        {"pel__training__optimizer__learn_rate": 0.1},
         {"pel__positives__card": 0.5},
         {"pel__loss__alpha": 16.0},
-        {"pel__negatives__n_negatives": 3},
         {"pel__encoder__name": "random:layers=1,width=32,seed=1"},
         {"pel__encoder__mention_template__max_length": 20},
     ],
