@@ -3,7 +3,6 @@
 import os
 import random
 import time
-import zlib
 
 import pytest
 
@@ -65,15 +64,10 @@ def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
     ("said", "named"),
     [
         ("at {0}/given/tiny.txt, line 3", True),
-        ("at {0}/given/tiny.txt.gz.", True),
         ("in tiny.txt: got 5", True),
         ("at {0}/pipeline/kb/vocab", True),
         ("the kb, its vocab and the tiny text", False),
         ("at {0}/given, got nothing", False),
-        ("at {0}/given/other.txt", True),
-        ("in mytiny.txt", False),
-        ("at {0}/given/ {{, got nothing", True),
-        ("at {0}/given, got a name that ends in ''", True),
         ("in tiny.txt.bak", False),
     ],
 )
@@ -92,27 +86,6 @@ def test_an_input_is_made_from_its_seed_and_number(tmp_path):
         verdict_of(attack, 0, number, tmp_path / "run")
     assert seen[:2] == seen[2:] and seen[0] != seen[1]
     assert (tmp_path / "run" / "given" / "x.txt").read_bytes() == _file(tmp_path).read_bytes()
-
-
-def test_damage_below_a_checksum(tmp_path):
-    (tmp_path / "x.bin").write_bytes(zlib.compress(b"some text of a file, and more of it"))
-    read = []
-    attack = ReaderAttack(
-        "made-up", tmp_path / "x.bin", lambda paths, _: read.append(paths[0].read_bytes()), deflated=True
-    )
-    attack.packs = False
-    attack.prepare(tmp_path / "run")
-    for number in range(40):
-        verdict_of(attack, 0, number, tmp_path / "run")
-    whole = [data for data in read if _inflates(data)]
-    assert 10 < len(whole) < 30 and len({zlib.decompress(data) for data in whole}) > 10
-
-
-def _inflates(data):
-    try:
-        return bool(zlib.decompress(data))
-    except zlib.error:
-        return False
 
 
 def _file(folder):

@@ -1,6 +1,6 @@
 """What corpus info counts, by hand."""
 
-from spacy_pel.evaluation.report.corpus_facts import corpus_facts, plot_spread
+from spacy_pel.evaluation.report.corpus_facts import corpus_facts
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
 
@@ -49,13 +49,3 @@ def test_counts_with_a_kb():
     assert facts["types"] == {"T1": 4, "T2": 2, "–": 2}  # neither C2 nor X has one
     # "C3, OLD" is C3 alone: of "fever" only the X is another meaning
     assert facts["ambiguous_surfaces"] == 2 and facts["mentions_per_entity"] == {"1": 2, "2": 2}
-
-
-def test_figures_of_few_and_of_many(tmp_path):
-    for name, sizes in (("few", {"1": 5, "3": 1}), ("many", {"1": 500, "61": 3, "900": 1}), ("none", {})):
-        facts = {"mentions_per_entity": sizes, "mentions_per_entity_and_document": sizes}
-        for folder in ("a", "b"):
-            plot_spread(facts, *(tmp_path / folder / f"{name}.{kind}" for kind in ("png", "svg")))
-        for kind in ("png", "svg"):
-            first, second = (tmp_path / folder / f"{name}.{kind}" for folder in ("a", "b"))
-            assert first.read_bytes() == second.read_bytes()
