@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.soak import Reading, growth, in_steps, main, varied, watch, watch_server
+from benchmarks.soak import Reading, growth, in_steps, main, watch, watch_server
 from benchmarks.speed import made_up_pipeline
 from spacy_pel.util import read_jsonl, write_jsonl
 
@@ -13,16 +13,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-TEXTS = ["Fever and a cold after the operation.", "Pain in the chest, then none."]
-
-
-def test_no_text_is_there_twice():
-    made = list(varied(TEXTS, 200, 3))
-    assert made[:2] == TEXTS and len(set(made)) == 200
-    assert made == list(varied(TEXTS, 200, 3)) != list(varied(TEXTS, 200, 4))
-    assert all(len(text.split(" ")) == len(TEXTS[at % 2].split(" ")) for at, text in enumerate(made))
-    new = {word for text in made for word in text.split(" ")} - {w for text in TEXTS for w in text.split(" ")}
-    assert len(new) > 500  # a vocabulary that keeps them would grow
 
 
 def reading(documents, resident):

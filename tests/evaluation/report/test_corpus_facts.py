@@ -13,19 +13,14 @@ def mention(text, surface, *ids, label="L", nth=0):
 
 
 TEXT = "A cold and the Cold, cold fever"
-DOCUMENTS = [
-    Document(
-        "1",
-        TEXT,
-        [
-            mention(TEXT, "cold", "C1"),
-            mention(TEXT, "Cold", "C2"),
-            mention(TEXT, "cold", "C1", nth=1, label=""),
-            mention(TEXT, "fever", "C3", "OLD"),
-        ],
-    ),
-    Document("2", "fever fever x", [Mention(0, 5, "L", ("C3",)), Mention(6, 11, "L", ("X",)), Mention(12, 13)]),
+FIRST = [
+    mention(TEXT, "cold", "C1"),
+    mention(TEXT, "Cold", "C2"),
+    mention(TEXT, "cold", "C1", nth=1, label=""),
+    mention(TEXT, "fever", "C3", "OLD"),
 ]
+SECOND = [Mention(0, 5, "L", ("C3",)), Mention(6, 11, "L", ("X",)), Mention(12, 13)]
+DOCUMENTS = [Document("1", TEXT, FIRST), Document("2", "fever fever x", SECOND)]
 
 
 def test_counts_without_a_kb():
