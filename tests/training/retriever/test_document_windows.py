@@ -144,7 +144,7 @@ def test_the_index_and_the_linker_read_windows(trained, data, tmp_path):
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=documents)
     mention = documents[0].mentions[0]
     query = encoder.encode_mentions([MentionInText(documents[0].text, mention.start, mention.end)])
-    scores, _ = index.search_rows(query, 1)
+    scores, _ = index.search_entities(query, 1)
     assert scores[0, 0] == pytest.approx(1.0, abs=1e-3), "its own row"
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("proxy_entity_linker", config={"encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"}})

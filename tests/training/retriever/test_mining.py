@@ -179,7 +179,7 @@ def test_composed_negatives_in_a_config(data, tmp_path):
     run()
     assert len(list((tmp_path / "run" / "mining").glob("table-*"))) == 1
     parts["random"]["n_negatives"] = 9
-    with pytest.raises(PelError, match="different run"):
+    with pytest.raises(PelError, match="E312"):
         run(resume=True)
 
 
@@ -208,7 +208,7 @@ def test_negatives_from_a_file(train, data, tmp_path, encoder):
     train(tmp_path / "run", pel__training__max_steps=2, **changes)
     assert not (tmp_path / "run" / "mining").exists()
     path.write_text(json.dumps(lines[0]) + "\n")
-    with pytest.raises(PelError, match="different run"):
+    with pytest.raises(PelError, match="E312"):
         train(tmp_path / "run", resume=True, **changes)
 
 

@@ -160,7 +160,7 @@ def finished(trained, tmp_path):
 )
 def test_the_checkpoint_of_another_config_is_refused(train, finished, change):
     before = contents(finished)
-    with pytest.raises(PelError, match="different run"):
+    with pytest.raises(PelError, match="E312"):
         train(finished, resume=True, **change)
     assert contents(finished) == before
 
@@ -168,7 +168,7 @@ def test_the_checkpoint_of_another_config_is_refused(train, finished, change):
 def test_the_checkpoint_of_other_data_is_refused(train, finished, data, tmp_path):
     lines = open(data["paths.train"]).read().splitlines()
     (tmp_path / "other.jsonl").write_text("\n".join(lines[1:]) + "\n")
-    with pytest.raises(PelError, match="different run"):
+    with pytest.raises(PelError, match="E312"):
         train(finished, resume=True, paths__train=str(tmp_path / "other.jsonl"))
 
 
