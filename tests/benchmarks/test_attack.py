@@ -1,14 +1,11 @@
 """The attack finds what it is there to find: raw exceptions, crashes, hangs and poor errors."""
 
 import os
-import random
 import time
-import zlib
 
 import pytest
 
 from benchmarks.attack.__main__ import attacks, main, table_of
-from benchmarks.attack.mutations import changes_by_name, mutated
 from benchmarks.attack.readers import ReaderAttack
 from benchmarks.attack.runner import (
     CRASH,
@@ -65,15 +62,10 @@ def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
     ("said", "named"),
     [
         ("at {0}/given/tiny.txt, line 3", True),
-        ("at {0}/given/tiny.txt.gz.", True),
         ("in tiny.txt: got 5", True),
         ("at {0}/pipeline/kb/vocab", True),
         ("the kb, its vocab and the tiny text", False),
         ("at {0}/given, got nothing", False),
-        ("at {0}/given/other.txt", True),
-        ("in mytiny.txt", False),
-        ("at {0}/given/ {{, got nothing", True),
-        ("at {0}/given, got a name that ends in ''", True),
         ("in tiny.txt.bak", False),
     ],
 )
@@ -94,38 +86,9 @@ def test_an_input_is_made_from_its_seed_and_number(tmp_path):
     assert (tmp_path / "run" / "given" / "x.txt").read_bytes() == _file(tmp_path).read_bytes()
 
 
-def test_damage_below_a_checksum(tmp_path):
-    (tmp_path / "x.bin").write_bytes(zlib.compress(b"some text of a file, and more of it"))
-    read = []
-    attack = ReaderAttack(
-        "made-up", tmp_path / "x.bin", lambda paths, _: read.append(paths[0].read_bytes()), deflated=True
-    )
-    attack.packs = False
-    attack.prepare(tmp_path / "run")
-    for number in range(40):
-        verdict_of(attack, 0, number, tmp_path / "run")
-    whole = [data for data in read if _inflates(data)]
-    assert 10 < len(whole) < 30 and len({zlib.decompress(data) for data in whole}) > 10
-
-
-def _inflates(data):
-    try:
-        return bool(zlib.decompress(data))
-    except zlib.error:
-        return False
-
-
 def _file(folder):
     (folder / "x.txt").write_text("\n".join(f"line {number}\tof several" for number in range(20)))
     return folder / "x.txt"
-
-
-def test_each_kind_of_damage_does_some():
-    data = b'{"a": "some text", "b": [1, 2]}\n{"a": "more\ttext", "b": [3]}\n'
-    for name, change in changes_by_name().items():
-        data_of = b'<?xml version="1.0" encoding="utf-8"?>' + data if name == "declared_encoding" else data
-        assert any(change(data_of, random.Random(seed)) != data_of for seed in range(5)), name
-    assert len({mutated(data, random.Random(seed)) for seed in range(50)}) > 40
 
 
 def test_every_registered_reader_is_attacked():

@@ -1,36 +1,16 @@
 """The comparison of engines: what it counts, and one short run with a killed worker."""
 
-import json
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.engines import Run, lines_of, main, workers_of
+from benchmarks.engines import main
 from benchmarks.speed import made_up_pipeline
-from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.util import write_jsonl
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
-
-
-def test_lines_are_sorted_and_those_of_all_parts(tmp_path):
-    records = [{"id": one, "text": one, "mentions": [], "meta": {}} for one in "bca"]
-    write_parquet(tmp_path / "part-000000.parquet", records[:2])
-    write_parquet(tmp_path / "part-000001.parquet", records[2:])
-    write_parquet(tmp_path / "_unfinished.parquet", records)
-    lines = lines_of(tmp_path)
-    assert [json.loads(line)["id"] for line in lines] == ["a", "b", "c"]
-    assert lines_of(tmp_path / "part-000001.parquet") == lines[:1]
-
-
-def test_memory_and_time_of_a_process():
-    seen = Run()
-    seen.look([os.getpid(), 2**22 + 1])  # the second one does not exist
-    assert seen.resident >= seen.private > 10 and seen.cpu > 0
-    assert os.getpid() not in workers_of(os.getpid())
 
 
 def test_a_run_with_a_killed_worker(tmp_path, monkeypatch, run):

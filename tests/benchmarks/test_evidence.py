@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.evidence import KINDS, first_is_right, main, measure, shuffled, without
+from benchmarks.evidence import KINDS, first_is_right, main, measure, without
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.linking.calibration import Examples
 from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
@@ -36,17 +36,6 @@ def test_what_is_left_out_is_missed():
     assert not left.features["exact"].any() and examples.table.features["exact"].any()
     hits = first_is_right(examples, left)
     assert hits[::2].all() and 0.3 < hits[1::2].mean() < 0.7  # the others are guessed
-
-
-def test_the_order_of_the_table_gives_nothing_away():
-    """Candidates come by their cosines; where all features are left out, the first of them is a guess."""
-    examples = made_up_examples()
-    table, gold = shuffled(examples.table, 0), [np.array([0])] * len(examples)
-    assert not np.array_equal(table.kb_rows, examples.table.kb_rows)
-    assert np.array_equal(table.kb_rows.reshape(-1, 2).sum(axis=1), np.ones(len(examples)))
-    mixed = Examples(None, examples.queries, table, gold, examples.documents, examples.composite)
-    hits = first_is_right(mixed, without(table, (*FEATURES, TOPIC)))
-    assert 0.35 < hits.mean() < 0.65
 
 
 def test_every_feature_belongs_to_a_kind():

@@ -38,17 +38,6 @@ def test_scispacy_finds_similar_names(kb):
     assert answers[3].candidates == [] and answers[3].nil_score == 1.0
 
 
-def test_prior_counts_and_falls_back(kb):
-    named = [("failure", ["C3"])] * 3 + [("Failure", ["C5"]), ("failure", ["X9"]), ("odd", ["X9"])]
-    prior = peers.FrequencyPrior(kb, named)
-    other = peers.Answer([("C5", 0.9), ("C0", 0.8)], 0.1)
-    known, unknown = prior.rank(["failure", "odd"], [other, other])
-    assert [entity_id for entity_id, _ in known.candidates] == ["C3", "C5", "C0"]
-    assert [score for _, score in known.candidates[:2]] == [0.75, 0.25]
-    assert known.candidates[2][1] < 0.25 and known.nil_score == pytest.approx(0.125)
-    assert unknown.candidates == other.candidates and unknown.nil_score == pytest.approx(0.55)
-
-
 def test_benchmark_runs_and_keeps_the_answers(kb, tmp_path, run):
     kb.to_disk(tmp_path / "kb")
     train = corpus(("failure", "C3"), ("failure", "C3"), ("failure", "C5"))

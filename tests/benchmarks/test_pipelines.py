@@ -5,12 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.pipelines import MEASURES, Run, compare, main, run_of
-from spacy_pel.candidates.evidence.evidence import FEATURES
+from benchmarks.pipelines import MEASURES, Run, compare, main
 from spacy_pel.errors import PelError
-from spacy_pel.linking.calibration import Examples
-from spacy_pel.linking.query import MentionQuery
-from spacy_pel.types import CandidateTable
 
 pytestmark = pytest.mark.slow
 
@@ -35,21 +31,6 @@ def test_other_mentions_cannot_be_compared():
     base = a_run([1, 1], [1, 1], [0, 0])
     with pytest.raises(PelError, match="2 mentions with an entity for the first and 1"):
         compare(base, a_run([1], [1], [0]))
-
-
-def test_an_entity_that_is_no_candidate_is_not_found():
-    n = 200
-    right = np.random.default_rng(0).integers(2, size=n)
-    features = {name: np.zeros(2 * n, dtype=np.float32) for name in FEATURES}
-    features["exact"][2 * np.arange(n) + right] = 1
-    table = CandidateTable(np.tile([0, 1], n), np.arange(n + 1) * 2, features)
-    queries = [MentionQuery("gout", 0, 4)] * n
-    gold = [np.array([9])] * 50 + [np.array([row]) for row in right[50:]]
-    examples = Examples(None, queries, table, gold, [one // 4 for one in range(n)], np.zeros(n, dtype=bool))
-    run = run_of(examples, np.zeros(n, dtype=np.bool_))
-    assert not run.found[:50].any() and run.found[50:].all()
-    assert not run.first[:50].any() and run.first[50:].all()
-    assert run.documents.max() == 49 and len(run.surfaces) == 200
 
 
 def test_the_command(made_up, tmp_path, run):

@@ -1,14 +1,11 @@
 """The soak: its texts, its figures, and one short run."""
 
-import os
-import random
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from benchmarks.soak import Reading, growth, in_steps, main, memory_of, processes_of, varied, watch, watch_server
+from benchmarks.soak import Reading, growth, in_steps, main, watch, watch_server
 from benchmarks.speed import made_up_pipeline
 from spacy_pel.util import read_jsonl, write_jsonl
 
@@ -16,16 +13,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-TEXTS = ["Fever and a cold after the operation.", "Pain in the chest, then none."]
-
-
-def test_no_text_is_there_twice():
-    made = list(varied(TEXTS, 200, 3))
-    assert made[:2] == TEXTS and len(set(made)) == 200
-    assert made == list(varied(TEXTS, 200, 3)) != list(varied(TEXTS, 200, 4))
-    assert all(len(text.split(" ")) == len(TEXTS[at % 2].split(" ")) for at, text in enumerate(made))
-    new = {word for text in made for word in text.split(" ")} - {w for text in TEXTS for w in text.split(" ")}
-    assert len(new) > 500  # a vocabulary that keeps them would grow
 
 
 def reading(documents, resident):
@@ -40,23 +27,6 @@ def test_growth_is_that_after_the_first_documents():
     assert growth(steps, 100) == pytest.approx(0.04)
     assert growth(steps, 200) == 0.0
     assert growth(steps[:2], 100) != growth(steps[:2], 100)  # nan
-
-
-@linux
-def test_memory_of_a_process_and_its_children():
-    data = random.randbytes(50 * 2**20)
-    found = memory_of(os.getpid())
-    assert found["resident"] > found["own"] > len(data) / 2**20
-    child = os.fork()
-    if child == 0:
-        time.sleep(60)
-        os._exit(0)
-    try:
-        assert set(processes_of(os.getpid())) >= {os.getpid(), child}
-    finally:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
-    assert memory_of(child) == {"resident": 0.0, "own": 0.0}
 
 
 @pytest.fixture

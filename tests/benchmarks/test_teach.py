@@ -57,12 +57,3 @@ def test_corrections_lift_the_curve_and_are_undone(linker, tmp_path):
     show(rows, console)
     assert "100.0" in console.export_text()
     json.dumps(rows)
-
-
-def test_vectors_are_kept(linker, tmp_path, monkeypatch):
-    one = read_mentions(linker, documents(3), tmp_path / "cache")
-    changed = read_mentions(linker, documents(4), tmp_path / "cache")
-    assert len(list((tmp_path / "cache").glob("*.npy"))) == 2 and len(changed.queries) > len(one.queries)
-    monkeypatch.setattr(type(linker.encoder), "encode_mentions", None)
-    other = read_mentions(linker, documents(3), tmp_path / "cache")
-    assert all((a.vector == b.vector).all() for a, b in zip(one.queries, other.queries, strict=True))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.times import HEAD, Times, cells, joined, main, read_times, table_rows
+from benchmarks.times import HEAD, Times, main, read_times, table_rows
 from spacy_pel.errors import PelError
 from spacy_pel.util import write_json, write_jsonl
 
@@ -28,12 +28,6 @@ def test_what_each_kind_of_folder_says(folders):
     assert read_times(folders / "pipeline").model_bytes == 999
     with pytest.raises(PelError):
         read_times(folders / "none")
-
-
-def test_a_row_of_several_folders(folders):
-    parts = [read_times(folders / name) for name in ("train", "test", "pipeline")]
-    assert joined(parts) == Times(60.0, 23, 6, 123.4, 999, "here")
-    assert cells("x", parts[0]) == ["x", "1.0", "23", "6.0", "–", "2.5", "–"]
 
 
 def test_a_row_for_each_generator(folders):

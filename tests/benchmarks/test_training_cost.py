@@ -1,12 +1,9 @@
 """The benchmark of training steps, on a tiny encoder."""
 
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 
-from benchmarks.training_cost import CASES, Sizes, made_up_batch, measure, table_of
+from benchmarks.training_cost import CASES, Sizes, made_up_batch, measure
 
 pytestmark = pytest.mark.slow
 
@@ -29,13 +26,3 @@ def test_measures_every_case(precision):
     assert len(set(CASES)) == 8
     found = [measure("random:layers=1,width=32", case, TINY, steps=1, precision=precision) for case in CASES]
     assert all(row["ms"] > 0 and row["MB"] >= 0 for row in found)
-
-
-def test_the_table_compares_with_the_step_without_fgsm():
-    found = [dict.fromkeys(("ms", "CPU ms", "MB"), 150.0 if case.fgsm else 100.0) for case in CASES]
-    output = io.StringIO()
-    Console(width=110, file=output).print(table_of(found, "title"))
-    lines = [line for line in output.getvalue().splitlines() if "Pb" in line or "CE" in line]
-    assert len(lines) == 8
-    for line in lines:
-        assert line.count("1.50") == (3 if " on " in line else 0)

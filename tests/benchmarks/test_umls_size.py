@@ -19,13 +19,6 @@ def test_tables_are_as_large_as_asked_for(tmp_path):
     assert all(set(entity.types) & reader.types for entity in entities)
 
 
-def test_tables_depend_on_the_seed_alone(tmp_path):
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        write_tables(tmp_path / name, 200, seed=seed)
-    first, again, other = ((tmp_path / name / "MRCONSO.RRF").read_bytes() for name in "abc")
-    assert first == again != other
-
-
 def test_measures_a_build(tmp_path):
     write_tables(tmp_path / "META", 400)
     found = measure(tmp_path / "META", tmp_path / "kb")

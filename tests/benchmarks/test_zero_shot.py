@@ -3,11 +3,9 @@
 import json
 
 import pytest
-import spacy
 
 from benchmarks import zero_shot
 from benchmarks.linkers import OURS
-from benchmarks.peers import NearestName
 from benchmarks.zero_shot import METRICS, main, table_of
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
@@ -36,7 +34,7 @@ def worlds(tmp_path):
     return tmp_path / "worlds"
 
 
-def test_the_command(worlds, tmp_path, monkeypatch, run):
+def test_the_command(worlds, tmp_path, run):
     done = run(main, worlds, tmp_path / "out", "--untrained", TINY)
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out" / "zero_shot.json").read_text())
@@ -47,14 +45,6 @@ def test_the_command(worlds, tmp_path, monkeypatch, run):
     assert zero_shot.NEAREST in found["linkers"]
     assert found["linkers"][OURS]["recall@1"] == 1.0 and found["linkers"][OURS]["n_nil"] == 1
     assert all(title in done.stdout for title in METRICS.values()) and "mean" in done.stdout
-
-    def broken(*_):
-        raise AssertionError("built again")
-
-    monkeypatch.setattr(zero_shot, "_run", broken)
-    built = tmp_path / "out" / "built" / "SMALL" / OURS
-    kb = worlds / "SMALL" / "kb"
-    assert zero_shot.build(kb, tmp_path, tmp_path, built) == built / "pipeline"  # what is there is used
     again = run(main, worlds, tmp_path / "out", "--untrained", "package:other")
     assert again.exit_code == 2 and "Choose another output folder" in again.output
 
@@ -87,21 +77,3 @@ def test_a_world_without_unseen_entities():
     worlds = {"KNOWN": world(1, 1, unseen=None, n_seen=10), "NEW": world(1, 1, unseen=0.4, n_seen=4)}
     cells = columns_of(table_of(worlds, "accuracy_unseen", "recall@1 unseen"))
     assert cells[1] == ["0", "6", ""] and cells[2] == ["–", "40.0", "40.0"] and cells[3][0] == "–"
-
-
-def test_the_nearest_name(tmp_path):
-    """Entities by their best name, without any evidence but vectors."""
-    kb = KnowledgeBase(
-        [Entity("A", "heart attack", ("cardiac arrest",)), Entity("B", "heart attacks"), Entity("C", "fever")]
-    )
-    nlp = spacy.blank("en")
-    config = {"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64}}
-    nlp.add_pipe("proxy_entity_linker", config=config).initialize(lambda: [], nlp=nlp, kb_loader=lambda: kb)
-    nlp.to_disk(tmp_path / "pipeline")
-    peer = NearestName(tmp_path / "pipeline", top_k=2)
-    answers = peer.rank(["cardiac arrest", "fever", "cardiac arrest"])
-    assert [answer.candidates[0][0] for answer in answers] == ["A", "C", "A"]
-    assert answers[0] == answers[2] and answers[0].nil_score == pytest.approx(0, abs=1e-3)
-    for answer in answers:
-        ids, scores = zip(*answer.candidates, strict=True)
-        assert len(set(ids)) == len(ids) == 2 and scores[0] >= scores[1]

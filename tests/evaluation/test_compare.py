@@ -30,6 +30,7 @@ def predictions(*, right):
             Prediction(
                 *(f"d{i // 4}", i % 4, i % 4 + 1, "x", "L", gold),
                 *("NIL" if is_nil else candidates[0][0], candidates, 0.8 if is_nil else 0.2),
+                seen=bool(gold) and i % 4 != 3,
             )
         )
     return made
@@ -45,12 +46,7 @@ def b(tmp_path):
     return write_run(tmp_path / "b", predictions(right=set(range(30)))[::-1])  # in another order
 
 
-def test_seen_and_unseen_have_tests_and_intervals_of_their_own(tmp_path):
-    def seen(made):
-        return [replace(one, seen=bool(one.gold) and i % 4 != 3) for i, one in enumerate(made)]
-
-    a = write_run(tmp_path / "a", seen(predictions(right=set(range(20)))))
-    b = write_run(tmp_path / "b", seen(predictions(right=set(range(30)))))
+def test_seen_and_unseen_have_tests_and_intervals_of_their_own(a, b):
     rows = {row["name"]: row for row in compare_runs(a, b)["seen"]}
     places = {"seen": [i for i in range(40) if i % 5 and i % 4 != 3]}
     places["unseen"] = [i for i in range(40) if i % 5 and i % 4 == 3]
@@ -87,13 +83,6 @@ def test_figures_by_hand(a, b):
     assert {key: row["recall@1"][key] for key in recall} == recall and row["recall@1"]["p_value"] < 0.05
 
 
-def test_a_run_beside_itself(a):
-    found = compare_runs(a, a)
-    assert all(test["p_value"] == 1.0 for test in found["tests"].values())
-    for one in found["differences"].values():
-        assert one["low"] == one["high"] == one["difference"] == 0.0
-
-
 def test_recall_beyond_the_candidates_is_left_out(a, tmp_path):
     short = write_run(tmp_path / "short", predictions(right={1}), top_k=4)
     assert "recall@5" not in compare_runs(a, short)["differences"]
@@ -102,12 +91,6 @@ def test_recall_beyond_the_candidates_is_left_out(a, tmp_path):
 def test_groups_without_linkable_mentions(a, b):
     row = compare_runs(a, b, groups={"nil": a.outcomes.is_nil})["groups"][0]
     assert "recall@1" not in row and row["accuracy"]["difference"] == 2 / 8
-
-
-def test_other_mentions_are_refused(a, tmp_path):
-    less = write_run(tmp_path / "less", predictions(right={1})[:-1])
-    with pytest.raises(PelError, match="E682.*40.*39; 1 are.*d9, characters 3 to 4"):
-        compare_runs(a, less)
 
 
 def test_other_gold_ids_are_refused(a, tmp_path):
@@ -127,11 +110,6 @@ def test_mentions_with_the_same_offsets_stay_apart(tmp_path):
 
 
 def test_folders_of_something_else(a, tmp_path):
-    with pytest.raises(PelError, match="E680.*metrics.json"):
-        read_run(tmp_path)
-    write_json(tmp_path / "a" / "predictions.jsonl", {"no": "prediction"})
-    with pytest.raises(PelError, match="E002|E681"):
-        read_run(tmp_path / "a")
     (tmp_path / "a" / "predictions.jsonl").write_text('{"doc": "d"}\n')
     with pytest.raises(PelError, match="E681.*'doc'"):
         read_run(tmp_path / "a")

@@ -2,16 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
-from tqdm import tqdm
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation import Outcomes, Prediction, evaluate, seen_in_corpus
+from spacy_pel.evaluation import Prediction, evaluate
 from spacy_pel.evaluation.predict import SpanCounts
-from spacy_pel.evaluation.report.figure import save_figure
-from spacy_pel.evaluation.report.plots import nil_figure, recall_figure
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
@@ -79,12 +75,6 @@ def test_the_linker_stays_as_it_was(linker, documents):
     assert linker.top_k == 64
 
 
-def test_seen_in_another_corpus(linker, documents):
-    is_seen = seen_in_corpus(linker.kb, [Document("t", "x", [Mention(0, 1, "", ("O", "OLD", "X9"))])])
-    assert (is_seen(["A"]), is_seen(["B"]), is_seen(["B", "O"])) == (True, False, True)
-    assert evaluate(linker, documents, is_seen=is_seen)["n_seen"] == 3
-
-
 def test_many_documents_keep_their_order(linker):
     """More mentions than are linked at a time."""
     several = [Document(str(i), TEXT, [at("Aspirin", "A"), at("gadgets")]) for i in range(700)]
@@ -93,35 +83,13 @@ def test_many_documents_keep_their_order(linker):
     assert metrics["accuracy"] == 1.0
 
 
-def test_the_bar_counts_documents_that_are_linked(linker, documents, monkeypatch, capfd):
-    """Not those that were read: each batch of mentions begins with the count of those before it."""
-    linker.batch_size = 2
-    counts, gather = [], linker.gather
-
-    def gather_and_look(queries, top_k):
-        counts.extend(bar.n for bar in tqdm._instances)
-        return gather(queries, top_k)
-
-    monkeypatch.setattr(linker, "gather", gather_and_look)
-    more = [Document("f", "None."), Document("g", TEXT, [at("Aspirin", "A")]), Document("h", "None.")]
-    shown = evaluate(linker, [*documents, *more], show_progress=True)
-    assert counts == [0, 0, 0, 3]  # batches of 2 mentions; the documents have 5, 1, 0, 1 and 0
-    assert "5/5" in capfd.readouterr().err
-    quiet = evaluate(linker, [*documents, *more])
-    assert quiet["recall@1"] == shown["recall@1"] and quiet["n"] == shown["n"] == 7
-    assert capfd.readouterr().err == ""
-
-
-def test_corpora_without_use(linker, monkeypatch):
+def test_corpora_without_use(linker):
     with pytest.raises(PelError, match="E620"):
         evaluate(linker, [Document("d", TEXT, [])])
     foreign = [Document("d", TEXT, [at("Aspirin", "MESH:X9")])]
     for documents in (foreign, iter(foreign)):
         with pytest.raises(PelError, match="E621.*X9.*ids such as.*strip_prefix=MESH:$"):
             evaluate(linker, documents)
-    with monkeypatch.context() as patch, pytest.raises(PelError, match="E621"):
-        patch.setattr(Linker, "link", None)  # before anything is linked
-        evaluate(linker, foreign)
     assert evaluate(linker, [Document("d", TEXT, [at("gadgets")])])["n_nil"] == 1  # NIL alone may be
 
 
@@ -133,16 +101,6 @@ def test_nothing_is_left_of_a_broken_run(linker, documents, tmp_path):
     with pytest.raises(PelError, match="broken"):
         evaluate(linker, texts(), output=tmp_path / "out")
     assert not any((tmp_path / "out").rglob("*"))
-
-
-def test_plots_of_little_data(tmp_path):
-    """No NIL mention, one mention, no recall at all: still a picture."""
-    flags = np.asarray([False])
-    rank, score = np.zeros(1, int), np.zeros(1)
-    outcomes = Outcomes(rank, rank, flags, flags, score, flags, flags, score, flags, rank)
-    save_figure(*nil_figure({"a": outcomes}), tmp_path / "nil.png")
-    save_figure(*recall_figure({"a": {"recall@1": 0.0}, "b": {"recall@1": 1.0}}), tmp_path / "recall.png")
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())
 
 
 def test_scores_end_to_end_by_hand():

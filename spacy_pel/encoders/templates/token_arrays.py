@@ -103,6 +103,16 @@ class MentionWindows:
         used, spans[:, 0] = np.unique(spans[:, 0], return_inverse=True)
         return MentionWindows(self.windows.take(used), spans)
 
+    @classmethod
+    def concatenate(cls, parts: Sequence["MentionWindows"]) -> "MentionWindows":
+        """The mentions of all parts, in order."""
+        spans: list[NDArray[np.int64]] = [np.zeros((0, 3), dtype=np.int64)]
+        n_windows = 0
+        for part in parts:
+            spans.append(part.spans + np.array([n_windows, 0, 0]))
+            n_windows += len(part.windows)
+        return cls(RaggedTokens.concatenate([part.windows for part in parts]), np.concatenate(spans))
+
     def by_window(self) -> Ragged:
         """The numbers of the mentions of each window."""
         order = np.argsort(self.spans[:, 0], kind="stable")

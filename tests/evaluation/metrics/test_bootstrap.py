@@ -26,27 +26,6 @@ def test_the_same_everywhere_has_no_width():
     assert (found.low, found.high) == (0.5, 0.5) and found.significant
 
 
-def test_documents_are_the_unit():
-    """Ten copies of each mention in its document add no information."""
-    rng = np.random.default_rng(1)
-    a, b, document = rng.random(60) < 0.6, rng.random(60) < 0.7, np.repeat(np.arange(20), 3)
-    once = difference(a, b, document)
-    assert difference(np.tile(a, 10), np.tile(b, 10), np.tile(document, 10)) == pytest.approx(once)
-    as_if_independent = difference(np.tile(a, 10), np.tile(b, 10), np.arange(600))
-    assert as_if_independent.high - as_if_independent.low < 0.5 * (once.high - once.low)
-
-
-def test_runs_are_drawn_together():
-    """Runs that are right on the same mentions differ by little, however hard single documents are."""
-    rng = np.random.default_rng(2)
-    document = np.repeat(np.arange(50), 10)
-    a = np.repeat(rng.random(50) < 0.5, 10)
-    b = a.copy()
-    b[::100] = ~b[::100]
-    found = difference(a, b, document)
-    assert found.high - found.low < 0.06
-
-
 def test_only_counted_mentions():
     found = difference([1, 0, 0], [0, 1, 1], [0, 1, 2], counted=[0, 1, 1])
     assert (found.a, found.b, found.low, found.high) == (0.0, 1.0, 1.0, 1.0)

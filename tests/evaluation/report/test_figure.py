@@ -17,14 +17,6 @@ def test_same_data_same_file(tmp_path, suffix, start):
     assert written.startswith(start) and written == (tmp_path / f"b{suffix}").read_bytes()
 
 
-def test_legend_only_where_lines_have_names(tmp_path):
-    for label, has_legend in (("a line", True), ("_none", False)):
-        figure, axes = new_figure()
-        axes.plot([0, 1], [1, 2], label=label)
-        save_figure(figure, axes, tmp_path / "a.svg", tmp_path / "a.png")
-        assert (axes.get_legend() is not None) == has_legend
-
-
 def inline(name="a", label="<b> & $x$"):
     figure, axes = new_figure()
     for color in COLORS:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
-from spacy_pel.evaluation.report.plots import inline_figures, plot_run
+from spacy_pel.evaluation.report.plots import inline_figures
 from spacy_pel.evaluation.run_folder import Run
 
 from ..conftest import predicted
@@ -27,9 +27,3 @@ def test_a_run_has_the_same_colour_in_each_figure():
     assert "var(--s0)" in figures["Candidates"] and "var(--s1)" in figures["Candidates"]
     assert "var(--s0)" not in figures["Reliability"] and "var(--s1)" in figures["Reliability"]
     assert all("var(--s2)" not in svg for svg in figures.values())
-
-
-def test_the_files_of_a_run(tmp_path):
-    plot_run(run(0.1, 0.9, path=tmp_path))
-    assert {path.name for path in tmp_path.iterdir()} == {"recall.png", "nil.png", "reliability.png"}
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())

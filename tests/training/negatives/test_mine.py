@@ -6,7 +6,7 @@ import torch
 
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.training.negatives.mine import mine
-from spacy_pel.training.negatives.top_k import FlatTopK, IvfTopK, MatrixTopK, make_top_k
+from spacy_pel.training.negatives.top_k import MatrixTopK, make_top_k
 
 N, M, WIDTH = 300, 50, 8
 
@@ -97,10 +97,3 @@ def test_a_mention_whose_gold_is_half_of_the_knowledge_base(data):
 def test_no_mentions(data):
     mined = run(data[0][:0], data[1], [], depth=3)
     assert mined.rows.shape == (0, 3) and mined.recall(1) == 0.0
-
-
-def test_kinds_of_search(data):
-    cpu = torch.device("cpu")
-    assert isinstance(make_top_k("flat", data[0], 3, N, cpu), FlatTopK)
-    assert isinstance(make_top_k("ivf", data[0], 3, N), IvfTopK)
-    assert isinstance(make_top_k("flat", data[0], 3, N, torch.device("meta")), MatrixTopK)

@@ -7,7 +7,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.training.negatives import DrawRequest, MinedNegatives
 from spacy_pel.training.negatives.composed_negatives import ComposedNegatives
-from spacy_pel.training.negatives.draw import Draw, as_sets
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.training.negatives.knowledge_base_negatives import HardNegatives, MixedNegatives, RandomNegatives
 
@@ -189,21 +188,7 @@ def test_composed_negatives_are_the_union_of_their_parts():
     assert ComposedNegatives(parts).mined_depth == 2
 
 
-def test_as_sets():
-    mask = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]], dtype=bool)
-    draw = as_sets(Draw(np.array([7, 7, 5, 1, 7]), mask, in_batch=True))
-    assert draw.rows.tolist() == [5, 7] and draw.in_batch
-    assert draw.mask.tolist() == [[False, True], [True, True]]
-
-
 # -- the table ---------------------------------------------------------------------------------
-
-
-def test_table_look_ups():
-    assert TABLE.take(np.array([11, 3, 5]), 3).tolist() == [[9, 8, 3], [-1, -1, -1], [8, 2, -1]]
-    assert TABLE.take(np.array([2]), 8).tolist() == [[1, 2, 3, 4, 5, 6, -1, -1]]
-    assert MinedNegatives.empty().take(np.array([0]), 2).tolist() == [[-1, -1]]
-    assert TABLE.has(np.array([2, 3])).tolist() == [True, False]
 
 
 def test_table_on_disk(tmp_path):

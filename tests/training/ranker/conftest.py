@@ -13,14 +13,12 @@ from spacy_pel.linking import Linker, Reranker
 from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.linking.rankers import load_ranker
+from spacy_pel.training.ranker.loop import RankTrainer
+from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
 
 NAMES = ("cold", "gout", "rash", "clot")
 CUES = ("xxxx", "qqqq")
-
-
-def make_sense_entities():
-    return [Entity(f"{name}-{sense}", name, (), (cue,)) for name in NAMES for sense, cue in enumerate(CUES)]
 
 
 def make_sense_documents(n, first=0):
@@ -34,11 +32,6 @@ def make_sense_documents(n, first=0):
     return documents
 
 
-def make_sense_linker():
-    """Over names, each shared by two entities."""
-    return linker_of(KnowledgeBase(make_sense_entities()))
-
-
 def linker_of(kb):
     """Over the cards and names of a knowledge base."""
     encoder = HashEmbed(width=64, context_weight=0.0)
@@ -48,7 +41,18 @@ def linker_of(kb):
 
 @pytest.fixture(scope="session")
 def retriever():
-    return make_sense_linker()
+    """Over names, each shared by two entities."""
+    entities = [Entity(f"{name}-{sense}", name, (), (cue,)) for name in NAMES for sense, cue in enumerate(CUES)]
+    return linker_of(KnowledgeBase(entities))
+
+
+def train_ranker(config, values, linker, output, resume=False, trainer=RankTrainer, **changes):
+    """Train a config with these values and changes."""
+    changed = output.with_suffix(".cfg")
+    given = {**values, **{name.replace("__", "."): value for name, value in changes.items()}}
+    changed.write_text(with_values(config.read_text(), given))
+    made = trainer(read_rank_settings(changed), output, linker=linker, queries=gold_queries, show_progress=False)
+    return made.run(resume=resume)
 
 
 def accuracies(linker, ranker, documents):

@@ -1,49 +1,58 @@
-"""A custom ranker with its recipe: one file and two entry points, in another package."""
+"""A custom ranker and its recipe, of which the trainer knows nothing but their methods."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-
-from spacy_pel.errors import PelError
-from spacy_pel.registry import registry
-from spacy_pel.training.ranker.recipe import recipe_of
-from spacy_pel.training.ranker.settings import RankerSettings
-
-pytestmark = pytest.mark.slow
-
-FILE = '''
 import json
 from dataclasses import dataclass
 
+import catalogue
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
-from spacy_pel import registry
+from spacy_pel.corpora import write_corpus
+from spacy_pel.errors import PelError
+from spacy_pel.registry import registry
 from spacy_pel.training.ranker.loop import ranking_task
 from spacy_pel.training.ranker.pair_batches import are_gold
+from spacy_pel.training.ranker.recipe import recipe_of
 from spacy_pel.training.ranker.settings import RankerSettings
+
+from .conftest import make_sense_documents, train_ranker
+
+pytestmark = pytest.mark.slow
+
+NAME = "my-package.SharedWords.v1"
+CONFIG = f"""[paths]
+
+[ranker]
+
+[ranker.model]
+@pel_rankers = "{NAME}"
+
+[ranker.candidates]
+n = 2
+folds = 0
+
+[ranker.training]
+max_epochs = 60
+eval_frequency = 30
+
+[ranker.training.optimizer]
+learn_rate = 0.5
+"""
 
 
 def shared_words(task):
     entities = [{entity.canonical_name, *entity.types} for entity in task.entities]
     words = [set(mention.text.split()) for mention in task.mentions]
-    counts = [len(words[i] & entities[j]) for i, j in zip(task.owners, task.rows)]
+    counts = [len(words[i] & entities[j]) for i, j in zip(task.owners, task.rows, strict=True)]
     return np.array(counts, dtype=np.float32)
 
 
-@registry.pel_rankers("my-package.SharedWords.v1")
 class SharedWords:
-    """Counts shared words; the weight of the count is trained.
+    """Counts shared words; the weight of the count is trained."""
 
-    weight (float): initial weight.
-    top_k (int): number of candidates.
-    """
-
-    registered_name = "my-package.SharedWords.v1"
+    registered_name = NAME
     mix = None
 
     def __init__(self, weight: float = -1.0, top_k: int = 2):
@@ -101,18 +110,13 @@ class Planner:
         return self.batch
 
 
-@registry.pel_rank_recipes("my-package.SharedWords.v1")
 class SharedWordsRecipe:
-    """All pairs in one batch.
-
-    ranker (SharedWords): to be trained.
-    settings (RankerSettings): not used.
-    """
+    """All pairs in one batch."""
 
     parts = []
     whole_documents = False
 
-    def __init__(self, ranker: SharedWords, settings: RankerSettings):
+    def __init__(self, ranker, settings):
         self.ranker = ranker
 
     def objective(self):
@@ -124,68 +128,18 @@ class SharedWordsRecipe:
     def planner(self, kb, mentions, candidates, seed):
         counts = shared_words(ranking_task(kb, mentions, candidates))
         return Planner(Batch(counts, are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)))
-'''
-ENTRY_POINTS = """[spacy_pel_rankers]
-my-package.SharedWords.v1 = my_ranker:SharedWords
-[spacy_pel_rank_recipes]
-my-package.SharedWords.v1 = my_ranker:SharedWordsRecipe
-"""
-CONFIG = """[paths]
-
-[ranker]
-
-[ranker.model]
-@pel_rankers = "my-package.SharedWords.v1"
-
-[ranker.candidates]
-n = 2
-folds = 0
-
-[ranker.training]
-max_epochs = 60
-eval_frequency = 30
-
-[ranker.training.optimizer]
-learn_rate = 0.5
-"""
-RUN = """
-import sys
-from pathlib import Path
-from spacy_pel.corpora import write_corpus
-from spacy_pel.evaluation.predict import gold_queries
-from spacy_pel.training.ranker.loop import RankTrainer
-from spacy_pel.training.ranker.settings import read_rank_settings
-from training.ranker.conftest import make_sense_documents, make_sense_linker
-
-folder = Path(sys.argv[1])
-paths = {f"paths.{name}": str(folder / f"{name}.jsonl") for name in ("train", "dev")}
-write_corpus(Path(paths["paths.train"]), make_sense_documents(32))
-write_corpus(Path(paths["paths.dev"]), make_sense_documents(16, first=100))
-settings = read_rank_settings(folder / "my.cfg", paths)
-weight = settings.ranker.model.tower.weight.item()
-trainer = RankTrainer(
-    settings, folder / "out", linker=make_sense_linker(), queries=gold_queries, show_progress=False
-)
-best = trainer.run()
-print(weight, best["accuracy"], (folder / "out" / "model-best" / "weight.json").read_text())
-"""
 
 
-def test_one_file_and_two_entry_points(tmp_path):
-    (tmp_path / "my_ranker.py").write_text(FILE)
-    info = tmp_path / "my_package-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+def test_a_ranker_with_its_recipe(retriever, tmp_path, monkeypatch):
+    for table, part in ((registry.pel_rankers, SharedWords), (registry.pel_rank_recipes, SharedWordsRecipe)):
+        monkeypatch.setitem(catalogue.REGISTRY, (*table.namespace, NAME), part)
     (tmp_path / "my.cfg").write_text(CONFIG)
-    # as if the package were installed; the fixtures come from the folder of the tests
-    places = [str(tmp_path), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    where = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
-    command = [sys.executable, "-c", RUN, str(tmp_path)]
-    result = subprocess.run(command, env=where, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    before, accuracy, after = map(float, result.stdout.split())
-    assert before == -1.0 and after > 0 and accuracy == 1.0
+    write_corpus(tmp_path / "train.jsonl", make_sense_documents(32))
+    write_corpus(tmp_path / "dev.jsonl", make_sense_documents(16, first=100))
+    paths = {f"paths.{name}": str(tmp_path / f"{name}.jsonl") for name in ("train", "dev")}
+    best = train_ranker(tmp_path / "my.cfg", paths, retriever, tmp_path / "out")
+    assert best["accuracy"] == 1.0
+    assert json.loads((tmp_path / "out" / "model-best" / "weight.json").read_text()) > 0 > SharedWords().tower.weight
 
 
 def test_a_ranker_without_a_recipe():

@@ -1,5 +1,6 @@
 """Training a dual encoder: whole groups, the hardest negative, the same each time, killed or not."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,6 @@ import torch
 from linking.rankers.conftest import make_dual
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
@@ -16,15 +16,17 @@ from spacy_pel.registry import registry
 from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.triplet import Triplet
+from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.ranker.candidates import RankMentions, _find
 from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
 from spacy_pel.training.ranker.group_recipe import GroupObjective, GroupRecipe
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
+from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
 from ..conftest import metrics
-from .conftest import CUES, NAMES, accuracies, linker_of, with_values
+from .conftest import CUES, NAMES, accuracies, linker_of, train_ranker
 
 pytestmark = pytest.mark.slow
 
@@ -64,18 +66,9 @@ def paths(tmp_path_factory):
 
 
 @pytest.fixture
-def train(paths, retriever, tmp_path):
+def train(paths, retriever):
     """A function that trains configs/triplet_tiny.cfg, smaller, with some settings changed."""
-
-    def run(output, resume=False, trainer=RankTrainer, **changes):
-        given = {**paths, **SMALL, **{name.replace("__", "."): value for name, value in changes.items()}}
-        config = tmp_path / "ranker.cfg"
-        config.write_text(with_values(CONFIG.read_text(), given))
-        settings = read_rank_settings(config)
-        made = trainer(settings, output, linker=retriever, queries=gold_queries, show_progress=False)
-        return made.run(resume=resume)
-
-    return run
+    return partial(train_ranker, CONFIG, {**paths, **SMALL}, retriever)
 
 
 # -- the whole -----------------------------------------------------------------------------------
@@ -163,28 +156,6 @@ def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
         assert [text(p) for p in store.negatives[number]] == [f"[CLS]{CUES[1 - int(sense)]}[SEP]{name}[SEP]"]
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 5, 100])
-def test_no_group_is_cut(store, batch_size):
-    planner = GroupPlanner(store, batch_size=batch_size, pad_id=0, seed=3)
-    sizes = np.diff(store.groups.offsets)
-    for epoch in range(3):
-        plan = planner.plan(epoch)
-        assert sorted(np.concatenate([one.groups for one in plan])) == list(range(len(sizes)))
-        for one in plan:
-            assert sizes[one.groups].sum() <= max(batch_size, sizes[one.groups].max())
-            assert len(one.groups) == 1 or sizes[one.groups].sum() <= batch_size
-            batch = planner.build(one)
-            assert batch.groups.tolist() == np.repeat(np.arange(len(one.groups)), sizes[one.groups]).tolist()
-            members = np.concatenate([store.groups[g] for g in one.groups])
-            for row, member in enumerate(members):
-                kept = batch.mention_ids[row][batch.mention_mask[row] == 1]
-                assert kept.tolist() == store.mentions[member].tolist()
-    again = GroupPlanner(store, batch_size=batch_size, pad_id=0, seed=3).plan(1)
-    assert [one.seed for one in again] == [one.seed for one in planner.plan(1)]
-    orders = [np.concatenate([one.groups for one in planner.plan(epoch)]).tolist() for epoch in (0, 1)]
-    assert orders[0] != orders[1]
-
-
 @pytest.mark.parametrize("batch_size", [1, 4, 7, 100])
 @pytest.mark.parametrize("name", ANCHORS)
 def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name, batch_size):
@@ -222,33 +193,16 @@ def test_a_batch_knows_right_and_wrong(store):
     plan = planner.plan(0)[0]
     batch = planner.build(plan)
     assert batch.negatives.shape == (len(plan.groups), len(batch.entity_ids))
+    sizes = np.diff(store.groups.offsets)[plan.groups]
+    assert batch.groups.tolist() == np.repeat(np.arange(len(plan.groups)), sizes).tolist()
+    members = np.concatenate([store.groups[group] for group in plan.groups])
+    for ids, mask, member in zip(batch.mention_ids, batch.mention_mask, members, strict=True):
+        assert ids[mask == 1].tolist() == store.mentions[member].tolist()
     for number, group in enumerate(plan.groups):
         rows = [batch.positives[number], *np.flatnonzero(batch.negatives[number])]
         texts = [batch.entity_ids[row][batch.entity_mask[row] == 1].tolist() for row in rows]
         places = [store.positives[group], *store.negatives[group]]
         assert texts == [store.entities[place].tolist() for place in places]
-
-
-def test_a_drawn_limit_keeps_documents_whole(retriever):
-    documents = make_documents(30)
-    whole = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0, whole_documents=True)
-    assert len(whole) == 20 and (np.diff(whole.document) >= 0).all()
-    counts = np.bincount(whole.document, minlength=30)
-    cut = [d for d in np.flatnonzero(counts) if counts[d] < len(documents[d].mentions)]
-    assert len(cut) <= 1
-    single = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0)
-    assert len(np.unique(single.document)) > len(np.unique(whole.document))
-
-
-def test_a_group_spans_the_sentences_of_a_document():
-    kb = KnowledgeBase([Entity("A", "cold"), Entity("B", "chill")])
-    step, text = SentenceWindows(neighbours=0), "A cold here. A cold there. Colds end."
-    mentions = [Mention(2, 6, "", ("A",)), Mention(15, 19, "", ("A",)), Mention(27, 32, "", ("A",))]
-    parts = [part for i in range(2) for part in step(Document(f"d{i}", text, mentions))]
-    linker = linker_of(kb)
-    read = RankMentions.read(linker, parts, gold_queries, limit=0, seed=0)
-    store = GroupStore(kb, read, _find(linker, read, 2), encoder=make_dual().encoder)
-    assert [store.groups[number].tolist() for number in range(len(store.groups))] == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_hidden_surfaces_of_a_whole_group():
@@ -325,7 +279,7 @@ def objective_of(ranker, anchors, loss=None, at_once=None):
 def slow_loss(ranker, batch, anchors, margin, *, squared):
     """Eq. 2 (squared norms, of mentions) and Eq. 3 (norms, of prototypes) of Le & Nguyen (2023) in float64,
     from the towers' vectors: the mean over all (anchor, group) pairs."""
-    entities = entity_vectors(ranker, batch)
+    entities = vectors_of("entity", ranker, batch)
     losses = []
     for anchor, group in anchors:
         sums = [float(((anchor - e) ** 2).sum()) for e in entities]
@@ -336,25 +290,15 @@ def slow_loss(ranker, batch, anchors, margin, *, squared):
     return float(np.mean(losses))
 
 
-def entity_vectors(ranker, batch):
+def vectors_of(side, ranker, batch):
+    inputs = (getattr(batch, f"{side}_{name}") for name in ("ids", "mask"))
     with torch.no_grad():
-        tower = ranker.encoder.towers["entity"]
-        return tower(torch.from_numpy(batch.entity_ids), torch.from_numpy(batch.entity_mask)).double().numpy()
-
-
-def mention_vectors(ranker, batch):
-    with torch.no_grad():
-        towers = ranker.encoder.towers
-        return (
-            towers["mention"](torch.from_numpy(batch.mention_ids), torch.from_numpy(batch.mention_mask))
-            .double()
-            .numpy()
-        )
+        return ranker.encoder.towers[side](*map(torch.from_numpy, inputs)).double().numpy()
 
 
 def test_triplet_with_all_samples_and_with_prototypes(made):
     ranker, batch = made
-    vectors = mention_vectors(ranker, batch)
+    vectors = vectors_of("mention", ranker, batch)
     n_groups = len(batch.positives)
     every = list(zip(vectors, batch.groups, strict=True))
     triplet, prototype = Triplet(margin=MARGIN, squared=True), Triplet(margin=MARGIN, squared=False)
@@ -371,16 +315,6 @@ def test_triplet_with_all_samples_and_with_prototypes(made):
     loss, metrics = objective_of(ranker, MeanPrototype(), prototype)(batch)
     expected = slow_loss(ranker, batch, means, MARGIN, squared=False)
     assert loss.item() == pytest.approx(expected, rel=1e-5)
-
-
-def test_down_sampling_encodes_one_mention_of_each_group(made, monkeypatch):
-    ranker, batch = made
-    seen = []
-    tower = ranker.encoder.towers["mention"]
-    forward = tower.forward
-    monkeypatch.setattr(tower, "forward", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask))
-    objective_of(ranker, OneMention())(batch)
-    assert seen == [len(batch.positives)] and len(batch.mention_ids) > len(batch.positives)
 
 
 @pytest.mark.parametrize("precision", ["no", "bf16"])
@@ -415,7 +349,7 @@ def test_other_losses_read_all_candidates(made):
     ranker, batch = made
     objective = CrossEntropy(scale=0.3)
     loss, _ = objective_of(ranker, MeanPrototype(), objective)(batch)
-    vectors, entities = mention_vectors(ranker, batch), entity_vectors(ranker, batch)
+    vectors, entities = vectors_of("mention", ranker, batch), vectors_of("entity", ranker, batch)
     expected = []
     for group, wrong in enumerate(batch.negatives):
         prototype = vectors[batch.groups == group].mean(axis=0)
@@ -464,15 +398,6 @@ def kept_for_backward(objective, batch):
     return sum(kept.values())
 
 
-def test_a_huge_group_needs_no_more_memory_than_a_piece(large):
-    ranker = make_dual()
-    bounded, free = (objective_of(ranker, MeanPrototype(), at_once=n) for n in (8, None))
-    small, big = large(8), large(60)
-    assert kept_for_backward(free, big) > 5 * kept_for_backward(free, small)
-    assert kept_for_backward(bounded, big) < 0.1 * kept_for_backward(free, big)
-    assert kept_for_backward(bounded, big) < kept_for_backward(free, small)
-
-
 @pytest.mark.parametrize("precision", ["no", "bf16"])
 @pytest.mark.parametrize("dropout", [False, True])
 def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, dropout):
@@ -514,39 +439,8 @@ def test_a_recipe_bounds_the_memory_by_the_batch_size(retriever, large):
     assert kept_for_backward(bounded, batch) < 0.2 * kept_for_backward(free, batch)
 
 
-def test_soft_radius_in_training_moves_to_the_radius_of_the_clusters(train, tmp_path):
-    """lambda starts far above; clusters are small, and it follows them down."""
-    changes = {"radius": 8.0, "epsilon": 1.0, "learn_rate": 0.2}
-    train(
-        tmp_path / "out",
-        ranker__anchors={"@pel_anchors": "spacy-pel.SoftRadius.v1", **changes},
-        ranker__training__max_steps=60,
-        ranker__training__max_epochs=60,
-        ranker__training__eval_frequency=15,
-        ranker__training__optimizer={"learn_rate": 1e-5, "warmup": 0.0},
-    )
-    radii = [record["radius"] for record in metrics(tmp_path / "out")]
-    assert radii[0] > radii[1] > radii[2] and radii[-1] < 4.0
-
-
-def test_lambda_has_a_learning_rate_of_its_own():
-    from spacy_pel.training.optimizer import make_optimizer
-    from spacy_pel.training.settings import OptimizerSettings
-
-    ranker = make_dual()
-    anchors = SoftRadius(learn_rate=0.25)
-    objective = objective_of(ranker, anchors)
-    optimizer = make_optimizer(objective, OptimizerSettings(), [(anchors, anchors.learn_rate)])
-    assert [group["peak"] for group in optimizer.param_groups] == [1e-5, 1e-5, 0.25]
-    assert optimizer.param_groups[2]["params"] == [anchors.radius]
-    assert optimizer.param_groups[2]["weight_decay"] == 0.0
-
-
 @pytest.mark.parametrize("schedule", [True, False])
-def test_the_rate_of_lambda_may_be_constant(schedule):
-    from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
-    from spacy_pel.training.settings import OptimizerSettings
-
+def test_lambda_has_a_rate_of_its_own_that_may_be_constant(schedule):
     anchors = SoftRadius(learn_rate=0.25, schedule=schedule)
     objective = objective_of(make_dual(), anchors)
     optimizer = make_optimizer(objective, OptimizerSettings(learn_rate=1.0), [(anchors, anchors.learn_rate)])
@@ -557,6 +451,8 @@ def test_the_rate_of_lambda_may_be_constant(schedule):
     towers, own = [row[0] for row in rates], [row[2] for row in rates]
     assert towers == pytest.approx([0.25, 0.5, 0.75, 1.0, 1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
     assert [row[1] for row in rates] == towers
+    assert optimizer.param_groups[2]["params"] == [anchors.radius]
+    assert optimizer.param_groups[2]["weight_decay"] == 0.0
     assert own == (pytest.approx([rate / 4 for rate in towers]) if schedule else [0.25] * 10)
 
 

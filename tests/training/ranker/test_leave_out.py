@@ -67,13 +67,6 @@ def _asked(documents):
     return ENCODER.encode_mentions([q.in_text for q in queries]), [q.surface for q in queries]
 
 
-def test_nothing_left_out_is_the_index_itself():
-    documents = make_documents()
-    index = build(documents)
-    part = LeaveOut(KB, index, documents).without([])
-    same(find_candidates(KB, part, *_asked(documents[:4])), find_candidates(KB, index, *_asked(documents[:4])))
-
-
 def test_mentions_of_an_entity_that_were_cut_to_a_few():
     documents = make_documents(40)
     index = build(documents, most=5)
@@ -198,22 +191,6 @@ def test_a_limit_draws_always_the_same(linker):
     assert one.queries == other.queries and len(one) == 10
     assert one.document.tolist() == sorted(one.document.tolist())
     assert one.document.max() > 12  # not the first ones
-
-
-def test_any_generator_on_the_vectors_gets_the_index_without_them(linker, tmp_path):
-    documents = make_documents()
-    mentions = read(linker, documents)
-    leave_out = LeaveOut(KB, linker.index, documents)
-    parts = (linker.encoder, linker.index, LinearCombiner(), ScoreThreshold())
-    named = Linker(KB, *parts, generator=EnsembleCandidates(generators={"a": BiEncoderCandidates()}))
-
-    def rows(reader, name, **settings):
-        return cached_candidates(tmp_path / name, reader, mentions, n=4, **settings).kb_rows.tolist()
-
-    left_out = rows(named, "a.npz", folds=5, leave_out=leave_out)
-    again = rows(named, "b.npz")  # of the whole index
-    assert left_out != again == rows(Linker(KB, *parts, generator=named.generator), "c.npz")
-    assert named.index is linker.index
 
 
 @pytest.mark.parametrize("ensemble", [False, True])

@@ -7,7 +7,6 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.label_index import LabelIndex
 from spacy_pel.training.negatives import DrawRequest
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.training.negatives.knowledge_base_negatives import RandomNegatives
@@ -86,15 +85,6 @@ def test_plans_follow_from_seed_and_epoch(store):
     assert plan(0, 3) != plan(1, 3)
 
 
-def test_like_lengths_share_a_batch(store):
-    planner = make_planner(store, alias_share=0.5)
-    lengths = np.concatenate([store.mentions.lengths, store.bare_names.lengths])
-    ranges = sorted((lengths[batch].min(), lengths[batch].max()) for batch in planner.plan(0))
-    assert all(one[1] <= other[0] for one, other in zip(ranges, ranges[1:], strict=False))
-    starts = [int(lengths[batch].min()) for batch in planner.plan(0)]
-    assert starts != sorted(starts), "but the order of the batches is random"
-
-
 # -- one batch --------------------------------------------------------------------------------
 
 
@@ -125,15 +115,6 @@ def test_gold_is_never_a_negative(store, negatives):
                     assert batch.negative_mask[i, j] == in_batch.in_batch
                 pushed += batch.negative_mask[i, j]
     assert pushed and several
-
-
-def test_own_and_shared_draws_have_their_sizes(store):
-    examples = np.arange(8)
-    assert make_planner(store, negatives="in batch").build(examples, 0).negative_mask.shape == (8, 8)
-    assert make_planner(store, negatives="shared").build(examples, 0).negative_mask.shape == (8, 13)
-    own = make_planner(store, negatives="random").build(examples, 0).negative_mask
-    assert own.shape == (8, 48)
-    assert (own.sum(axis=0) <= 1).all() and (own.sum(axis=1) <= 5).all() and not own[:, :8].any()
 
 
 def test_a_batch_follows_from_seed_and_step(store):
@@ -246,15 +227,3 @@ def test_limit_and_names(encoder):
     assert sum(map(len, make_planner(store, name=1.0, alias_share=0.5).plan(0))) == 7
     batch = make_planner(store, name=1.0).build(np.arange(7), 0)  # no names: cards
     assert {tower for tower, _ in sequences(batch.entities, 7)} == {"entity"}
-
-
-def test_groups():
-    groups = LabelIndex.from_labels(np.array([2, 0, 2, 2]), 4)
-    rng = np.random.default_rng(0)
-    drawn = np.array([groups.draw(np.array([0, 1, 2, 3]), rng) for _ in range(200)])
-    assert set(drawn[:, 0]) == {1} and set(drawn[:, 1]) == {-1} and set(drawn[:, 3]) == {-1}
-    assert set(drawn[:, 2]) == {0, 2, 3}
-    pairs = np.array([groups.draw_other(np.array([2, 2, 2]), np.array([0, 2, 3]), rng) for _ in range(200)])
-    assert [set(column) for column in pairs.T] == [{2, 3}, {0, 3}, {0, 2}]
-    nothing = LabelIndex.from_labels(np.zeros(0, dtype=np.int64), 2)
-    assert nothing.draw(np.array([0, 1]), rng).tolist() == [-1, -1]

@@ -16,7 +16,6 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import ViewSettings
@@ -107,29 +106,16 @@ def test_each_window_of_a_batch_is_read_once(store, encoder, views):
     assert compared > 40, "mentions share windows"
 
 
-def test_fgsm_perturbs_windows(store, encoder):
-    planner = make_planner(store, card=0.3, mention=0.7)
-    examples = max(examples_of_all(planner), key=len)
-    batch = planner.build(examples, 0)
-    assert any(side.spans is not None and len(side.places) > 1 for side in batch.entities)
-    objective = Objective(encoder.towers, CrossEntropy(scale=5.0), regularizer=FGSM(epsilon=0.1))
-    torch.manual_seed(0)
-    for module in objective.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
-    loss, found = objective.train()(batch)
-    plain, _ = objective.eval()(batch)
-    assert found["loss_adversarial"] > float(plain.detach()) > 0
-    loss.backward()
-    assert all(p.grad is None or torch.isfinite(p.grad).all() for p in objective.parameters())
-    objective.zero_grad()
-
-
 # -- the training -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "changes", [{"pel__positives__mention": 0.5}, {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}]
+    "changes",
+    [
+        {"pel__positives__mention": 0.5, "pel__regularizer": {"@pel_regularizers": "spacy-pel.FGSM.v1"}},
+        {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"},
+    ],
+    ids=["FGSM", "mined"],
 )
 def test_stopped_and_resumed(check_resuming, changes):
     check_resuming(6, **WINDOWS, **changes)
@@ -158,7 +144,7 @@ def test_the_index_and_the_linker_read_windows(trained, data, tmp_path):
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=documents)
     mention = documents[0].mentions[0]
     query = encoder.encode_mentions([MentionInText(documents[0].text, mention.start, mention.end)])
-    scores, _ = index.search_rows(query, 1)
+    scores, _ = index.search_entities(query, 1)
     assert scores[0, 0] == pytest.approx(1.0, abs=1e-3), "its own row"
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("proxy_entity_linker", config={"encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"}})

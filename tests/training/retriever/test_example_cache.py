@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.templates import RaggedTokens
-from spacy_pel.encoders.templates.ragged_writer import RaggedWriter
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever import examples
@@ -113,11 +111,6 @@ def test_a_build_that_falls_over_leaves_nothing(cached, tmp_path, monkeypatch):
     assert cached()[1]
 
 
-def test_no_names(cached):
-    store, _ = cached(pel__positives__name=0.0, pel__positives__alias_share=0.0)
-    assert len(store.names) == len(store.bare_names) == len(store.name_gold) == 0
-
-
 def test_trainings_can_share_a_cache(train, tmp_path):
     cache = {"paths__cache": str(tmp_path / "shared"), "pel__training__max_steps": 1}
     train(tmp_path / "one", **cache)
@@ -130,18 +123,5 @@ def test_more_processes_than_batches_is_an_error(data, tmp_path, monkeypatch):
     settings = read_settings(CONFIG, {**data, **SMALL, "pel.training.limit": 3})
     trainer = Trainer(settings, tmp_path / "run", show_progress=False)
     monkeypatch.setattr(type(trainer.accelerator), "num_processes", property(lambda self: 2))
-    with pytest.raises(PelError, match="each of the 2 processes, got 1"):
+    with pytest.raises(PelError, match="E318.*2 processes, got 1"):
         trainer.run()
-
-
-def test_the_writer_writes_all_parts(tmp_path):
-    parts = [RaggedTokens.from_lists(lists) for lists in ([[1, 2], []], [], [[3], [4, 5, 6]])]
-    with RaggedWriter(tmp_path / "pieces") as writer:
-        for part in parts:
-            writer.append(part)
-    with RaggedWriter(tmp_path / "nothing"):
-        pass
-    written, whole = RaggedTokens.from_disk(tmp_path / "pieces"), RaggedTokens.concatenate(parts)
-    assert written.values.dtype == whole.values.dtype
-    assert (written.values.tolist(), written.offsets.tolist()) == (whole.values.tolist(), whole.offsets.tolist())
-    assert len(RaggedTokens.from_disk(tmp_path / "nothing")) == 0

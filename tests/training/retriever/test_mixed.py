@@ -11,16 +11,13 @@ from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.mixing import AdaptiveMixup, HardestInBatch
-from spacy_pel.training.negatives import MinedNegatives
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.objective import Objective
-from spacy_pel.training.retriever.settings import read_settings
 
-from ..conftest import CONFIG, build_examples, make_documents, metrics
+from ..conftest import metrics
 from .test_objective import ENTITIES, MASKS, MENTIONS, close_in_bf16, gradients, make, make_batch
 
 pytestmark = pytest.mark.slow
@@ -134,120 +131,42 @@ def test_bf16(level, mask):
     close_in_bf16(mixed_objective(level, dtype=torch.float32, mixing=AdaptiveMixup(k=2)), mask)
 
 
-def test_fgsm_perturbs_tokens_and_refuses_mixed_ones():
+def test_fgsm_perturbs_tokens():
     objective = mixed_objective("tokens", loss=ProxySoftplus(alpha=0.05), regularizer=FGSM())
     value, metrics = objective(make_batch("in batch"))
     assert metrics["loss_adversarial"] > float(value.detach()) - metrics["loss_adversarial"]
-    with pytest.raises(PelError, match="E330.*mixing"):
-        mixed_objective("pooled", regularizer=FGSM(), mixing=AdaptiveMixup())
 
 
 # -- trainings -----------------------------------------------------------------------------------
 
-PARTS = """
-[pel.mixing]
-@pel_mixing = "spacy-pel.AdaptiveMixup.v1"
-alpha = 0.3
-k = {k}
 
-[pel.encoder.similarity]
-@pel_similarities = "spacy-pel.{similarity}.v1"
-
-[pel.loss]
-@pel_losses = "spacy-pel.BinaryCrossEntropy.v1"
-scale = {scale}
-
-"""
-
-
-@pytest.fixture(scope="module")
-def configs(tmp_path_factory):
+@pytest.fixture
+def amh(level):
     """AMH with DUAL, Pooling Mean and SOM."""
-    path, text = tmp_path_factory.mktemp("configs"), CONFIG.read_text()
-    loss = '[pel.loss]\n@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0\n'
-    assert loss in text
-    parts = {
-        "pooled": PARTS.format(k=1, similarity="DotProduct", scale=0.1),
-        "tokens": PARTS.format(k=3, similarity="SumOfMax", scale=0.01),
+    k, scale = (1, 0.1) if level == "pooled" else (3, 0.01)
+    return {
+        "pel__mixing": {"@pel_mixing": "spacy-pel.AdaptiveMixup.v1", "alpha": 0.3, "k": k},
+        "pel__encoder__similarity": {"@pel_similarities": f"spacy-pel.{type(SIMILARITIES[level]).__name__}.v1"},
+        "pel__loss": {"@pel_losses": "spacy-pel.BinaryCrossEntropy.v1", "scale": scale},
     }
-    for name, part in parts.items():
-        (path / f"{name}.cfg").write_text(text.replace(loss, part))
-    return {name: path / f"{name}.cfg" for name in parts}
 
 
-IN_BATCH = {"pel__negatives": {"@pel_negatives": "spacy-pel.InBatchNegatives.v1"}}
-
-
-def test_settings(configs):
-    pel = read_settings(configs["tokens"]).pel
-    assert isinstance(pel.mixing, AdaptiveMixup) and (pel.mixing.alpha, pel.mixing.k) == (0.3, 3)
-    assert isinstance(pel.encoder.similarity, SumOfMax) and read_settings(CONFIG).pel.mixing is None
-    with pytest.raises(PelError, match="E310.*mixing"):
-        read_settings(CONFIG, {"pel.mixing": {"@pel_losses": "spacy-pel.CrossEntropy.v1"}})
-
-
-@pytest.mark.parametrize("pooling", ["cls", "mean"])
-@pytest.mark.parametrize("precision", ["no", "bf16"])
-def test_trainings(train, configs, tmp_path, level, pooling, precision):
-    changes = {
-        "pel__training__max_steps": 4,
-        "pel__training__mixed_precision": precision,
-        "pel__training__accumulate_gradient": 2 if precision == "bf16" else 1,
-        "pel__encoder__tied": pooling == "cls",
-        "pel__encoder__pooling": pooling,
-    }
-    train(tmp_path / "run", config=configs[level], **changes)
-    (record,) = metrics(tmp_path / "run")
-    assert all(math.isfinite(value) for value in record.values())
-    assert 0 < record["mix_weight"] < 1
+def test_the_weight_rises_as_training_separates_the_positives(train, amh, tmp_path, level):
+    train(tmp_path / "run", pel__training__max_steps=60, pel__training__eval_frequency=20, **amh)
+    log = metrics(tmp_path / "run")
+    assert log[-1]["mix_weight"] > log[0]["mix_weight"] + 0.05
+    assert log[-1]["recall@5"] > 80  # by chance: 31
     loaded = load_encoder(tmp_path / "run" / "model-last")
     assert isinstance(loaded.similarity, type(SIMILARITIES[level]))
 
 
-def test_the_weight_rises_as_training_separates_the_positives(train, configs, tmp_path, level):
-    changes = {"pel__training__max_steps": 60, "pel__training__eval_frequency": 20}
-    train(tmp_path / "run", config=configs[level], **changes)
-    log = metrics(tmp_path / "run")
-    assert log[-1]["mix_weight"] > log[0]["mix_weight"] + 0.05
-    assert log[-1]["recall@5"] > 80  # by chance: 31
-
-
-def test_stopped_and_resumed(train, check_resuming, configs, level):
-    changes = {"pel__training__max_steps": 8, "config": configs[level]}
-    whole = check_resuming(6, **changes)
+def test_stopped_and_resumed(train, check_resuming, amh):
+    whole = check_resuming(6, pel__training__max_steps=8, **amh)
     with pytest.raises(PelError, match="E312"):
-        train(whole, resume=True, pel__mixing__alpha=0.5, **changes)
+        train(whole, resume=True, pel__training__max_steps=8, **amh, pel__mixing__alpha=0.5)
 
 
-def test_mixing_and_fgsm_are_refused_before_anything_is_done(train, configs, tmp_path):
+def test_mixing_and_fgsm_are_refused_before_anything_is_done(train, amh, tmp_path):
     with pytest.raises(PelError, match="E330"):
-        train(tmp_path / "run", config=configs["pooled"], pel__regularizer={"@pel_regularizers": "spacy-pel.FGSM.v1"})
+        train(tmp_path / "run", **amh, pel__regularizer={"@pel_regularizers": "spacy-pel.FGSM.v1"})
     assert not (tmp_path / "run").exists()
-
-
-def test_hard_negatives_of_tokens_are_mined_by_the_pooled_vectors(train, data, configs, tmp_path):
-    """The nearest by the dot product of means, not by the sums of maxima."""
-    hard = {"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 4, "shared": True}
-    train(tmp_path / "run", config=configs["tokens"], pel__negatives=hard, pel__training__max_steps=4)
-    table = MinedNegatives.from_disk(tmp_path / "run" / "mining" / "table-00001")
-    encoder = read_settings(configs["tokens"]).pel.encoder
-    encoder.initialize()  # the weights before the first update, with which it was mined
-    store = build_examples(KnowledgeBase.from_disk(data["paths.kb"]), make_documents(), encoder)
-
-    def states(side, texts):
-        tower = encoder.towers[side if side in encoder.towers else "mention"].eval()
-        with torch.inference_mode():
-            ids = [torch.from_numpy(np.array(texts[row], dtype=np.int64))[None] for row in range(len(texts))]
-            return [tower.states(text, torch.ones_like(text))[0].double() for text in ids]
-
-    cards = states("entity", store.cards)
-    differ = 0
-    for anchor, gold, rows in zip(
-        states("mention", store.anchors(table.examples)), store.gold(table.examples), table.rows, strict=True
-    ):
-        pooled = np.array([float(anchor.mean(dim=0) @ card.mean(dim=0)) for card in cards])
-        maxima = np.array([float((anchor @ card.T).amax(dim=1).sum()) for card in cards])
-        pooled[gold] = maxima[gold] = -np.inf
-        np.testing.assert_allclose(pooled[rows], np.sort(pooled)[::-1][:4], rtol=0.02)
-        differ += set(rows.tolist()) != set(maxima.argsort()[::-1][:4].tolist())
-    assert len(table.examples) > 20 and differ > len(table.examples) / 2

@@ -35,17 +35,18 @@ def train(data, tmp_path):
     """A function that trains configs/names_only.cfg, smaller, with some settings changed."""
 
     def run(output, resume=False, trainer=Trainer, **changes):
-        changes = {name.replace("__", "."): value for name, value in {**SMALL, **changes}.items()}
-        settings = read_settings(CONFIG_OF_NAMES, {"paths.kb": data["paths.kb"], **changes})
-        return trainer(settings, output, show_progress=False).run(resume=resume)
+        return trainer(settings_of(data, changes), output, show_progress=False).run(resume=resume)
 
     return run
 
 
-def make_trainer(data, tmp_path, **changes):
+def settings_of(data, changes):
     changes = {name.replace("__", "."): value for name, value in {**SMALL, **changes}.items()}
-    settings = read_settings(CONFIG_OF_NAMES, {"paths.kb": data["paths.kb"], **changes})
-    trainer = Trainer(settings, tmp_path / "run", show_progress=False)
+    return read_settings(CONFIG_OF_NAMES, {"paths.kb": data["paths.kb"], **changes})
+
+
+def make_trainer(data, tmp_path, **changes):
+    trainer = Trainer(settings_of(data, changes), tmp_path / "run", show_progress=False)
     trainer.load_data()
     trainer.encoder.initialize()
     return trainer

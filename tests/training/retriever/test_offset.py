@@ -5,7 +5,7 @@ from safetensors.torch import load_file
 
 from spacy_pel.errors import PelError
 
-from ..conftest import CONFIG, contents, metrics
+from ..conftest import contents, metrics
 
 FGSM = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
 
@@ -54,14 +54,9 @@ def test_stopped_and_resumed(train, check_resuming, offset, step):
 
 def test_mixed_negatives_have_a_balance_of_their_own(train, tmp_path):
     loss = {"@pel_losses": "spacy-pel.BinaryCrossEntropy.v1", "scale": 4.0, "offset": None}
-    config = tmp_path / "mixed.cfg"
-    text = CONFIG.read_text()
-    mixing = '[pel.mixing]\n@pel_mixing = "spacy-pel.HardestInBatch.v1"\nk = {k}\n\n[pel.negatives]'
     found = []
     for k in (1, 4):
-        config.write_text(text.replace("[pel.negatives]", mixing.format(k=k)))
-        # the section's other settings are ProxySoftplus's
-        changes = {"pel__loss": loss, "pel__training__max_steps": 4}
-        train(tmp_path / str(k), config=config, **changes)
+        mixing = {"@pel_mixing": "spacy-pel.HardestInBatch.v1", "k": k}
+        train(tmp_path / str(k), pel__loss=loss, pel__mixing=mixing, pel__training__max_steps=4)
         found.append(metrics(tmp_path / str(k))[0]["offset"])
     assert found[1] > found[0], "more negatives push"

@@ -146,22 +146,13 @@ def finished(trained, tmp_path):
     return Path(shutil.copytree(trained, tmp_path / "run"))
 
 
-def test_another_output_is_asked_for(train, finished):
-    before = contents(finished)
-    with pytest.raises(PelError, match="--resume"):
-        train(finished)
-    assert contents(finished) == before
-
-
 @pytest.mark.parametrize(
     "change",
     [
         {"system__seed": 7},
         {"pel__training__batch_size": 4},
-        {"pel__training__optimizer__learn_rate": 0.1},
         {"pel__positives__card": 0.5},
         {"pel__loss__alpha": 16.0},
-        {"pel__negatives__n_negatives": 3},
         {"pel__encoder__name": "random:layers=1,width=32,seed=1"},
         {"pel__encoder__mention_template__max_length": 20},
     ],
@@ -169,7 +160,7 @@ def test_another_output_is_asked_for(train, finished):
 )
 def test_the_checkpoint_of_another_config_is_refused(train, finished, change):
     before = contents(finished)
-    with pytest.raises(PelError, match="different run"):
+    with pytest.raises(PelError, match="E312"):
         train(finished, resume=True, **change)
     assert contents(finished) == before
 
@@ -177,7 +168,7 @@ def test_the_checkpoint_of_another_config_is_refused(train, finished, change):
 def test_the_checkpoint_of_other_data_is_refused(train, finished, data, tmp_path):
     lines = open(data["paths.train"]).read().splitlines()
     (tmp_path / "other.jsonl").write_text("\n".join(lines[1:]) + "\n")
-    with pytest.raises(PelError, match="different run"):
+    with pytest.raises(PelError, match="E312"):
         train(finished, resume=True, paths__train=str(tmp_path / "other.jsonl"))
 
 

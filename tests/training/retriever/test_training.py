@@ -14,7 +14,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.dev import DevRetrieval
-from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.training.settings import OptimizerSettings
@@ -86,21 +85,15 @@ def test_the_best_model_is_the_one_of_its_record(train, data, tmp_path):
     assert {name: best[name] for name in scores} == pytest.approx(scores)
 
 
-def test_epochs_and_steps(train, tmp_path):
-    # 41 mentions and 41 bare names make 11 batches of 8
-    train(tmp_path / "epochs", pel__training__max_epochs=2, pel__training__max_steps=0)
-    assert metrics(tmp_path / "epochs")[-1]["step"] == 22
-    train(tmp_path / "both", pel__training__max_epochs=1, pel__training__max_steps=50)
-    assert metrics(tmp_path / "both")[-1]["step"] == 11
-    train(
-        tmp_path / "accumulated",
-        pel__training__max_epochs=2,
-        pel__training__max_steps=0,
-        pel__training__accumulate_gradient=2,
-    )
-    assert metrics(tmp_path / "accumulated")[-1]["step"] == 10
-    train(tmp_path / "few", pel__training__limit=3, pel__training__max_epochs=2, pel__training__max_steps=0)
-    assert metrics(tmp_path / "few")[-1]["step"] == 2
+# 41 mentions and 41 bare names make 11 batches of 8
+@pytest.mark.parametrize(
+    ("epochs", "steps", "changes", "last"),
+    [(2, 0, {}, 22), (1, 50, {}, 11), (2, 0, {"accumulate_gradient": 2}, 10), (2, 0, {"limit": 3}, 2)],
+)
+def test_epochs_and_steps(train, tmp_path, epochs, steps, changes, last):
+    changes = {"max_epochs": epochs, "max_steps": steps, **changes}
+    train(tmp_path / "run", **{f"pel__training__{name}": value for name, value in changes.items()})
+    assert metrics(tmp_path / "run")[-1]["step"] == last
 
 
 @pytest.mark.parametrize("accumulate", [1, 3])
@@ -135,16 +128,6 @@ def test_updates_are_those_of_a_plain_loop(train, data, tmp_path, accumulate):
 def numbered(planner, epoch):
     plan = planner.plan(epoch)
     return ((epoch * len(plan) + i, rows) for i, rows in enumerate(plan))
-
-
-@pytest.mark.parametrize("changes", [{"pel__training__mixed_precision": "bf16"}, {"pel__encoder__tied": False}])
-def test_other_precisions_and_towers_after_one_another(train, tmp_path, changes):
-    train(tmp_path / "one", pel__training__max_steps=2)
-    train(tmp_path / "two", pel__training__max_steps=2, **changes)
-    one, two = (metrics(tmp_path / name)[-1] for name in ("one", "two"))
-    assert one["loss"] != two["loss"]
-    # towers that start alike differ by what dropout does to them
-    assert one["loss"] == pytest.approx(two["loss"], rel=0.2)
 
 
 # -- optimiser and schedule ------------------------------------------------------------------------
@@ -236,22 +219,12 @@ def test_dev_draws_follow_from_the_seed():
 # -- bad input --------------------------------------------------------------------------------------
 
 
-def one_line(error):
-    return "\n" not in str(error.value)
-
-
 @pytest.mark.parametrize("name", ["kb", "train", "dev"])
-def test_a_path_that_is_not_set(train, tmp_path, name):
-    with pytest.raises(PelError, match=f"paths.{name}") as error:
-        train(tmp_path / "run", **{f"paths__{name}": None})
-    assert one_line(error) and not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("name", ["kb", "train", "dev"])
-def test_a_path_where_there_is_nothing(train, tmp_path, name):
-    with pytest.raises(PelError, match="nowhere") as error:
-        train(tmp_path / "run", **{f"paths__{name}": str(tmp_path / "nowhere")})
-    assert one_line(error) and not (tmp_path / "run").exists()
+@pytest.mark.parametrize("path", [None, "nowhere"])
+def test_a_path_that_is_not_set_or_not_there(train, tmp_path, name, path):
+    with pytest.raises(PelError, match=path or f"paths.{name}") as error:
+        train(tmp_path / "run", **{f"paths__{name}": path and str(tmp_path / path)})
+    assert "\n" not in str(error.value) and not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", ["train", "dev"])
@@ -259,17 +232,4 @@ def test_a_corpus_of_other_ids(train, tmp_path, name):
     write_corpus(tmp_path / "other.jsonl", [document(0, [NAMES[0]], ids=("X1",))])
     with pytest.raises(PelError, match="ids") as error:
         train(tmp_path / "run", **{f"paths__{name}": str(tmp_path / "other.jsonl")})
-    assert one_line(error) and not (tmp_path / "run").exists()
-
-
-def test_an_unknown_metric(train, tmp_path):
-    with pytest.raises(PelError, match="recall@7") as error:
-        train(tmp_path / "run", pel__training__dev__metric="recall@7")
-    assert one_line(error) and "recall@1" in str(error.value)
-
-
-@pytest.mark.skipif(torch.cuda.device_count() > 8, reason="there is such a device")
-def test_a_gpu_that_is_not_there(data, tmp_path):
-    with pytest.raises(PelError, match="CUDA device 8") as error:
-        Trainer(read_settings(CONFIG, {**data, **SMALL}), tmp_path / "run", gpu_id=8)
-    assert one_line(error)
+    assert "\n" not in str(error.value) and not (tmp_path / "run").exists()
