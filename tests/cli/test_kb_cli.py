@@ -10,6 +10,7 @@ import pytest
 import spacy
 from spacy.tokens import Span
 
+from spacy_pel.cli._kb import reader_of
 from spacy_pel.corpora import read_links
 from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.kb import KnowledgeBase
@@ -404,6 +405,8 @@ def test_filters_that_match_nothing(tmp_path):
 
 
 def test_readers_of_releases(tmp_path):
+    for path, reader in (("loinc/MapTo.csv", "loinc"), ("rxnorm/rrf", "rxnorm"), ("umls/META", "umls")):
+        assert reader_of(FIXTURES / path) == reader
     paths = sorted((FIXTURES / "rf2").iterdir())
     build = ("kb", "build", tmp_path / "kb", "--reader")
     assert run_json(*build, "rf2", *paths)["entities"] == 3
