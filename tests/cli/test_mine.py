@@ -25,9 +25,7 @@ def test_a_line_for_each_mention(mine, folder, tmp_path, index):
     result = mine(tmp_path / "mined.jsonl.gz", "--depth", 3, "--index", index, "--json")
     assert result.code == 0, result.err
     lines = list(read_jsonl(tmp_path / "mined.jsonl.gz"))
-    mentions = [
-        (document, mention) for document in read_corpus(folder / "train.jsonl") for mention in document.mentions
-    ]
+    mentions = [(d, m) for d in read_corpus(folder / "train.jsonl") for m in d.mentions]
     assert len(lines) == len(mentions) == 40
     for line, (document, mention) in zip(lines, mentions, strict=True):
         assert (line["doc"], line["start"], line["end"]) == (document.id, mention.start, mention.end)
