@@ -238,7 +238,7 @@ def test_the_command_fails_in_one_line(server, pipeline, tmp_path, monkeypatch):
     refused("E721", "serve", pipeline, "--host", "host.invalid")
     refused("E002", "serve", tmp_path, "--port", 0)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert 'pip install "spacy-pel[serve]"' in refused("E003", "serve", pipeline)
+    assert 'pip install "spacy-pel[serve]"' in refused("E720", "serve", pipeline)
 
 
 def test_other_commands_do_not_load_it():
