@@ -108,9 +108,3 @@ def test_an_error_at_the_end_leaves_both_outputs(tmp_path):
     out, dev = tmp_path / "out.jsonl", tmp_path / "dev.jsonl"
     done = run(out, *pubtator(tmp_path, 3, 2), "--dev-share", 0.5, "--dev-out", dev)
     assert done.code == 2 and not out.exists() and not dev.exists()
-
-
-def test_documents_with_the_same_id_are_counted(tmp_path):
-    (tmp_path / "x.txt").write_text("1|t|Fever.\n\n1|t|Rash.\n\n2|t|Pain.\n")
-    done = run(tmp_path / "out.jsonl", "--reader", "pubtator", tmp_path / "x.txt")
-    assert "3 documents read" in done.out and "duplicate ids: 1" in done.out

@@ -193,14 +193,10 @@ def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path, name):
     written = out.stat()
     again = done(*args, "--resume", "--json")
     assert "Nothing to do: all documents are linked (40)" in again.err
-    keys = ("documents", "mentions", "nil")
-    assert [again.json[key] for key in keys] == [whole[key] for key in keys]
+    assert all(again.json[key] == whole[key] for key in ("documents", "mentions", "nil"))
     assert again.json["resumed_after"] == 40 and out.stat().st_mtime_ns == written.st_mtime_ns
-    assert "E657" in run(*args).err, "only with --resume"
-    lines = source.read_text().splitlines(keepends=True)
-    for changed in (lines[1:], [*lines, lines[0]], [lines[0].replace("studied", "study"), *lines[1:]]):
-        source.write_text("".join(changed))
-        assert "--overwrite" in refused("E638", *args, "--resume")
+    source.write_text(source.read_text().replace("studied", "study", 1))
+    refused("E638", *args, "--resume")
 
 
 def test_parts_beside_an_older_output_replace_it(folder, tmp_path):

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 import spacy
@@ -167,20 +166,3 @@ def test_explain(pipeline, tmp_path):
     assert found[0]["kb_id"] == found[0]["candidates"][0]["id"] == "C7" and found[0]["learned"]["id"] == 2
     assert run("explain", pipeline, "Nothing.").out == "No mentions were found.\n"
     refused("E676", "explain", pipeline, TEXT, "--mention", 3)
-
-
-def test_an_installed_package_cannot_be_taught(pipeline, tmp_path, monkeypatch):
-    """But it can be loaded."""
-    site = tmp_path / "site"
-    (site / "en_tiny-1.0.dist-info").mkdir(parents=True)
-    (site / "en_tiny-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: en_tiny\nVersion: 1.0\n")
-    shutil.copytree(pipeline, site / "en_tiny")
-    (site / "en_tiny" / "__init__.py").write_text(
-        "import spacy\nfrom pathlib import Path\n\n"
-        "def load(**settings):\n    return spacy.load(Path(__file__).parent, **settings)\n"
-    )
-    monkeypatch.syspath_prepend(site)
-    monkeypatch.chdir(tmp_path)
-    assert saved.load_pipeline(Path("en_tiny")).name == LINKER
-    assert run("teach", "en_tiny", tmp_path / "fixes.jsonl").code == 2
-    assert not (tmp_path / "en_tiny").exists()
