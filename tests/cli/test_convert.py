@@ -94,7 +94,7 @@ def test_dropped_mentions(tmp_path):
     assert done.code == 0 and done.err == "" and "1 dropped" in done.out
     done = run(out, *pubtator(tmp_path, 20, 10))
     assert done.code == 0 and "W250] 10 of 20 mentions (50%)" in done.err
-    assert "x.txt, line 2: expected 'rash' at characters 0 to 5, got 'Fever'." in done.err
+    assert ": expected 'rash' at characters 0 to 5, got 'Fever'." in done.err
     before = out.read_bytes()
     done = run(out, *pubtator(tmp_path, 20, 11))
     assert done.code == 2 and done.out == "" and out.read_bytes() == before
