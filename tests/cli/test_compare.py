@@ -56,9 +56,7 @@ def test_types_from_the_kb(folder, runs, tmp_path):
     for kb in ("kb", "pipeline"):
         groups = run(*args, "--kb", folder / kb, "--json").json["groups"]
         assert [row["name"] for row in groups] == ["T047", "–"]
-    assert "E686" in run(*args, "--kb", tmp_path).err
 
 
 def test_bad_input(runs, tmp_path):
-    said = refused("E680", "compare", runs / "a", tmp_path)
-    assert len(said.splitlines()) == 1
+    refused("E680", "compare", runs / "a", tmp_path)

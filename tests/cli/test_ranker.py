@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.encoders.bi_encoder import BiEncoder
 
 from .conftest import done, refused, run
 
 pytestmark = pytest.mark.slow
 
+LINKER = "proxy_entity_linker"
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 
 
@@ -37,17 +39,16 @@ def ranked(folder, tmp_path_factory):
 def test_the_files(ranked):
     names = {path.name for path in (ranked / "ranker").iterdir()}
     assert names >= {"model-best", "model-last", "metrics.jsonl", "steps.jsonl", "checkpoint", "candidates"}
-    saved = json.loads((ranked / "pipeline" / "proxy_entity_linker" / "cfg.json").read_text())
+    saved = json.loads((ranked / "pipeline" / LINKER / "cfg.json").read_text())
     assert saved["reranker"]["kind"] == "CrossEncoder" and len(saved["reranker"]["state"]["weights"]) == 2
     assert saved["calibrated_threshold"] is not None
 
 
 def test_a_copy_with_another_ranker_is_not_calibrated(ranked, tmp_path):
-    linker = "proxy_entity_linker"
-    before = json.loads((ranked / "pipeline" / linker / "cfg.json").read_text())
+    before = json.loads((ranked / "pipeline" / LINKER / "cfg.json").read_text())
     ranker = ranked / "ranker" / "model-best"
     assert run("ranker", "add", ranked / "pipeline", ranker, tmp_path / "out").code == 0
-    after = json.loads((tmp_path / "out" / linker / "cfg.json").read_text())
+    after = json.loads((tmp_path / "out" / LINKER / "cfg.json").read_text())
     assert "confidence" in before and "confidence" not in after
     assert after["calibrated_threshold"] is None and after["nil_model"]["state"] == {}
     assert after["combiner"] == before["combiner"]
@@ -72,6 +73,18 @@ def test_a_calibration_does_not_go_to_a_pipeline_without_the_ranker(folder, rank
     shutil.copytree(folder / "pipeline", tmp_path / "plain")
     args = ("calibrate", ranked / "pipeline", folder / "dev.jsonl", "--apply-to", tmp_path / "plain")
     assert "reranker" in refused("E661", *args)
+
+
+def test_a_bi_encoder_as_a_ranker(folder, tmp_path):
+    encoder = BiEncoder(name="random:layers=1,width=16", tied=True)
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "model")
+    args = ("ranker", "add", folder / "pipeline", tmp_path / "model", tmp_path / "pipeline", "--top-k", 4)
+    added = done(*args, "--mix", 0.5, "--json")
+    assert (added.json["mix"], added.json["ranker_fingerprint"]) == (0.5, encoder.fingerprint)
+    assert json.loads((tmp_path / "pipeline" / LINKER / "cfg.json").read_text())["reranker"]["kind"] == "DualEncoder"
+    metrics = done("evaluate", tmp_path / "pipeline", folder / "dev.jsonl", "--output", tmp_path / "out", "--json")
+    assert metrics.json["ranker_fingerprint"] == encoder.fingerprint
 
 
 def test_bad_input(folder, ranked, tmp_path):
