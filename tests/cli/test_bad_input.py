@@ -177,7 +177,7 @@ def test_texts_to_link_that_cannot_be_read(folder, tmp_path):
         assert name in line and len(line) < 1000 and not (tmp_path / "out.jsonl").exists()
 
 
-def test_the_last_net(folder, tmp_path, monkeypatch):
+def test_the_last_net(tmp_path, monkeypatch):
     """What no check foresees is one line, too, and names the file that was read last."""
     from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 

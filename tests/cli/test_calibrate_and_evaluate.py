@@ -60,7 +60,7 @@ def test_index_and_mine_take_the_encoder_of_a_pipeline(folder, pipeline, tmp_pat
     assert none.code == 2 and "E656" in none.err
 
 
-def test_calibrate_finds_the_nil_mentions(folder, calibrated, tmp_path):
+def test_calibrate_finds_the_nil_mentions(folder, calibrated):
     before = learned(folder / "pipeline")
     assert before["calibrated_threshold"] is None  # the copy was calibrated, not this one
     assert 0 < learned(calibrated)["calibrated_threshold"] < 1
@@ -88,7 +88,7 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
 
 
-def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path):
+def test_without_nil_mentions_nothing_is_said_of_nil(pipeline, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
     result = done("calibrate", pipeline, corpus)

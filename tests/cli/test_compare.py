@@ -39,7 +39,7 @@ def test_text(runs):
     assert re.search(r"^recall@1 +100\.0 +0\.0 +-100\.0 +\[-100\.0, -100\.0\]\*$", text, re.MULTILINE)
 
 
-def test_groups(folder, runs):
+def test_groups(runs):
     seen = run("compare", runs / "a", runs / "b", "--group-by", "seen", "--json").json
     assert {row["name"] for row in seen["groups"]} == {"seen", "unseen", "NIL"}
     assert run("compare", runs / "a", runs / "b", "--group-by", "colour").code == 2

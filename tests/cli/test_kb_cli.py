@@ -110,7 +110,7 @@ def test_show(kb):
     assert "PEL-E100" in fails("kb", "show", kb, "C9")
 
 
-def test_add_and_diff(kb, source, tmp_path):
+def test_add_and_diff(kb, tmp_path):
     old = tmp_path / "old"
     KnowledgeBase.from_disk(kb).to_disk(old)
     changes = tmp_path / "changes.jsonl"
@@ -241,7 +241,7 @@ def change(path, *records):
     return path
 
 
-def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline, tmp_path):
+def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline):
     own = pipeline / "proxy_entity_linker" / "kb"
     assert run_json("kb", "info", pipeline) == run_json("kb", "info", own)
     assert run_json("kb", "show", pipeline, "C0") == run_json("kb", "show", own, "C0")

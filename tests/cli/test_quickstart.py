@@ -75,7 +75,7 @@ def test_the_printed_python_runs(folder, table, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("heart attack I21 Myocardial infarction 0.6")
 
 
-def test_other_sources(folder, table, tmp_path):
+def test_other_sources(folder, tmp_path):
     def ids(source, *options):
         result = quickstart(folder, source, tmp_path / "out", "--overwrite", *options)
         assert result.code == 0, result.err
