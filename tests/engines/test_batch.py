@@ -66,7 +66,7 @@ def test_columns(folder):
 
 
 def test_columns_that_are_not_there(folder):
-    with pytest.raises(PelError, match="E632.*'text'.*abstract.*argument 'text'"):
+    with pytest.raises(PelError, match="E632.*'text'.*abstract"):
         link_batch(folder / "pipeline", pa.table({"id": [1], "abstract": ["Fever."]}))
     with pytest.raises(PelError, match="E633.*int64"):
         link_batch(folder / "pipeline", pa.table({"id": [1], "text": [1]}))
