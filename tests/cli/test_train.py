@@ -43,7 +43,6 @@ def test_train_and_resume(train, tmp_path):
     [
         (("--pel.training.batch_size", "many"), "batch_size"),
         (("--pel.training.dev.metric", "recall@7"), "recall@7"),
-        (("--gpu-id", 99), "99"),
         (("--pel.encoder.name", "package:no_such_package"), "no_such_package"),
         (("--wrong", "1"), "--wrong"),
     ],
@@ -51,18 +50,16 @@ def test_train_and_resume(train, tmp_path):
 )
 def test_bad_input_gives_one_line(train, tmp_path, args, named):
     result = train(tmp_path / "run", *args)
-    assert result.code == 2
+    assert result.code == 2 and result.out == "" and "Traceback" not in result.err
     last = result.err.strip().splitlines()[-1]
     assert last.startswith("Error: ") and named in last
-    assert "Traceback" not in result.err
-    assert result.out == ""
 
 
 def test_an_output_that_holds_a_training(train, tmp_path):
     (tmp_path / "run" / "model-last").mkdir(parents=True)
     (tmp_path / "run" / "checkpoint").mkdir()
     result = train(tmp_path / "run")
-    assert result.code == 2 and "Give --resume" in result.err
+    assert result.code == 2 and "E314" in result.err and "--resume" in result.err
     (tmp_path / "run" / "checkpoint").rmdir()
     for words in ([], ["--resume"]):
         result = train(tmp_path / "run", *words)

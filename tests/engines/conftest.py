@@ -1,10 +1,18 @@
 """The tiny pipeline of the commands, and one with a transformer, whose tokenizer threads cannot share."""
 
+import os
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
 import pytest
 import spacy
 from cli.conftest import ENTITIES, NAMES, UNKNOWN, folder  # noqa: F401
 
 from spacy_pel import KnowledgeBase
+from spacy_pel.util import read_jsonl, write_jsonl
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +27,35 @@ def bert_pipeline(tiny_bert, tmp_path_factory):
     linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase(ENTITIES))
     nlp.to_disk(path)
     return path
+
+
+@pytest.fixture
+def many_texts(folder, tmp_path):  # noqa: F811
+    """A file of 400 different texts."""
+    texts = [one["text"] for one in read_jsonl(folder / "dev.jsonl")] * 10
+    write_jsonl(tmp_path / "in.jsonl", [{"id": f"{n}", "text": f"{text} {n}"} for n, text in enumerate(texts)])
+    return tmp_path / "in.jsonl"
+
+
+@contextmanager
+def one_killed(is_worker, when):
+    """Kill a process whose folder in /proc is that of a worker, as soon as ``when()``."""
+    killed = []
+
+    def kill():
+        end = time.monotonic() + 240
+        while time.monotonic() < end and not when():
+            time.sleep(0.02)
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                if not killed and is_worker(path):
+                    os.kill(int(path.name), signal.SIGKILL)
+                    killed.append(path)
+            except OSError:
+                continue
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    yield
+    killer.join()
+    assert killed

@@ -11,7 +11,7 @@ from pyarrow import fs
 
 from spacy_pel.engines.documents import read_documents
 from spacy_pel.engines.parted_corpus import PartedCorpus, read_part
-from spacy_pel.engines.parts import PartedOutput, file_system, output_kind
+from spacy_pel.engines.parts import PartedOutput, output_kind
 from spacy_pel.errors import PelError
 
 LINES = [{"id": f"d{i}" if i % 3 else None, "text": f"Tëxt {i}.", "meta": {"n": i}} for i in range(23)]
@@ -48,7 +48,6 @@ def test_a_folder_of_files(tmp_path):
     (tmp_path / "in" / "_left").mkdir()
     for name in ("b.jsonl", "a.parquet", "deeper/c.jsonl.gz", "_left/d.jsonl", ".e.jsonl"):
         write(tmp_path / "in" / name, LINES[:5])
-    (tmp_path / "in" / "notes.txt").write_text("no texts")
     corpus = PartedCorpus((tmp_path / "in").as_uri(), part_size=3)
     found = list(corpus.parts())
     names = [part.path.removeprefix(f"{tmp_path.as_posix()}/in/") for part in found]
@@ -56,9 +55,8 @@ def test_a_folder_of_files(tmp_path):
     assert [part.n for part in found] == [3, 2] * 3 and [part.number for part in found] == list(range(6))
     only = PartedCorpus(str(tmp_path / "in"), format_name="parquet", part_size=3)
     assert only.n_documents == 5 and only.fingerprint != corpus.fingerprint
-    before = corpus.fingerprint
     write(tmp_path / "in" / "b.jsonl", LINES[:6])
-    assert PartedCorpus((tmp_path / "in").as_uri(), part_size=3).fingerprint != before
+    assert PartedCorpus((tmp_path / "in").as_uri(), part_size=3).fingerprint != corpus.fingerprint
 
 
 def test_bad_input(tmp_path):
@@ -71,16 +69,15 @@ def test_bad_input(tmp_path):
     refused("none.jsonl", "E635")
     refused("nowhere://bucket/in.jsonl", "E634")
     refused("none.jsonl", "E640", format_name="txt")
-    (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n{"body": "Fever."}\n')
-    refused("in.jsonl", "E641.*document 2")
-    (tmp_path / "in.jsonl").write_bytes(b'{"text": "Fever."}\n\n{"text": "\xff"}\n')
-    refused("in.jsonl", "E002.*document 2")
-    (tmp_path / "in.jsonl").write_text("\n")
-    refused("in.jsonl", "E645")
+    for content, code in (
+        (b'{"text": "Fever."}\n{"body": "Fever."}\n', "E641.*document 2"),
+        (b'{"text": "Fever."}\n\n{"text": "\xff"}\n', "E002.*document 2"),
+        (b"\n", "E645"),
+    ):
+        (tmp_path / "in.jsonl").write_bytes(content)
+        refused("in.jsonl", code)
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Fever."}\n' * 99)[:-9])
     refused("in.jsonl.gz", "E002")
-    (tmp_path / "in.parquet").write_bytes(b"no Parquet")
-    refused("in.parquet", "E002")
     write(tmp_path / "in.jsonl")
     corpus = PartedCorpus(str(tmp_path / "in.jsonl"))
     (last,) = list(corpus.parts())[2:]
@@ -97,24 +94,23 @@ def linked(*ids):
 
 @pytest.mark.parametrize("kind", [".jsonl", ".jsonl.gz", ".parquet"])
 def test_output(tmp_path, kind):
-    output = PartedOutput(str(tmp_path / "a" / "out"), kind)
+    out = tmp_path / "a" / "out"
+    output = PartedOutput(str(out), kind)
     output.start(SETTINGS, resume=False, overwrite=False)
     output.write(1, linked("a", "b"))
-    first = (tmp_path / "a" / "out" / f"part-000001{kind}").read_bytes()
+    first = (out / f"part-000001{kind}").read_bytes()
     output.write(1, linked("a", "b"))  # by a second worker
-    assert (tmp_path / "a" / "out" / f"part-000001{kind}").read_bytes() == first
+    assert (out / f"part-000001{kind}").read_bytes() == first
     assert output.written() == [1]
     assert output.counts([1]) == {"documents": 2, "mentions": 2, "nil": 2, "left_out": 0}
-    again = PartedOutput((tmp_path / "a" / "out").as_uri(), kind)
+    again = PartedOutput(out.as_uri(), kind)
     with pytest.raises(PelError, match="E643"):
         again.start(SETTINGS, resume=False, overwrite=True)
     again.start(SETTINGS, resume=True, overwrite=False)
     assert list(again.records([1])) == linked("a", "b")
-    (tmp_path / "a" / "out" / "_unfinished-1").write_text("of a killed worker")
+    (out / "_unfinished-1").write_text("of a killed worker")
     again.finish()
-    assert sorted(path.name for path in (tmp_path / "a" / "out").iterdir()) == [
-        *("_SUCCESS", "_settings.json", f"part-000001{kind}")
-    ]
+    assert {path.name for path in out.iterdir()} == {"_SUCCESS", "_settings.json", f"part-000001{kind}"}
     again.start(SETTINGS, resume=True, overwrite=False)
     assert again.written() == [1], "nothing is left to do"
     with pytest.raises(PelError, match="E644.*n_candidates changed from 5 to 6"):
@@ -146,7 +142,6 @@ def test_an_output_is_not_its_input_or_of_spark(tmp_path):
     (tmp_path / "out" / "part-00000-e5-c000.snappy.parquet").write_text("kept")
     with pytest.raises(PelError, match="E647.*snappy"):
         output.start(SETTINGS, resume=False, overwrite=True)
-    assert len(list((tmp_path / "out").iterdir())) == 1
 
 
 def test_a_part_that_is_being_written_is_not_there(tmp_path, monkeypatch):
@@ -173,26 +168,9 @@ def test_a_part_that_is_being_written_is_not_there(tmp_path, monkeypatch):
 def test_kinds_of_output():
     assert output_kind("auto", "s3://bucket/out.parquet/") == ".parquet"
     assert output_kind("jsonl", "out.jsonl.gz") == ".jsonl.gz" and output_kind("jsonl", "out") == ".jsonl"
-    assert output_kind("parquet", "out.jsonl") == ".parquet"
     for name, path, code in (("auto", "out", "E642"), ("brat", "out.brat", "E646")):
         with pytest.raises(PelError, match=code):
             output_kind(name, path)
-
-
-def test_file_systems(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert file_system("in")[1] == (tmp_path / "in").as_posix()
-    assert file_system(tmp_path.as_uri())[1] == tmp_path.as_posix()
-    assert file_system("s3://bucket/in?region=eu-west-1")[1] == "bucket/in"
-
-
-def test_a_damaged_gz(tmp_path):
-    write(tmp_path / "in.jsonl.gz")
-    packed = bytearray((tmp_path / "in.jsonl.gz").read_bytes())
-    packed[20:40] = b"\xff" * 20
-    (tmp_path / "in.jsonl.gz").write_bytes(packed)
-    with pytest.raises(PelError, match="E002.*in.jsonl.gz"):
-        PartedCorpus(str(tmp_path / "in.jsonl.gz"))
 
 
 def test_an_id_of_zero_and_a_date(tmp_path):
@@ -200,14 +178,10 @@ def test_an_id_of_zero_and_a_date(tmp_path):
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
     corpus = PartedCorpus(str(tmp_path / "in.parquet"))
     (found,) = [read_part(corpus.files, part) for part in corpus.parts()]
-    assert [one.id for one in found] == ["0", "1"]
-    assert [one.meta for one in found] == [{"day": "2026-01-01"}, {"day": "2026-01-02"}]
+    assert [(one.id, one.meta) for one in found] == [("0", {"day": "2026-01-01"}), ("1", {"day": "2026-01-02"})]
     assert found == list(read_documents(tmp_path / "in.parquet"))
     (tmp_path / "in.jsonl").write_text('{"id": 0, "text": "a"}\n{"id": "", "text": "a"}\n{"text": "a"}')
     assert [one.id for one in read_documents(tmp_path / "in.jsonl")] == ["0", "2", "3"]
-    (tmp_path / "in.jsonl").write_text('{"text": null}\n{"text": "a"}\n')
-    corpus = PartedCorpus(str(tmp_path / "in.jsonl"))
-    assert [one.text for part in corpus.parts() for one in read_part(corpus.files, part)] == ["", "a"]
 
 
 def test_parts_without_settings_are_not_replaced_unasked(tmp_path):

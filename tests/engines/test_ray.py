@@ -1,20 +1,17 @@
 """The engine ray, on a real cluster of two actors on this machine."""
 
 import os
-import signal
 import sys
-import threading
-import time
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli.conftest import run
+from cli.conftest import done, refused, run
 
 from spacy_pel.engines import LinkJob
 from spacy_pel.engines import ray as engine
 from spacy_pel.errors import Errors, PelError
-from spacy_pel.util import read_jsonl, write_jsonl
+
+from .conftest import one_killed
 
 pytest.importorskip("ray", reason="needs the extra ray")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the actors in /proc")
@@ -29,46 +26,23 @@ def cluster():
     ray.shutdown()
 
 
-def actors():
-    """Process ids of the actors that link."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            title = path.read_bytes()
-        except OSError:
-            continue
-        if b"ray::" in title and b"Map" in title:
-            found.append(int(path.parent.name))
-    return found
+def is_actor(process):
+    title = (process / "cmdline").read_bytes()
+    return b"ray::" in title and b"Map" in title
 
 
-def kill_one_after(first, killed):
-    """Kill an actor as soon as a part is there."""
-    end = time.monotonic() + 240
-    while time.monotonic() < end and not first.exists():
-        time.sleep(0.02)
-    for pid in actors()[:1]:
-        os.kill(pid, signal.SIGKILL)
-        killed.append(pid)
-
-
-def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_missing(folder, tmp_path, cluster):
-    texts = list(read_jsonl(folder / "dev.jsonl")) * 10
-    texts = [{"id": f"{n}", "text": f"{one['text']} {n}"} for n, one in enumerate(texts)]
-    write_jsonl(tmp_path / "in.jsonl", texts)
+def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_missing(
+    folder, tmp_path, many_texts, cluster
+):
     out = tmp_path / "out.parquet"
-    args = ["link", folder / "pipeline", tmp_path / "in.jsonl"]
-    killed = []
-    killer = threading.Thread(target=kill_one_after, args=(out / "part-000000.parquet", killed))
-    killer.start()
+    args = ["link", folder / "pipeline", many_texts]
     on_ray = [*args, out, "--engine", "ray", "--n-process", 2, "--part-size", 10, "--json"]
-    result = run(*on_ray)
-    killer.join()
-    assert result.code == 0 and killed, result.err
+    with one_killed(is_actor, (out / "part-000000.parquet").exists):
+        result = done(*on_ray)
     assert (result.json["documents"], result.json["resumed_after"]) == (400, 0)
     names = [f"part-{number:06}.parquet" for number in range(40)]
     assert sorted(one.name for one in out.iterdir()) == ["_SUCCESS", "_settings.json", *names]
-    assert run(*args, tmp_path / "local.parquet", "--batch-size", 1).code == 0
+    done(*args, tmp_path / "local.parquet", "--batch-size", 1)
     expected = pq.read_table(tmp_path / "local.parquet")
     linked = pq.read_table(out)
     assert linked.sort_by("id").equals(expected.sort_by("id"))
@@ -78,9 +52,9 @@ def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_m
     for name in ("_SUCCESS", *names[5:7]):
         (out / name).unlink()
     assert run(*on_ray).code == 2
-    resumed = run(*on_ray, "--resume")
-    assert resumed.code == 0 and resumed.json["resumed_after"] == 380, resumed.err
-    assert resumed.json["documents"] == 400 and resumed.json["nil"] == result.json["nil"]
+    resumed = done(*on_ray, "--resume")
+    assert (resumed.json["resumed_after"], resumed.json["documents"]) == (380, 400)
+    assert resumed.json["nil"] == result.json["nil"]
     after = {name: (out / name).stat().st_mtime_ns for name in names}
     assert {name for name in names if after[name] != before[name]} == {*names[5:7]}
     assert pq.read_table(out).equals(linked)
@@ -137,11 +111,9 @@ def test_resume_refuses_another_kind_of_parts(folder, tmp_path, cluster):
     args = ("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out", "--engine", "ray")
     assert run(*args, "--part-size", 2, "--to", "jsonl").code == 0
     (tmp_path / "out" / "_SUCCESS").unlink()
-    refused = run(*args, "--part-size", 2, "--to", "parquet", "--resume")
-    assert refused.code == 2 and "E644" in refused.err and "kind" in refused.err
+    assert "kind" in refused("E644", *args, "--part-size", 2, "--to", "parquet", "--resume")
 
 
 def test_an_output_around_its_input_is_refused(folder, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n')
-    result = run("link", folder / "pipeline", tmp_path, tmp_path / "out.parquet", "--engine", "ray")
-    assert result.code == 2 and "E649" in result.err
+    refused("E649", "link", folder / "pipeline", tmp_path, tmp_path / "out.parquet", "--engine", "ray")

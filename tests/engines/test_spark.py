@@ -2,19 +2,16 @@
 
 import os
 import shutil
-import signal
 import sys
-import threading
-import time
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli.conftest import run
+from cli.conftest import done
 
 from spacy_pel.engines.spark import link_dataframe
 from spacy_pel.errors import PelError
-from spacy_pel.util import read_jsonl, write_jsonl
+
+from .conftest import one_killed
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("java") is None, reason="needs Java 17"),
@@ -41,48 +38,18 @@ def spark():
     session.stop()
 
 
-def workers():
-    """Process ids of the Python workers that have loaded a pipeline."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command, maps = path.read_bytes(), (path.parent / "maps").read_text()
-        except OSError:
-            continue
-        if b"pyspark.daemon" in command and "libtorch" in maps:
-            found.append(int(path.parent.name))
-    return found
+def is_worker(process):
+    """A Python worker that has loaded a pipeline."""
+    return b"pyspark.daemon" in (process / "cmdline").read_bytes() and "libtorch" in (process / "maps").read_text()
 
 
-def kill_one_after(output, killed):
-    """Kill a worker as soon as the first task is done."""
-    end = time.monotonic() + 240
-    while time.monotonic() < end and not list(output.glob("_temporary/0/task_*")):
-        time.sleep(0.02)
-    for pid in workers()[:1]:
-        os.kill(pid, signal.SIGKILL)
-        killed.append(pid)
-
-
-def test_the_rows_are_those_of_link_also_after_a_worker_is_killed(folder, tmp_path, spark):
-    texts = list(read_jsonl(folder / "dev.jsonl")) * 10
-    texts = [{"id": f"{n}", "text": f"{one['text']} {n}"} for n, one in enumerate(texts)]
-    write_jsonl(tmp_path / "in.jsonl", texts)
-    assert (
-        run(
-            *("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "local.parquet"), *("--batch-size", 1)
-        ).code
-        == 0
-    )
+def test_the_rows_are_those_of_link_also_after_a_worker_is_killed(folder, tmp_path, many_texts, spark):
+    done("link", folder / "pipeline", many_texts, tmp_path / "local.parquet", "--batch-size", 1)
     shutil.make_archive(str(tmp_path / "pipeline"), "zip", folder / "pipeline")
-    df = spark.read.json(str(tmp_path / "in.jsonl")).repartition(16)
+    df = spark.read.json(str(many_texts)).repartition(16)
     linked = link_dataframe(df, str(tmp_path / "pipeline.zip"))
-    killed = []
-    killer = threading.Thread(target=kill_one_after, args=(tmp_path / "out", killed))
-    killer.start()
-    linked.write.parquet(str(tmp_path / "out"))
-    killer.join()
-    assert killed
+    with one_killed(is_worker, lambda: list((tmp_path / "out").glob("_temporary/0/task_*"))):
+        linked.write.parquet(str(tmp_path / "out"))
     expected = pq.read_table(tmp_path / "local.parquet")
     found = pq.read_table(tmp_path / "out").cast(expected.schema)
     assert found.num_rows == 400 and found.sort_by("id").equals(expected.sort_by("id"))

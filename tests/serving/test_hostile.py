@@ -11,15 +11,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 
 from .test_api import GATE_CODE
 
 pytestmark = pytest.mark.slow
-
-httpx = pytest.importorskip("httpx", reason="needs httpx")
-pytest.importorskip("fastapi", reason="needs the extra serve")
-pytest.importorskip("uvicorn", reason="needs the extra serve")
 
 JSON = {"content-type": "application/json"}
 SIZE = 4_000_000
@@ -55,27 +52,20 @@ def one_hash(n):
 HOSTILE = {
     "empty corrections": ("learn", repeated('{"corrections":[', "{}", "]}"), 413),
     "good corrections": ("learn", repeated('{"corrections":[', MENTION, "]}"), 413),
-    "numbers for corrections": ("learn", repeated('{"corrections":[', "1", "]}"), 413),
     "numbers for documents": ("link", repeated('{"documents":[', "1", "]}"), 413),
-    "lists for documents": ("link", repeated('{"documents":[', "[]", "]}"), 413),
     "empty texts": ("link", repeated('{"text":[', '""', "]}"), 413),
-    "numbers for texts": ("link", repeated('{"text":[', "1", "]}"), 413),
     "a list for a text": ("explain", repeated('{"start":0,"end":1,"text":[', "1", "]}"), 413),
-    "a list for a text of a document": ("link", repeated('{"documents":[{"text":[', "{}", "]}]}"), 413),
     "a list for an id": ("link", repeated('{"documents":[{"id":[', "{}", "]}]}", size=150_000), 422),
     "ids": ("entities", repeated('{"ids":[', "null", "]}"), 413),
     "numbers with one hash": ("unlearn", one_hash(150_000), 413),
     "unknown keys": ("link", keys('{"text":"a",', "}", size=2_000_000), 422),
-    "unknown keys of a correction": ("learn", keys('{"corrections":[{', "}]}", size=2_000_000), 422),
     "unknown keys of a document": ("link", keys('{"documents":[{"text":"a",', "}]}", size=2_000_000), 422),
     "too many unknown keys": ("link", keys("{", "}"), 413),
     "a key again and again": ("learn", repeated("{", '"by":1', "}"), 413),
-    "a list": ("learn", repeated("[", "{}", "]", size=150_000), 422),
     "a string": ("link", b'"' + b"x" * (SIZE - 2) + b'"', 422),
     "a long key": ("link", b'{"' + b"x" * (SIZE - 10) + b'":0}', 422),
     "a long id": ("learn", corrections(b"x" * 3_900_000), 422),
     "deep lists": ("link", b"[" * 100_000, 400),
-    "deep objects": ("link", b'{"a":' * 100_000, 400),
     "deep meta": ("link", meta(b"[" * 100_000 + b"]" * 100_000), 400),
     "a long number": ("explain", b'{"text":"a","end":1,"start":' + b"1" * (SIZE - 100) + b"}", 400),
     "a long fraction": ("explain", b'{"text":"a","end":1,"start":0.' + b"1" * (SIZE - 100) + b"}", 422),
@@ -161,7 +151,6 @@ def test_compressed_bodies_are_refused(process):
     "head, status",
     [
         ("Content-Length: 99999999999999999999999", 400),
-        ("Content-Length: " + "9" * 5000, 400),
         ("Content-Length: 5000000", 413),
         ("Content-Length: -1", 400),
         ("Content-Length: 2\r\nContent-Length: 3", 400),

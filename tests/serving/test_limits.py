@@ -1,19 +1,15 @@
 """What a server refuses, and that it goes on afterwards."""
 
-import asyncio
 import json
 import re
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
-from spacy_pel.serving.errors import RequestError
-from spacy_pel.serving.guard import host_name, is_local
-from spacy_pel.serving.worker import Worker
+from spacy_pel.serving.guard import is_local
 from spacy_pel.util import logger
 
 from .conftest import SEEN, TEXT, WAITS, serving, wait_until
@@ -30,14 +26,10 @@ def detail(response):
     "body, status, says",
     [
         ({"text": "x" * 301}, 413, "at most 300 characters, got 301"),
-        ({"text": ["a", "x" * 301]}, 413, "in document 2"),
         ({"text": ["a"] * 4}, 413, "at most 3 texts"),
-        ({"text": []}, 400, "at least one of the texts"),
         ({}, 400, "got none"),
         ({"text": "a", "documents": []}, 400, "got both"),
         ({"text": "a", "txet": "b"}, 422, "txet"),
-        ({"text": 5}, 422, "text"),
-        ({"text": "a", "n_candidates": "3"}, 422, "n_candidates"),
         ({"text": "a", "n_candidates": -1}, 422, "n_candidates"),
         ([1], 422, "body"),
     ],
@@ -53,28 +45,12 @@ def of_meta(value):
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b'{"text": "\\ud800"}',
-        b"\xff",
-        b"",
-        b"[" * 3000,
-        *map(of_meta, [b"1e400", b"NaN", b"-Infinity", b'"\\ud800"']),
-    ],
+    "body", [b"{", b'{"text": "\\ud800"}', b"\xff", b"", *map(of_meta, [b"1e400", b"NaN", b'"\\ud800"'])]
 )
 def test_what_is_not_json(client, body):
     """Or could not be written again."""
     response = client.post("/link", content=body, headers=JSON)
     assert response.status_code in (400, 422) and re.match(r"\[PEL-E(733|002)]", detail(response))
-
-
-def test_a_port_that_is_taken_is_refused():
-    from spacy_pel.errors import PelError
-    from spacy_pel.serving import listen
-
-    with listen("127.0.0.1", 0) as taken, pytest.raises(PelError, match="E721"):
-        listen("127.0.0.1", taken.getsockname()[1])
 
 
 def test_large_bodies(client):
@@ -111,8 +87,7 @@ def test_own_names_are_served(client, pipeline):
         assert httpx.get(named.url + "/health", headers={"host": "named.example:80"}).status_code == 200
 
 
-def test_names_of_hosts():
-    assert [host_name(one) for one in ("a:1", "A.", "[::1]:2", "[::1]", "")] == ["a", "a", "::1", "::1", ""]
+def test_local_hosts():
     assert is_local("127.0.0.2") and is_local("::1") and is_local("localhost")
     assert not is_local("0.0.0.0") and not is_local("::") and not is_local("10.0.0.1")
 
@@ -292,50 +267,3 @@ def test_line_ends_in_addresses_forge_nothing(server, client, monkeypatch, caplo
     if path.startswith("/entity") and "%0A" not in ends:  # no path of an entity has a line feed
         wait_until(lambda: caplog.records)  # after the answer
     assert all(record.getMessage().isprintable() for record in caplog.records)
-
-
-# -- the worker --------------------------------------------------------------------------------
-
-
-def test_worker_runs_one_job_after_the_other():
-    worker = Worker("test", n_waiting=9)
-    done = []
-
-    def job(number):
-        done.append(threading.current_thread().name)
-        if number == 1:
-            raise KeyError("no")
-        return number
-
-    async def work():
-        jobs = [worker.run(lambda _, i=i: job(i), timeout=5) for i in range(3)]
-        return await asyncio.gather(*jobs, return_exceptions=True)
-
-    first, second, third = asyncio.run(work())
-    assert (first, third) == (0, 2) and isinstance(second, KeyError) and done == ["test"] * 3
-    worker.stop(timeout=5)
-
-
-def test_stopped_worker_drops_what_waits():
-    worker = Worker("test", n_waiting=9)
-    started, go = threading.Event(), threading.Event()
-
-    def first(is_wanted):
-        started.set()
-        go.wait(5)
-        return is_wanted()
-
-    async def work():
-        jobs = [asyncio.ensure_future(worker.run(one, timeout=5)) for one in (first, lambda _: "second")]
-        await asyncio.to_thread(started.wait, 5)
-        stopping = asyncio.create_task(asyncio.to_thread(worker.stop, timeout=5))
-        await asyncio.sleep(0.1)
-        go.set()
-        results = await asyncio.gather(*jobs, return_exceptions=True)
-        await stopping
-        with pytest.raises(RequestError, match="E725"):
-            await worker.run(lambda _: 1, timeout=1)
-        return results
-
-    wanted, dropped = asyncio.run(work())
-    assert wanted is False and isinstance(dropped, RequestError) and dropped.status == 503
