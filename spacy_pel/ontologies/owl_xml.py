@@ -37,7 +37,7 @@ def read_owl_xml(path: Path) -> Iterator[Triple]:
     chunks = ((Place(path, line), b"".join(lines)) for line, lines in raw_blocks(path))
     prefixes = dict(NAMESPACES)
     is_first = True
-    for _, root, element in read_elements(chunks, expected="OWL in XML"):
+    for _, root, element in read_elements(path, chunks, expected="OWL in XML"):
         base = root.get(_BASE, "")
         if root.tag == f"{_OWL}Ontology":
             if is_first:

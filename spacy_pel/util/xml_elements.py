@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -10,11 +11,14 @@ from .files import READ_ERRORS
 from .place import Place, unexpected
 
 
-def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> Iterator[tuple[Place, Element, Element]]:
+def read_elements(
+    path: Path, chunks: Iterable[tuple[Place, bytes]], *, expected: str
+) -> Iterator[tuple[Place, Element, Element]]:
     """Stream the children of the root; memory holds one at a time.
 
     Args:
-        chunks: the file, e.g. line by line.
+        path: the file, for errors before its first chunk.
+        chunks: its content, e.g. line by line.
         expected: the kind of XML, for the error.
 
     Yields:
@@ -46,4 +50,4 @@ def read_elements(chunks: Iterable[tuple[Place, bytes]], *, expected: str) -> It
     except (ParseError, LookupError, ValueError, *READ_ERRORS) as err:
         if isinstance(err, PelError):
             raise
-        raise unexpected(place, expected, f"malformed XML ({err})", "Download the file again.") from err
+        raise unexpected(place or path, expected, f"malformed XML ({err})", "Download the file again.") from err

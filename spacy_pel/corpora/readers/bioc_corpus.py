@@ -194,7 +194,7 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
     with open_bytes(path) as file:
         # the bytes, not the text: the XML declaration names the encoding; no lines: a file may have only one
         blocks = ((Place(path), block) for block in iter(partial(file.read, _BLOCK), b""))
-        for _, _, element in read_elements(blocks, expected="BioC XML"):
+        for _, _, element in read_elements(path, blocks, expected="BioC XML"):
             if element.tag == "document":
                 yield _document(element)
 

@@ -152,7 +152,7 @@ class MeshKB(KBReaderBase):
 def _xml_records(path: Path) -> Iterator[_Record]:
     """Of NLM's files such as desc2025.xml and supp2025.xml; their place is the line where the record ends."""
     lines = ((Place(path, number), raw) for number, raw in raw_lines(path))
-    for place, _, record in read_elements(lines, expected="MeSH XML"):
+    for place, _, record in read_elements(path, lines, expected="MeSH XML"):
         if record.tag in _XML_RECORDS:
             id_path, name_path = _XML_RECORDS[record.tag]
             notes = record.iterfind("ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote")

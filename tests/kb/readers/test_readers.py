@@ -92,7 +92,7 @@ def test_filters(name):
     wanted = next(kind for entity in entities for kind in entity.types)
     assert list(make(name, types=[wanted])(paths)) == [e for e in entities if wanted in e.types]
     for settings in ({"id_prefix": "no such id"}, {"types": ["no such type"]}):
-        with pytest.raises(PelError, match="at least one entity"):
+        with pytest.raises(PelError, match="E144"):
             list(make(name, **settings)(paths))
 
 
