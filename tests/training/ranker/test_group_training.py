@@ -417,7 +417,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
     pieces = gradients()
     if dropout:  # the same pieces, kept instead of encoded again
         monkeypatch.setattr(
-            "spacy_pel.training.ranker.group_objective.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
+            "spacy_pel.training.ranker.group_recipe.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
         )
     else:
         objective.at_once = None
