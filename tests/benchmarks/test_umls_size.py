@@ -1,7 +1,11 @@
 """Made-up UMLS tables, and the benchmark that builds from them."""
 
+import pytest
+
 from benchmarks.umls_size import TABLES, measure, write_tables
 from spacy_pel.kb.readers.umls_kb import UmlsKB
+
+pytestmark = pytest.mark.slow
 
 
 def test_tables_are_as_large_as_asked_for(tmp_path):

@@ -20,6 +20,8 @@ from spacy_pel.util.saved_folder import write_manifest
 
 from .conftest import make_encoder
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]
 MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fever", 0, 5)]
 

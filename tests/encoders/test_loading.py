@@ -31,6 +31,8 @@ from spacy_pel.util.saved_part import read_part, write_part
 
 from .conftest import make_encoder
 
+pytestmark = pytest.mark.slow
+
 NAME = "tests.Lengths.v1"
 PIPELINE = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 

@@ -11,6 +11,8 @@ from spacy_pel.errors import PelError
 from .conftest import NAME, TEXTS, copies, found
 from .test_serialization import FITTED, dev_set
 
+pytestmark = pytest.mark.slow
+
 CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
 RANKER = {**CROSS, "top_k": 3, "backend": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}}
 

@@ -22,6 +22,8 @@ from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .conftest import NAME, PLAIN, TEXTS, copies, found, links
 
+pytestmark = pytest.mark.slow
+
 FITTED = {
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
     "nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v1"},

@@ -17,6 +17,8 @@ from spacy_pel.types import Entity
 
 from .conftest import NAME, TEXTS
 
+pytestmark = pytest.mark.slow
+
 RELEASE = "1.2.3"
 FOLDER = Path("en_tiny_linker") / f"en_tiny_linker-{RELEASE}"  # as spaCy names them
 SCRIPT = """

@@ -17,6 +17,8 @@ from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .conftest import NAME, PLAIN, TEXTS
 
+pytestmark = pytest.mark.slow
+
 HPO = [Entity("HP:1", "Pain in the head", ("headache",)), Entity("HP:2", "Chorea", ("Huntington disease",))]
 TEXT = "A headache and a heart attack."
 

@@ -14,6 +14,8 @@ from spacy_pel.util import logger
 
 from .conftest import SEEN, TEXT, WAITS, serving, wait_until
 
+pytestmark = pytest.mark.slow
+
 JSON = {"content-type": "application/json"}
 LINK = {"text": TEXT}
 

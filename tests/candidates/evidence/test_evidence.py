@@ -12,6 +12,8 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.types import Entity, MentionInText
 from spacy_pel.util import normalize_alias
 
+pytestmark = pytest.mark.slow
+
 
 def count_surfaces(kb, documents):
     return Counter(

@@ -7,6 +7,8 @@ from spacy_pel.errors import PelError
 
 from ..conftest import contents, metrics
 
+pytestmark = pytest.mark.slow
+
 FGSM = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
 
 

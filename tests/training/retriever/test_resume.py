@@ -17,6 +17,8 @@ from spacy_pel.errors import PelError
 
 from ..conftest import CONFIG, SMALL, Stopped, contents, differing, metrics, stops_before
 
+pytestmark = pytest.mark.slow
+
 SLOW_TRAINING = """
 import sys, json, time
 from pathlib import Path

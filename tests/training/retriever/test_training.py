@@ -21,6 +21,8 @@ from spacy_pel.types import Document, Entity, Mention, MentionInText
 
 from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, build_examples, document, make_documents, metrics
 
+pytestmark = pytest.mark.slow
+
 
 def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
     # their surfaces have nothing to do with the names of their entities
