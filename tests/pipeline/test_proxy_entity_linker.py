@@ -8,6 +8,8 @@ from spacy_pel.types import NIL, Entity
 
 from .conftest import NAME, PLAIN, TEXTS, found, links, make_doc
 
+pytestmark = pytest.mark.slow
+
 
 def test_links_and_candidates(nlp):
     doc = nlp(TEXTS[0])
