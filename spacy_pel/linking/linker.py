@@ -360,7 +360,7 @@ class Linker:
             One for each mention.
         """
         # best first within each mention; ties keep the table's order; only what is returned becomes objects
-        answers, learned = None, self.learned_mentions
+        answers = None
         if matches is not None:
             scores, answers = put_first(table, scores, matches)
             nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)
@@ -388,7 +388,7 @@ class Linker:
             entry = None
             if matches is not None and matches.decided[number]:
                 is_nil = not matches.linked[number]
-                entry = int(learned.numbers[matches.which[number]])
+                entry = int(self.learned_mentions.numbers[matches.which[number]])
             id_set = None
             if minimum:
                 deep = slice(start, min(end, start + DEPTH))
