@@ -1,5 +1,6 @@
 """What the indexes made with FAISS share: growing, searching, files."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -33,7 +34,7 @@ _bitmap: Any = faiss.IDSelectorBitmap
 _search_parameters: Any = faiss.SearchParameters
 
 
-class FaissRows(PartSettings):
+class FaissRows(PartSettings, ABC):
     """Compares a query with every row of codes, by inner product, after an optional rotation.
 
     A loaded index is memory-mapped: it opens at once and processes share its pages. It is copied into memory
@@ -64,13 +65,13 @@ class FaissRows(PartSettings):
         codes: str | None = self.settings.get("codes")
         return codes if self.settings.get("pca") is None and codes in ("fp32", "fp16") else None
 
+    @abstractmethod
     def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
         """The rotation (or None) and an empty index, trained on its output."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self) -> None:
         """Set the settings to those of the rotation and rows that were read."""
-        raise NotImplementedError
 
     def train(self, vectors: Vectors) -> None:
         """Fix the width, learn rotation and codes, drop all rows.
