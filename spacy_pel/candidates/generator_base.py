@@ -18,8 +18,7 @@ from ..util import fingerprint
 from ..util.part_settings import PartSettings
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
-
-Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
+from .evidence.evidence import Mask
 
 
 class HasRows(Protocol):

@@ -13,13 +13,13 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
+from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions, sample_rows
 from .faiss_rows import KIND, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable
 
-PathLike = str | Path
 Mask = NDArray[np.bool_] | None  # None = all
 VERSION = 1  # of the folder's format
 META = "meta.json"

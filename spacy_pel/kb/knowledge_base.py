@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, KBReader, Rows
 from ..util import normalize_alias, progress
+from ..util.files import PathLike
 from ..util.name_search import search_names
 from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
@@ -27,7 +28,6 @@ from .store.arrow_store import ArrowStore, Mask
 from .store.digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
 from .store.store_writer import KIND, META, VERSION, StoreWriter
 
-PathLike = str | Path
 Listener = Callable[["KnowledgeBase", Rows], None]
 Value = TypeVar("Value")
 _BATCH = 4096

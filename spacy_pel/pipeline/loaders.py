@@ -7,8 +7,7 @@ from spacy.util import registry as spacy_registry
 
 from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, Encoder, Ranker
-
-PathLike = str | Path
+from ..util.files import PathLike
 
 
 @spacy_registry.misc("spacy-pel.KBFromDisk.v1")

@@ -22,7 +22,7 @@ from ..linking.calibration import collect, fit
 from ..linking.explanation import Explanation, explain
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
 from ..util import logger, read_json, write_json
-from ..util.files import json_object
+from ..util.files import PathLike, json_object
 from ..util.piped_workers import watch_workers
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
@@ -34,7 +34,6 @@ from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_
 from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .settings import LinkerSettings
 
-PathLike = str | Path
 Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)

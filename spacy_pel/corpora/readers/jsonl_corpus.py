@@ -9,12 +9,11 @@ from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document, Mention
 from ...util import logger, numbered_jsonl, write_jsonl
-from ...util.files import guarded
+from ...util.files import PathLike, guarded
 from ..offsets import OffsetCheck
 from .parquet_rows import parquet_rows
 from .reader_base import CorpusReaderBase, id_text, text_or_empty, whole_number
 
-PathLike = str | Path
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 
 
