@@ -31,6 +31,7 @@ class BiEncoderCandidates(GeneratorBase):
 
     registered_name = "spacy-pel.BiEncoderCandidates.v1"
     needs_encoder = True
+    reads_context = True
     _bound: "tuple[Encoder, EntityIndex] | None" = None
 
     def __init__(self, *, row_k: int = 128):

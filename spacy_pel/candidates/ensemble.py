@@ -13,8 +13,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
-from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
-from .evidence.evidence import FEATURES, Matches, best_row
+from .evidence.evidence import FEATURES, Matches, best_row, laid_out
 from .generator_base import GeneratorBase, Mask
 
 How = Literal["rrf", "union"]
@@ -67,6 +66,11 @@ class EnsembleCandidates(GeneratorBase):
         return any(part.needs_encoder for part in self.generators.values())
 
     @property
+    def reads_context(self) -> bool:
+        """Whether one of the generators does."""
+        return any(part.reads_context for part in self.generators.values())
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Those it was made with, the generators' among them."""
         parts = {
@@ -110,14 +114,17 @@ class EnsembleCandidates(GeneratorBase):
         return self._fuse(tables, kb.n_rows, top_k)
 
     def _fuse(self, tables: list[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:
-        n_mentions = len(tables[0])
-        keys = np.concatenate([owners(table.offsets) * n_rows + table.kb_rows for table in tables])
-        # ranks from 1: tables are sorted, best first
-        ranks = np.concatenate([places_in_pieces(table.offsets) + 1 for table in tables])
-        sizes = [len(table.kb_rows) for table in tables]
-        members = np.repeat(np.arange(len(tables)), sizes)
-        pairs, which = np.unique(keys, return_inverse=True)
+        filled = [table.filled for table in tables]
+        owners_of, places = zip(*map(np.nonzero, filled), strict=True)
+        rows_of = [table.kb_rows[here] for table, here in zip(tables, filled, strict=True)]
+        pairs, which = np.unique(
+            np.concatenate([owner * n_rows + rows for owner, rows in zip(owners_of, rows_of, strict=True)]),
+            return_inverse=True,
+        )
         mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
+        ranks = np.concatenate(places) + 1  # tables are sorted, best first
+        sizes = list(map(len, rows_of))
+        members = np.repeat(np.arange(len(tables)), sizes)
 
         best = np.full(len(pairs), np.iinfo(np.int64).max)
         np.minimum.at(best, which, ranks)
@@ -126,27 +133,26 @@ class EnsembleCandidates(GeneratorBase):
         np.minimum.at(first, which[at_best], members[at_best])
         scores = self._scores(which, ranks, best)
 
-        order = np.lexsort((kb_rows, first, best, -scores, mentions))
-        counts = np.bincount(mentions, minlength=n_mentions)
-        order = order[places_in_pieces(offsets_of(counts)) < top_k]
-        offsets = offsets_of(np.minimum(counts, top_k))
-        features = {}
+        columns = {}
         knows = np.repeat([table.vectors is not None for table in tables], sizes)
         for name in FEATURES:
-            values = np.concatenate([table.features[name] for table in tables])
+            values = np.concatenate([table.features[name][here] for table, here in zip(tables, filled, strict=True)])
             if name in ("name", "mention"):  # of tables with vectors alone
                 known = Matches(mentions[which[knows]], kb_rows[which[knows]], values[knows])
-                column = best_row(known, which[knows], mentions)
+                columns[name] = best_row(known, which[knows], mentions)
             else:
-                column = np.full(len(pairs), -np.inf)
-                np.maximum.at(column, which, values)
-            features[name] = column[order].astype(np.float32)
-        features[FUSED] = scores[order].astype(np.float32)
+                columns[name] = np.full(len(pairs), -np.inf)
+                np.maximum.at(columns[name], which, values)
+        columns[FUSED] = scores
         if all(table.vectors is None for table in tables):
-            features["name"] = features[FUSED]
-        features["seen"] = segment_max(features["seen"], offsets, empty=0.0)[owners(offsets)]
-        vectors = next((table.vectors for table in tables if table.vectors is not None), None)
-        return CandidateTable(kb_rows[order], offsets, features, vectors)
+            columns["name"] = scores
+        order = np.lexsort((kb_rows, first, best, -scores, mentions))
+        width = min(top_k, max(1, int(np.bincount(mentions).max(initial=1))))
+        ordered = {name: values[order] for name, values in columns.items()}
+        table = laid_out(len(tables[0]), width, mentions[order], kb_rows[order], ordered)
+        table.features["seen"] = np.where(table.filled, table.features["seen"].max(axis=1, keepdims=True), 0.0)
+        table.vectors = next((part.vectors for part in tables if part.vectors is not None), None)
+        return table
 
     def _scores(
         self, which: NDArray[np.int64], ranks: NDArray[np.int64], best: NDArray[np.int64]

@@ -46,6 +46,11 @@ class GeneratorBase(PartSettings, ABC, Generic[Built]):
         return False
 
     @property
+    def reads_context(self) -> bool:
+        """Whether the text around a mention counts, not only its surface form."""
+        return False
+
+    @property
     def fingerprint(self) -> str:
         """Changes with the settings and the knowledge base."""
         return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)

@@ -33,7 +33,7 @@ class PipelineCopy(NamedTuple):
         Args:
             parts: keys of ``learned``; those that are not there are left out.
         """
-        for name in ("calibrated_by_label", "confidence"):
+        for name in ("calibrated_by_label", "confidence", "by_form", "gate"):
             self.learned.pop(name, None)
         self.learned["calibrated_threshold"] = None
         for name in self.learned.keys() & parts:

@@ -62,13 +62,13 @@ def calibrate(
         parts.append(collect(fold_linker, fold_queries, fold_documents))
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
-    was_calibrated = linker.is_calibrated
+    was_calibrated = linker.in_context.is_calibrated
     if 0 < n_nil < _FEW:
         message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable. Use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = fit(linker, parts, choose=choose, label_minimum=by_label)
     learned = learned_state(linker)
-    if linker.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
+    if linker.in_context.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         message(
             "P(NIL) was not fitted, so its default weights still decide. To link every mention that has a "
             "candidate, set threshold = 1.0 in the pipeline's config.cfg"

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
+from ..pipeline.calibration import learned_state
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.records import document_record
 from ..pipeline.saved import load_pipeline
@@ -197,11 +198,8 @@ def pipeline_fingerprint(nlp: Any, component: Any) -> str:
     return fingerprint(
         nlp.config.to_str(),
         *linker.fingerprints.values(),
-        [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
-        linker.calibrated_by_label,
-        linker.confidence.state(),
-        *([linker.label_types.state()] if linker.label_types else []),
-        *([linker.reranker.ranker.fingerprint, linker.reranker.state()] if linker.reranker else []),
+        learned_state(linker),
+        *([linker.reranker.ranker.fingerprint] if linker.reranker else []),
     )
 
 

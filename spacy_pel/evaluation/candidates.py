@@ -100,11 +100,9 @@ def measure_generator(
         started = time.perf_counter()
         table = generator.find_candidates(kb, gold.mentions[block], top_k=max(RECALL_AT))
         seconds += time.perf_counter() - started
-        ids = kb.ids_at(table.kb_rows)
-        n_candidates += len(ids)
-        for number, prediction in enumerate(gold.predictions[block]):
-            own = ids[table.offsets[number] : table.offsets[number + 1]]
-            prediction.candidates = [(entity_id, 0.0) for entity_id in own]
+        n_candidates += int(table.filled.sum())
+        for kb_rows, prediction in zip(table.kb_rows, gold.predictions[block], strict=True):
+            prediction.candidates = [(entity_id, 0.0) for entity_id in kb.ids_at(kb_rows[kb_rows >= 0])]
             ranks.append(prediction.rank)
             prediction.candidates = []
     outcomes = Outcomes.of(gold.predictions)._replace(rank=np.array(ranks, dtype=np.int64))

@@ -265,18 +265,17 @@ class TopicReader:
         self.topics = topics
         self._last: Mapping[str, Vectors] = {}
 
-    def shares(self, texts: Sequence[str], kb_rows: Rows, of_candidates: Rows) -> Scores:
+    def shares(self, texts: Sequence[str], kb_rows: Rows) -> Scores:
         """P(entity | text) of candidates.
 
         Args:
             texts: (n,) the text around each mention; "" = there is none.
-            kb_rows: (m,) candidates.
-            of_candidates: (m,) the mention of each of them.
+            kb_rows: (n, k) candidates, -1 = none.
 
         Returns:
-            (m,), see ``Topics.shares``; UNKNOWN without a text.
+            (n, k), see ``Topics.shares``; UNKNOWN without a text.
         """
-        result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
+        result = np.full(kb_rows.shape, UNKNOWN, dtype=np.float32)
         last = self._last  # another thread may replace it
         distinct = [text for text in dict.fromkeys(texts) if text]
         new = [text for text in distinct if text not in last]
@@ -284,9 +283,8 @@ class TopicReader:
         self._last = {text: read[text] for text in distinct}
         number_of = {text: number for number, text in enumerate(distinct)}
         which = np.array([number_of.get(text, -1) for text in texts], dtype=np.int64)
-        of_text = which[of_candidates] if len(which) else np.zeros(0, dtype=np.int64)
-        known = np.flatnonzero(of_text >= 0)
-        if len(known):
+        known = (kb_rows >= 0) & (which >= 0)[:, None]
+        if known.any():
             vectors = np.stack([read[text] for text in distinct])
-            result[known] = self.topics.shares(vectors, of_text[known], kb_rows[known])
+            result[known] = self.topics.shares(vectors, which[np.nonzero(known)[0]], kb_rows[known])
         return result

@@ -1,11 +1,10 @@
 """Fitting a linker on annotated mentions: collect their evidence, then fit."""
 
-import copy
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from logging import INFO
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +15,15 @@ from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
-from ..util.ragged import owners, segment_sum
 from .combiners.linear import is_gold, right_first
-from .confidence import AnswerScores, Confidence
+from .confidence import AnswerScores, Confidence, shares_of
+from .decider import Decider
+from .gate import Gate, gate_inputs
 from .label_types import LabelTypes
-from .linker import Link, Linker
+from .linker import Link, Linker, Ranked, Stage
 from .nil.thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
 from .query import MentionQuery
-from .tables import first_candidates, join_tables, take_mentions, with_features
+from .reranker import Reranker
 from .track_record import Outcome, RecordFeatures, TrackRecord
 
 _FOLDS = 5  # of the documents
@@ -42,6 +42,7 @@ class Examples:
         gold: for each mention the KB rows of its entity; empty = NIL.
         documents: (n,), which document each mention is in.
         composite: (n,), which mean all of their entities.
+        form_table: the candidates by the surface forms alone; None where reading context changes nothing.
     """
 
     kb: KnowledgeBase
@@ -50,6 +51,7 @@ class Examples:
     gold: list[Rows]
     documents: list[Any]
     composite: NDArray[np.bool_]
+    form_table: CandidateTable | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -74,10 +76,11 @@ class Examples:
         return Examples(
             self.kb,
             [self.queries[i] for i in rows],
-            take_mentions(self.table, rows),
+            self.table.take(rows),
             [self.gold[i] for i in rows],
             [self.documents[i] for i in rows],
             self.composite[rows],
+            None if self.form_table is None else self.form_table.take(rows),
         )
 
     @property
@@ -107,6 +110,7 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
     Raises:
         PelError: if no mention's entity is in the KB.
     """
+    plain = linker.without_memory()
     mentions = [(original_id(document), mention) for document in documents for mention in document.mentions]
     gold = [linker.gold_rows(mention.ids) for _, mention in mentions]
     outside = [
@@ -120,10 +124,11 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
     return Examples(
         linker.kb,
         list(queries),
-        linker.without_memory().evidence(queries),
+        plain.evidence(queries, "context" if plain.generator.reads_context else "form"),
         gold,
         [original for original, _ in mentions],
         np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
+        plain.evidence(queries, "form") if plain.has_stages else None,
     )
 
 
@@ -134,10 +139,8 @@ def fit(
     choose: ChooseThreshold = best_f1_threshold,
     label_minimum: int | None = None,
 ) -> list[Link]:
-    """Count which types the labels of the first part stand for, fit the combiner on its mentions whose
-    entity is in the KB, then the reranker's weights, then the NIL model on the mentions of all parts,
-    choose the threshold with the best F1 of the NIL class, and calibrate P(right) and the sets by
-    cross-fitting over documents.
+    """Count which types the labels of the first part stand for, and fit what decides at each stage, see
+    ``fit_decider``. Where reading context can change an answer, the gate is fitted, too.
 
     As a rule the encoder was trained on the other parts: its cosines are better there than elsewhere, and
     weights fitted there would trust them too much. What a KB lacks shows there all the same.
@@ -154,58 +157,111 @@ def fit(
     Returns:
         The links of the first part's mentions with the fitted parts.
     """
-    label_types, parts = count_label_types(parts)
+    linker.label_types, parts = count_label_types(parts)
+    context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
+    linker.by_form, linker.gate = linker.in_context, None
+    links = linker.links(context.ranked, linker.top_k)
+    if any(part.form_table is None for part in parts):
+        return links
+    linker.by_form = linker.in_context.unfitted()
+    of_forms = [replace(part, table=part.form_table) for part in parts if part.form_table is not None]
+    form = fit_decider(linker.by_form, of_forms, "form", choose=choose, label_minimum=label_minimum)
+    if form.answers is None or context.answers is None:
+        return links
+    linker.gate = fit_gate(linker, parts[0], form, context)
+    reads = linker.gate(form.ranked.table, shares_of(form.ranked.table, form.ranked.scores), form.ranked.nil_scores)
+    logger.info("Gate: reads the context of %.1f%% of the mentions", 100 * reads.mean())
+    by_form = linker.links(form.ranked, linker.top_k)
+    return [links[i] if read else by_form[i] for i, read in enumerate(reads.tolist())]
+
+
+class FittedStage(NamedTuple):
+    """A fitted stage.
+
+    Attributes:
+        ranked: the mentions of the first part, with the fitted parts.
+        answers: scores of all mentions by cross-fitting; None if there are too few documents or no NIL mentions.
+    """
+
+    ranked: Ranked
+    answers: AnswerScores | None
+
+
+def fit_decider(
+    decider: Decider, parts: Sequence[Examples], stage: Stage, *, choose: ChooseThreshold, label_minimum: int | None
+) -> FittedStage:
+    """Fit the combiner on the mentions of the first part whose entity is in the KB, then the reranker's weights, then
+    the NIL model on the mentions of all parts, choose the threshold with the best F1 of the NIL class, and
+    calibrate P(right) and the sets by cross-fitting over documents."""
     first, joined = parts[0], _joined(parts)
     table, is_nil = joined.table, joined.is_nil
     linkable = first.linkable
-    linker.combiner.fit(linkable.table, linkable.gold)
-    linker.label_types = label_types
-    scores = linker.combiner(table)
+    decider.combiner.fit(linkable.table, linkable.gold)
+    scores = decider.combiner(table)
     ranker_scores = None
-    if linker.reranker is not None:
-        ranker_scores = _fit_reranker(linker, parts, scores)
-        scores = linker.reranker.combine(table, scores, ranker_scores)
-    linker.confidence = Confidence()
-    record = getattr(linker.nil_model, "record", None)
+    if decider.reranker is not None:
+        ranker_scores = _fit_reranker(decider.reranker, parts, scores)
+        scores = decider.reranker.combine(table, scores, ranker_scores)
+    decider.confidence = Confidence()
+    record = getattr(decider.nil_model, "record", None)
     if record is not None:
         if is_nil.any():
-            linker.nil_model.record, features = count_outcomes(parts, _by_part(parts, scores))  # type: ignore[attr-defined]
+            decider.nil_model.record, features = count_outcomes(parts, _by_part(parts, scores))  # type: ignore[attr-defined]
         else:
             features = _joined_features([record.features(part.table, part.kb, part.surfaces) for part in parts])
-        table = with_features(table, *features)
-    n, m = len(first), len(first.table.kb_rows)
-    if not is_nil.any():
-        logger.warning(Warnings.W500.format(n=len(joined)))
-        nil_scores = linker.nil_scores(table, scores)
-        return linker.links(first.queries, first.table, scores[:m], nil_scores[:n], linker.top_k)
-    linker.nil_model.fit(table, scores, is_nil)
-    nil_scores = linker.nil_scores(table, scores)
-    labels = [query.label for query in joined.queries]
-    linker.calibrated_threshold = choose(nil_scores, is_nil)
-    linker.calibrated_by_label = {}
-    if label_minimum is not None:
-        linker.calibrated_by_label = thresholds_by_label(choose, labels, nil_scores, is_nil, minimum=label_minimum)
-    answers = cross_fitted_answers(linker, replace(joined, table=table), n_ranked=n, ranker_scores=ranker_scores)
-    if answers is None:
-        logger.warning(Warnings.W507.format(n=_FOLDS))
+        table = table.plus(*features)
+    n, answers = len(first), None
+    if is_nil.any():
+        decider.nil_model.fit(table, scores, is_nil)
+    nil_scores = decider.nil_scores_of(table, scores)
+    if is_nil.any():
+        labels = [query.label for query in joined.queries]
+        decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, is_nil), {}
+        if label_minimum is not None:
+            decider.calibrated_by_label = thresholds_by_label(choose, labels, nil_scores, is_nil, minimum=label_minimum)
+        answers = cross_fitted_answers(decider, replace(joined, table=table), n_ranked=n, ranker_scores=ranker_scores)
+        if answers is None:
+            logger.warning(Warnings.W507.format(n=_FOLDS))
+        else:
+            decider.confidence.fit(table, answers, joined.gold, labels, composite=joined.composite)
     else:
-        linker.confidence.fit(table, answers, joined.gold, labels, composite=joined.composite)
-    return linker.links(first.queries, first.table, scores[:m], nil_scores[:n], linker.top_k)
+        logger.warning(Warnings.W500.format(n=len(joined)))
+    return FittedStage(Ranked(stage, first.queries, first.table, scores[:n], nil_scores[:n]), answers)
 
 
-def _fit_reranker(linker: Linker, parts: Sequence[Examples], scores: Scores) -> Scores:
+def fit_gate(linker: Linker, examples: Examples, form: FittedStage, context: FittedStage) -> Gate:
+    """Fit the gate on the mentions of the first part, whose contexts the encoder was not trained on."""
+    n, rights, chosen, inputs = len(examples), [], [], None
+    for stage, decider in ((form, linker.by_form), (context, linker.in_context)):
+        assert stage.answers is not None
+        table = stage.ranked.table
+        scores, nil_scores = stage.answers.scores[:n, : table.kb_rows.shape[1]], stage.answers.nil_scores[:n]
+        shares = shares_of(table, scores)
+        thresholds = decider.thresholds(examples.queries, shares.max(axis=1), linker.threshold)
+        is_nil = (nil_scores > thresholds) | ~table.has_candidates
+        rights.append(np.where(is_nil, examples.is_nil, right_first(table, scores, examples.gold)))
+        chosen.append(np.where(is_nil, -1, table.kb_rows[np.arange(n), scores.argmax(axis=1)]))
+        if inputs is None:
+            inputs = gate_inputs(table, shares, nil_scores)
+    gains = rights[1].astype(np.int64) - rights[0].astype(np.int64)
+    assert inputs is not None
+    return Gate.fit(inputs, chosen[0] != chosen[1], gains, examples.document_numbers)
+
+
+def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:
     """What the reranker says of all candidates, read once, as it is slow."""
-    assert linker.reranker is not None
     show, ranker_scores = logger.isEnabledFor(INFO), []
     for part, part_scores in zip(parts, _by_part(parts, scores), strict=True):
-        ranker_scores.append(linker.reranker.read(part.kb, part.queries, part.table, part_scores, show_progress=show))
+        ranker_scores.append(reranker.read(part.kb, part.queries, part.table, part_scores, show_progress=show))
     first = parts[0]
-    linker.reranker.fit(first.table, scores[: len(ranker_scores[0])], ranker_scores[0], first.gold)
-    return np.concatenate(ranker_scores)
+    reranker.fit(first.table, _by_part(parts, scores)[0], ranker_scores[0], first.gold)
+    return _joined_rows(ranker_scores)
 
 
 def _by_part(parts: Sequence[Examples], scores: Scores) -> list[Scores]:
-    return np.split(scores, np.cumsum([len(part.table.kb_rows) for part in parts])[:-1])
+    """Scores of the joined mentions by part, as wide as its table."""
+    of_parts = np.split(scores, np.cumsum([len(part) for part in parts])[:-1])
+    return [of_part[:, : part.table.kb_rows.shape[1]] for part, of_part in zip(parts, of_parts, strict=True)]
 
 
 def _joined(parts: Sequence[Examples]) -> Examples:
@@ -216,7 +272,7 @@ def _joined(parts: Sequence[Examples]) -> Examples:
     return Examples(
         parts[0].kb,
         [query for part in parts for query in part.queries],
-        join_tables([part.table for part in parts]),
+        CandidateTable.concatenate([part.table for part in parts]),
         [rows for part in parts for rows in part.gold],
         [(number, document) for number, part in enumerate(parts) for document in part.documents],
         np.concatenate([part.composite for part in parts]),
@@ -238,12 +294,12 @@ def cross_fit(table: CandidateTable, folds: NDArray[np.int64], score_fold: Score
         What it said, of all candidates and mentions.
     """
     computed = RecordFeatures({}, {})
-    folds_of_candidates = folds[owners(table.offsets)]
+    shapes = (table.kb_rows.shape, folds.shape)
     for number in np.unique(folds).tolist():
         results = score_fold(np.flatnonzero(folds != number), np.flatnonzero(folds == number))
-        for whole, arrays, fold in zip(computed, results, (folds_of_candidates, folds), strict=True):
+        for whole, arrays, shape in zip(computed, results, shapes, strict=True):
             for name, values in arrays.items():
-                whole.setdefault(name, np.zeros(len(fold), dtype=np.float32))[fold == number] = values
+                whole.setdefault(name, np.zeros(shape, dtype=np.float32))[folds == number] = values
     return computed
 
 
@@ -260,23 +316,30 @@ def count_label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examp
     first = parts[0]
     counted = LabelTypes.of(first.kb, first.queries, first.gold)
     if not counted:
-        return counted, [_without_label_types(part) for part in parts]
+        return counted, [_each_table(part, _without_label_types) for part in parts]
 
-    def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
-        known, asked = first.take(others), first.take(own)
-        fold_counts = LabelTypes.of(first.kb, known.queries, known.gold)
-        return {LABEL_TYPE: fold_counts.shares(first.kb, asked.queries, asked.table)}, {}
+    def out_of_fold(table: CandidateTable) -> CandidateTable:
+        def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
+            known = first.take(others)
+            fold_counts = LabelTypes.of(first.kb, known.queries, known.gold)
+            return {LABEL_TYPE: fold_counts.shares(first.kb, [first.queries[i] for i in own], table.take(own))}, {}
 
-    features = [cross_fit(first.table, first.folds, score_fold).of_candidates]
-    features += [{LABEL_TYPE: counted.shares(part.kb, part.queries, part.table)} for part in parts[1:]]
-    return counted, [
-        replace(part, table=with_features(part.table, of_part)) for part, of_part in zip(parts, features, strict=True)
-    ]
+        return table.plus(cross_fit(table, first.folds, score_fold).of_candidates)
+
+    def of_part(part: Examples) -> Examples:
+        return _each_table(part, lambda table: table.plus({LABEL_TYPE: counted.shares(part.kb, part.queries, table)}))
+
+    return counted, [_each_table(first, out_of_fold), *map(of_part, parts[1:])]
 
 
-def _without_label_types(part: Examples) -> Examples:
-    features = {name: values for name, values in part.table.features.items() if name != LABEL_TYPE}
-    return replace(part, table=replace(part.table, features=features))
+def _each_table(part: Examples, change: Callable[[CandidateTable], CandidateTable]) -> Examples:
+    form_table = None if part.form_table is None else change(part.form_table)
+    return replace(part, table=change(part.table), form_table=form_table)
+
+
+def _without_label_types(table: CandidateTable) -> CandidateTable:
+    features = {name: values for name, values in table.features.items() if name != LABEL_TYPE}
+    return replace(table, features=features)
 
 
 def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, RecordFeatures]:
@@ -306,16 +369,16 @@ def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple
 
     def score_fold(others: Rows, own: Rows) -> RecordFeatures:
         record = TrackRecord.of(Counter(of_mentions[i] for i in others))
-        return record.features(take_mentions(part.table, own), part.kb, [surfaces[i] for i in own])
+        return record.features(part.table.take(own), part.kb, [surfaces[i] for i in own])
 
     return TrackRecord.of(Counter(of_mentions)), cross_fit(part.table, part.folds, score_fold)
 
 
 def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> list[Outcome]:
-    filled, first = first_candidates(part.table, scores)
+    first = part.table.kb_rows[np.arange(len(part)), scores.argmax(axis=1)]
     right = right_first(part.table, scores, part.gold)
     ids = np.full(len(part), "", dtype=object)
-    ids[filled] = part.kb.ids_at(part.table.kb_rows[first])
+    ids[first >= 0] = part.kb.ids_at(first[first >= 0])
     forms = [normalize_alias(surface) for surface in part.surfaces]
     columns = zip(texts, forms, ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)
     return [Outcome(*values) for values in columns]
@@ -323,24 +386,32 @@ def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> list[Outc
 
 def _joined_features(parts: Sequence[RecordFeatures]) -> RecordFeatures:
     """Of all parts, in order."""
-    joined = [
-        {name: np.concatenate([arrays[name] for arrays in kind]) for name in kind[0]}
-        for kind in zip(*parts, strict=True)
-    ]
-    return RecordFeatures(*joined)
+    of_candidates = [part.of_candidates for part in parts]
+    of_mentions = [part.of_mentions for part in parts]
+    return RecordFeatures(
+        {name: _joined_rows([arrays[name] for arrays in of_candidates]) for name in of_candidates[0]},
+        {name: np.concatenate([arrays[name] for arrays in of_mentions]) for name in of_mentions[0]},
+    )
+
+
+def _joined_rows(parts: Sequence[Scores]) -> Scores:
+    """Arrays of candidates, (n, k) each, one below the other, as wide as the widest; NaN where one is not."""
+    width = max(part.shape[1] for part in parts)
+    padded = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts]
+    return np.concatenate(padded)
 
 
 def cross_fitted_answers(
-    linker: Linker, examples: Examples, *, n_ranked: int, ranker_scores: Scores | None = None
+    decider: Decider, examples: Examples, *, n_ranked: int, ranker_scores: Scores | None = None
 ) -> AnswerScores | None:
     """Score each fold of documents with a combiner and a NIL model that were fitted on the other folds. (A reranker
     has two weights, which are those fitted on all documents.)
 
     Args:
-        linker: with fitted parts; copies are fitted here.
+        decider: with fitted parts; copies are fitted here.
         examples: annotated mentions.
         n_ranked: the combiner is fitted on this many of the first mentions.
-        ranker_scores: (m,), what the reranker read, if there is one.
+        ranker_scores: (n, k), what the reranker read, if there is one.
 
     Returns:
         None if there are too few documents, or a fold leaves nothing to fit on.
@@ -350,8 +421,7 @@ def cross_fitted_answers(
     table, gold, is_nil, documents = examples.table, examples.gold, examples.is_nil, examples.document_numbers
     if len(np.unique(documents)) < _FOLDS:
         return None
-    is_found = segment_sum(is_gold(table, gold), table.offsets) > 0
-    filled, owner = np.diff(table.offsets) > 0, owners(table.offsets)
+    is_found, filled = is_gold(table, gold).any(axis=1), table.has_candidates
     is_rankable = is_found & (np.arange(len(gold)) < n_ranked)
     folds = np.zeros(len(gold), dtype=np.int64)
     for number, (others, own) in enumerate(GroupKFold(_FOLDS).split(documents, groups=documents)):
@@ -361,17 +431,16 @@ def cross_fitted_answers(
             return None
 
     def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
-        combiner, nil_model = copy.deepcopy(linker.combiner), copy.deepcopy(linker.nil_model)
-        for part in (combiner, nil_model):
-            part.load_state({})  # it has seen the documents that are left out
+        # they must not have seen the documents that are left out
+        unfitted = decider.unfitted()
+        combiner, nil_model = unfitted.combiner, unfitted.nil_model
         rankable = others[is_rankable[others]]
-        combiner.fit(take_mentions(table, rankable), [gold[i] for i in rankable])
+        combiner.fit(table.take(rankable), [gold[i] for i in rankable])
         scores = combiner(table)
-        if linker.reranker is not None and ranker_scores is not None:
-            scores = linker.reranker.combine(table, scores, ranker_scores)
-        nil_model.fit(take_mentions(table, others), scores[np.isin(owner, others)], is_nil[others])
-        own_scores = scores[np.isin(owner, own)]
-        return {"score": own_scores}, {"nil": nil_model(take_mentions(table, own), own_scores)}
+        if decider.reranker is not None and ranker_scores is not None:
+            scores = decider.reranker.combine(table, scores, ranker_scores)
+        nil_model.fit(table.take(others), scores[others], is_nil[others])
+        return {"score": scores[own]}, {"nil": nil_model(table.take(own), scores[own])}
 
     of_candidates, of_mentions = cross_fit(table, folds, score_fold)
     of_mentions["nil"][~filled] = 1.0

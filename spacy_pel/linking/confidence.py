@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..types import NIL, CandidateTable, Scores
-from ..util.ragged import owners, segment_max, segment_rank, segment_softmax, segment_sum
+from ..util.tables import ranks, softmax
 from .combiners.linear import is_gold
 from .nil.inputs import Floats, logistic
-from .tables import first_candidates
 
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
-# a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set. It is
-# twice the default top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
+# a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set.
 DEPTH = 128
 _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
@@ -33,7 +31,7 @@ class AnswerScores(NamedTuple):
     """Scores of the answers to n mentions.
 
     Attributes:
-        scores: (m,), of the candidates; shares of their mention.
+        scores: (n, k), of the candidates; shares of their mention.
         nil_scores: (n,).
     """
 
@@ -139,20 +137,16 @@ class Confidence:
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
         shares = shares_of(table, answers.scores)
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
-        right, owner = is_gold(table, gold), owners(table.offsets)
-        filled, first = first_candidates(table, shares)
-        is_first = np.zeros(len(gold), dtype=np.bool_)
-        is_first[filled] = right[first]
-        best = segment_max(shares, table.offsets, empty=0.0)
+        right, filled, best = is_gold(table, gold), table.has_candidates, shares.max(axis=1)
+        is_first = right[np.arange(len(right)), shares.argmax(axis=1)]
         logits = [_logit(best), _logit(nil_scores)]
         self.link_weights = _platt(np.stack(logits, axis=1)[filled], (is_first & ~whole)[filled])
         self.nil_weights = _platt(logits[1][:, None], is_nil)
 
-        held = right & (segment_rank(shares, table.offsets) < DEPTH)
-        highest = np.zeros(len(gold))
-        np.maximum.at(highest, owner[held], shares[held])
-        lowest = np.where(segment_sum(held, table.offsets) < n_gold, 0.0, 1.0)  # 0: one of them is not held
-        np.minimum.at(lowest, owner[held], shares[held])
+        held = right & (ranks(shares) < DEPTH)
+        highest = np.where(held, shares, 0.0).max(axis=1)
+        # 0: one of them is not held
+        lowest = np.where(held.sum(axis=1) < n_gold, 0.0, np.where(held, shares, 1.0).min(axis=1))
         of_gold = np.where(whole, lowest, highest) * (1.0 - nil_scores)
         of_right = np.where(is_nil, nil_scores, of_gold)
         counts = Counter(labels)
@@ -188,16 +182,16 @@ def shares_of(table: CandidateTable, scores: Scores) -> Floats:
 
     Args:
         table: the candidates.
-        scores: (m,), of a combiner or reranker.
+        scores: (n, k), of a combiner or reranker.
 
     Returns:
-        (m,), the scores of mentions whose scores are shares; of other mentions, as of a
-        combiner that returns distances, a softmax.
+        (n, k), 0 where there is no candidate: the scores of mentions whose scores are shares; of other mentions, as
+        of a combiner that returns distances, a softmax.
     """
-    wide = scores.astype(np.float64)
-    sums = segment_sum(wide, table.offsets)
-    are_shares = (segment_max(-wide, table.offsets, empty=0.0) <= 0.0) & (sums <= 1.0 + 1e-3)
-    return np.where(are_shares[owners(table.offsets)], wide, segment_softmax(wide, table.offsets))
+    filled = table.filled
+    wide = np.where(filled, scores, 0.0).astype(np.float64)
+    are_shares = (wide.min(axis=1) >= 0.0) & (wide.sum(axis=1) <= 1.0 + 1e-3)
+    return np.where(are_shares[:, None], wide, softmax(np.where(filled, scores, -np.inf)))
 
 
 def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, minimum: float) -> list[str]:

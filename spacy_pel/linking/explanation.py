@@ -16,13 +16,14 @@ from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
 from ..util.text_layout import EMPTY, aligned, words_around
 from .corrections import Learned
-from .query import MentionQuery, read_batch
+from .query import MentionQuery
 from .surface_record import WordRecord
 
 if TYPE_CHECKING:
     from .linker import Linker
 
 
+_READ = {"form": "by the surface form alone", "context": "read in context"}
 _PARTS = 4  # contributions in the text
 _AROUND = 40  # characters of context on each side in the text
 _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are rounded
@@ -95,6 +96,7 @@ class Explanation:
         ranker_weights: of the reranker's score, and of the logarithm of the
             combiner's; None without a reranker.
         candidates: best first, as many as the linker returns.
+        stage: what decided: the surface "form" alone, or the mention read in its "context".
     """
 
     text: str
@@ -115,6 +117,7 @@ class Explanation:
     weights: dict[str, float]
     ranker_weights: tuple[float, float] | None
     candidates: list[CandidateEvidence]
+    stage: str
 
     def __str__(self) -> str:
         return self.to_text()
@@ -128,7 +131,8 @@ class Explanation:
         threshold += " of this mention" if self.threshold_is_own else ""
         lines = [
             f"{mention}{label} in: {' '.join(self.context.split())}",
-            f"answer: {answer}, P(right) {self.probability:.3f}; P(NIL) {self.nil_score:.3f}, {threshold}",
+            f"answer, {_READ[self.stage]}: {answer}, P(right) {self.probability:.3f}; "
+            f"P(NIL) {self.nil_score:.3f}, {threshold}",
         ]
         if self.learned is not None:
             lines.append(f"decided by what was learned: {described(self.learned)}")
@@ -205,22 +209,22 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
     Returns:
         With the answer of ``linker.link``.
     """
-    queries = [query]
-    table, _ = linker.find_candidates(queries, read_batch(queries), linker.top_k)
-    scores = linker.combiner(table)
+    (link,) = linker.link([query])
+    decider = linker.decider(link.stage)
+    table = linker.rank(link.stage, [query], linker.top_k).table
     read = None
-    if linker.reranker is not None:
-        read = linker.reranker.read(linker.kb, queries, table, scores)
-    (link,) = linker.link(queries)
-    positions = {entity_id: position for position, entity_id in enumerate(linker.kb.ids_at(table.kb_rows))}
+    if decider.reranker is not None:
+        read = decider.reranker.read(linker.kb, [query], table, decider.combiner(table))[0]
+    ids = linker.kb.ids_at(table.kb_rows[table.filled])
+    positions = {entity_id: position for position, entity_id in enumerate(ids)}
     chosen = [positions[entity_id] for entity_id in link.ids]
-    contributions = getattr(linker.combiner, "contributions", None)
+    contributions = getattr(decider.combiner, "contributions", None)
     parts: dict[str, Any] = {} if contributions is None else contributions(table)
     nearest = _NearestRows(linker, table, query)
     candidates = []
     for position, entity_id, score in zip(chosen, link.ids, link.scores, strict=True):
-        features = {name: float(values[position]) for name, values in table.features.items()}
-        entity, kb_row = linker.kb[entity_id], int(table.kb_rows[position])
+        features = {name: float(values[0, position]) for name, values in table.features.items()}
+        entity, kb_row = linker.kb[entity_id], int(table.kb_rows[0, position])
         learned = nearest.learned(kb_row, features)
         candidates.append(
             CandidateEvidence(
@@ -233,11 +237,11 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
                 nearest_mention=None if learned is None else learned.context,
                 learned=None if learned is None else learned.id,
                 features=features,
-                contributions={name: float(values[position]) for name, values in parts.items()},
+                contributions={name: float(values[0, position]) for name, values in parts.items()},
                 ranker_score=None if read is None or np.isnan(read[position]) else float(read[position]),
             )
         )
-    record = getattr(linker.nil_model, "record", None) if chosen else None
+    record = getattr(decider.nil_model, "record", None) if chosen else None
     left, right = words_around(query.text, query.start, query.end, _AROUND)
     entries = {entry.id: entry for entry in linker.memory.learned}
     return Explanation(
@@ -251,13 +255,14 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         probability=link.probability,
         nil_score=link.nil_score,
         threshold=link.threshold,
-        threshold_is_own=link.threshold is not None and linker.threshold_of(query.label) is None,
+        threshold_is_own=link.threshold is not None and decider.threshold_of(query.label, linker.threshold) is None,
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
-        record=None if record is None else record.of_entity(int(table.kb_rows[chosen[0]]), linker.kb),
+        record=None if record is None else record.of_entity(int(table.kb_rows[0, chosen[0]]), linker.kb),
         words=None if record is None else record.surfaces.of_words(query.surface),
-        weights=dict(getattr(linker.combiner, "weights", {})),
-        ranker_weights=None if linker.reranker is None else linker.reranker.weights,
+        weights=dict(getattr(decider.combiner, "weights", {})),
+        ranker_weights=None if decider.reranker is None else decider.reranker.weights,
+        stage=link.stage,
         candidates=candidates,
     )
 

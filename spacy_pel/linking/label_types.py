@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Scores
-from ..util.ragged import owners
 from .query import MentionQuery
 
 # label -> type -> mentions; "" is the type of entities without any
@@ -68,12 +67,13 @@ class LabelTypes:
         Args:
             kb: whose rows they are.
             queries: (n,), the mentions.
-            table: their m candidates.
+            table: their candidates.
 
         Returns:
-            (m,), of the likeliest of its types; 1 for a label that was never counted.
+            (n, k), of the likeliest of its types; 1 for a label that was never counted.
         """
-        rows, which = np.unique(table.kb_rows, return_inverse=True)
+        filled = table.filled
+        rows, which = np.unique(table.kb_rows[filled], return_inverse=True)
         numbers: dict[tuple[str, ...], int] = {}  # of the combinations of types: far fewer than entities
         types_of = np.array(
             [numbers.setdefault(tuple(types or [""]), len(numbers)) for types in kb.types_at(rows)], np.int64
@@ -86,7 +86,9 @@ class LabelTypes:
             by_label[number] = [max(share.get(kind, floor) for kind in types) for types in numbers]
         numbers_of_labels = {label: number for number, label in enumerate(known)}
         number_of = np.array([numbers_of_labels.get(label, len(known)) for label in label_of], dtype=np.int64)
-        return by_label[number_of[owners(table.offsets)], types_of[which]]
+        shares = np.ones(filled.shape, dtype=np.float32)
+        shares[filled] = by_label[number_of[np.nonzero(filled)[0]], types_of[which]]
+        return shares
 
     @cached_property
     def _smoothed(self) -> dict[str, tuple[dict[str, float], float]]:

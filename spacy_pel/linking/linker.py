@@ -1,15 +1,21 @@
-"""The linker: mentions in, entities or NIL out. Used by component, evaluation and commands."""
+"""The linker: mentions in, entities or NIL out. Used by component, evaluation and commands.
+
+All that a surface form says is found once and kept. Context is read where it may change the answer:
+
+    form stage -> decision -> gate -> context stage -> decision
+"""
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
+from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError, Warnings
 from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
@@ -22,30 +28,35 @@ from ..types import (
     CandidateTable,
     Combiner,
     Encoder,
+    MentionInText,
     NilModel,
     Scores,
     Vectors,
 )
-from ..util import logger
-from ..util.ragged import owners, places_in_pieces, segment_max, segment_order
-from .confidence import DEPTH, Confidence, prediction_set, shares_of
+from ..util import logger, normalize_alias
+from ..util.tables import best_first
+from .confidence import DEPTH, prediction_set, shares_of
 from .corrections import Correction, Learned, Memory
 from .corrections.entries import make_entries
 from .corrections.learned_mentions import IndexWithMemory, LearnedMentions
 from .corrections.matching import MemoryMatches, insert_answers, match_memory, put_first
 from .corrections.memory import check_by
+from .decider import Decider
+from .gate import Gate
 from .label_types import LabelTypes
-from .nil.thresholds import Threshold, break_even_threshold
-from .query import MentionQuery, QueryBatch, read_batch
+from .nil.thresholds import Threshold
+from .query import MentionQuery
 from .reranker import Reranker
-from .tables import insert_empty, join_tables, with_features
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
 
-Masks = list[NDArray[np.bool_] | None]  # of each mention, over the rows of the KB; None = all rows
+ReadContext = Literal["when_it_may_matter", "always", "never"]
+Stage = Literal["form", "context"]
+Mask = NDArray[np.bool_] | None  # over the rows of the KB; None = all rows
 
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
+_FORM_CACHE = 64  # megabytes
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Link:
         learned: the entry of the memory that decided, see ``Linker.learn``; None = none did.
         threshold: a higher nil_score is NIL, unless ``learned`` decides; None = NIL only for
             lack of candidates.
+        stage: what decided: the surface "form" alone, or the mention read in its "context".
     """
 
     kb_id: str
@@ -73,12 +85,34 @@ class Link:
     id_set: list[str] | None = None
     learned: int | None = None
     threshold: float | None = None
+    stage: Stage = "context"
 
     @property
     def candidates(self) -> list[Candidate]:
         """The candidates as pairs, made when asked for: dozens of objects for each
         mention would keep Python's garbage collector busy."""
         return list(map(_CANDIDATE, zip(self.ids, self.scores, strict=True)))
+
+
+@dataclass
+class Ranked:
+    """Mentions and what one stage says of them.
+
+    Attributes:
+        stage: which.
+        queries: (n,).
+        table: their candidates.
+        scores: (n, k), final.
+        nil_scores: (n,).
+        matches: learned mentions that decide; None = nothing is learned.
+    """
+
+    stage: Stage
+    queries: Sequence[MentionQuery]
+    table: CandidateTable
+    scores: Scores
+    nil_scores: Scores
+    matches: MemoryMatches | None = None
 
 
 class Linker:
@@ -94,13 +128,17 @@ class Linker:
             has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
             the one found by ``calibration.fit``; without one, NIL where that is more probable than the first
             candidate, if the NIL model can say (``is_probability``); if it cannot, NIL only for lack of candidates.
-        top_k: candidates returned for each mention. Above 128, more are retrieved.
+        top_k: candidates returned for each mention. Above 64, more are retrieved.
         entity_types: label -> the KB types its mentions may have; mentions with other
             labels are not filtered. Applied before ranking.
         batch_size: mentions linked together.
         coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
             None = no sets.
-        reranker: reorders the best candidates.
+        read_context: whether the encoder reads mentions in their context: "always", "never", or
+            "when_it_may_matter": where the gate that ``calibration.fit`` learns expects another answer. Before
+            calibration that is where neither a name nor annotated text has the surface form.
+        form_cache: megabytes for what was found for surface forms.
+        reranker: reorders the best candidates. As it reads context, it is always read then.
         generator: finds the candidates; built from ``kb``. None = those near
             the mention's vector, see ``BiEncoderCandidates``.
         memory: corrected mentions; None = there are none yet.
@@ -123,6 +161,8 @@ class Linker:
         entity_types: Mapping[str, Sequence[str]] | None = None,
         batch_size: int = 64,
         coverage: float | None = None,
+        read_context: ReadContext = "when_it_may_matter",
+        form_cache: int = _FORM_CACHE,
         reranker: Reranker | None = None,
         generator: CandidateGenerator | None = None,
         memory: Memory | None = None,
@@ -132,9 +172,13 @@ class Linker:
         self.memory = Memory() if memory is None else memory
         self.generator: CandidateGenerator = BiEncoderCandidates() if generator is None else generator
         self._is_default = generator is None
+        self.form_cache = form_cache
         self._bind(index)
-        self.combiner = combiner
-        self.nil_model = nil_model
+        self.in_context = Decider(combiner, nil_model, reranker)
+        # one for both, unless evidence of forms is something else and has weights of its own
+        self.by_form = self.in_context
+        self.gate: Gate | None = None
+        self.label_types = LabelTypes()
         self.threshold = threshold
         self.top_k = top_k
         self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
@@ -145,11 +189,7 @@ class Linker:
                 raise PelError(Errors.E500.format(label=label, types=", ".join(unknown), known=listed))
         self.batch_size = batch_size
         self.coverage = coverage
-        self.confidence = Confidence()
-        self.label_types = LabelTypes()
-        self.reranker = reranker
-        self.calibrated_threshold: float | None = None
-        self.calibrated_by_label: dict[str, float] = {}
+        self.read_context: ReadContext = read_context
         similarity = getattr(encoder, "similarity", None)
         if getattr(similarity, "token_level", False) and reranker is None:
             logger.warning(Warnings.W504.format(similarity=similarity.registered_name))  # type: ignore[union-attr]
@@ -165,6 +205,12 @@ class Linker:
         # without learned mentions nothing is different, not even the last digit of a score
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
+        self._forms = FormCache(self.form_cache)
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """Reorders the best candidates."""
+        return self.in_context.reranker
 
     @property
     def learned_mentions(self) -> LearnedMentions:
@@ -204,45 +250,23 @@ class Linker:
     @property
     def nil_threshold(self) -> float | None:
         """The threshold in use: the setting, or else the calibrated one. A label
-        may have its own, see ``threshold_of``. None = there is none: each mention has its own, see
+        may have its own, see ``Decider.threshold_of``. None = there is none: each mention has its own, see
         ``Link.threshold``, or is NIL only for lack of candidates."""
-        return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether a NIL threshold was fitted; see ``calibration.fit``."""
-        return self.calibrated_threshold is not None or bool(self.calibrated_by_label)
-
-    @property
-    def decides_without_threshold(self) -> bool:
-        """Whether NIL is decided where there is no threshold, too, as the NIL model gives
-        P(NIL) before it is fitted."""
-        return bool(getattr(self.nil_model, "is_probability", False))
+        if isinstance(self.threshold, (float, int)):
+            return self.threshold
+        return self.in_context.calibrated_threshold
 
     @property
     def label_thresholds(self) -> dict[str, float]:
         """Label -> threshold, of the labels that have their own."""
         if isinstance(self.threshold, Mapping):
-            return {**self.calibrated_by_label, **self.threshold}
-        return {} if self.threshold is not None else dict(self.calibrated_by_label)
+            return {**self.in_context.calibrated_by_label, **self.threshold}
+        return {} if self.threshold is not None else dict(self.in_context.calibrated_by_label)
 
-    def threshold_of(self, label: str) -> float | None:
-        """The threshold in use for the mentions of a label. A setting takes precedence over the calibration,
-        and a label's own threshold over the common one.
-
-        Args:
-            label: the mention's NER label.
-
-        Returns:
-            A higher nil_score is NIL; None = there is none: each mention has its own,
-            see ``Link.threshold``, or is NIL only for lack of candidates.
-        """
-        if isinstance(self.threshold, Mapping):
-            if label in self.threshold:
-                return self.threshold[label]
-        elif self.threshold is not None:
-            return self.threshold
-        return self.calibrated_by_label.get(label, self.calibrated_threshold)
+    @property
+    def has_stages(self) -> bool:
+        """Whether reading context can change what is found."""
+        return self.generator.reads_context and self.reranker is None
 
     # -- linking -----------------------------------------------------------------------------
 
@@ -259,59 +283,87 @@ class Linker:
         top_k = self.top_k if top_k is None else top_k
         links: list[Link] = []
         for start in range(0, len(queries), self.batch_size):
-            part = queries[start : start + self.batch_size]
-            batch = read_batch(part)
-            table, matches = self.find_candidates(part, batch, top_k)
-            scores, nil_scores = self._scores(part, batch, table)
-            links.extend(self.links(part, table, scores, nil_scores, top_k, matches))
+            links += self._link_batch(queries[start : start + self.batch_size], top_k)
         return links
 
-    def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
-        """Find candidates and gather the evidence for each.
+    def _link_batch(self, queries: Sequence[MentionQuery], top_k: int) -> list[Link]:
+        first = self.rank(self._first_stage, queries, top_k)
+        links = self.links(first, top_k)
+        reading = np.flatnonzero(self._may_matter(first)).tolist()
+        if reading:
+            again = self.rank("context", [queries[i] for i in reading], top_k)
+            for i, link in zip(reading, self.links(again, top_k), strict=True):
+                links[i] = link
+        return links
+
+    @property
+    def _first_stage(self) -> Stage:
+        """What mentions are ranked by first, or alone."""
+        if not self.generator.reads_context:
+            return "form"
+        if self.reranker is not None or self.read_context == "always":
+            return "context"
+        is_one_sided = self.in_context.is_calibrated and not self.by_form.is_calibrated
+        return "context" if is_one_sided else "form"
+
+    def _may_matter(self, ranked: Ranked) -> NDArray[np.bool_]:
+        """(n,), whether to read the context of mentions."""
+        none = np.zeros(len(ranked.queries), dtype=np.bool_)
+        if ranked.stage == "context" or not self.has_stages or self.read_context == "never":
+            return none
+        has_words = np.array([bool(query.context) for query in ranked.queries], dtype=np.bool_)
+        learned = self.learned_mentions.of_form if len(self.memory) else {}
+        corrected = np.array([normalize_alias(query.surface) in learned for query in ranked.queries], dtype=np.bool_)
+        if self.gate is None:
+            table = ranked.table
+            named = (table.features["exact"].max(axis=1) > 0) | (table.features["seen"].max(axis=1) > 0)
+            return has_words & (~named | corrected)
+        shares = shares_of(ranked.table, ranked.scores)
+        return has_words & (self.gate(ranked.table, shares, ranked.nil_scores) | corrected)
+
+    def evidence(self, queries: Sequence[MentionQuery], stage: Stage = "context") -> CandidateTable:
+        """Find candidates and the evidence for each.
 
         Args:
             queries: the mentions.
+            stage: by their surface forms alone, or read in their context.
 
         Returns:
-            One mention for each query; a mention of white space only has no
-            candidates.
+            One mention for each query; a mention of white space only has no candidates.
         """
         parts = [queries[i : i + self.batch_size] for i in range(0, max(1, len(queries)), self.batch_size)]
-        return join_tables([self.find_candidates(part, read_batch(part), self.top_k)[0] for part in parts])
+        return CandidateTable.concatenate([self.find_candidates(part, stage, self.top_k) for part in parts])
 
-    def find_candidates(
-        self, queries: Sequence[MentionQuery], batch: QueryBatch, top_k: int
-    ) -> tuple[CandidateTable, MemoryMatches | None]:
-        """Find candidates of one batch, gather the evidence, and see which learned mentions decide.
+    def find_candidates(self, queries: Sequence[MentionQuery], stage: Stage, top_k: int) -> CandidateTable:
+        """The same of one batch, with at least ``top_k`` candidates of each mention, if there are so many."""
+        depth, masks = max(top_k, DEPTH), self._allowed(queries)
 
-        Args:
-            queries: the mentions.
-            batch: the same, read.
-            top_k: candidates returned for each mention.
+        def find(mentions: Sequence[MentionInText], numbers: Sequence[int]) -> CandidateTable:
+            allowed = None if masks is None else [masks[i] for i in numbers]
+            return self.generator.find_candidates(self.kb, mentions, allowed=allowed, top_k=depth)
 
-        Returns:
-            The evidence, and the matches; None = nothing is learned.
-        """
-        present, masks = ~batch.is_blank, self._allowed(queries)
-        allowed = masks
-        if masks is not None and not present.all():
-            allowed = [masks[i] for i in np.flatnonzero(present)]
-        table = self.generator.find_candidates(self.kb, batch.mentions, allowed=allowed, top_k=max(top_k, DEPTH))
+        def find_forms(numbers: list[int]) -> CandidateTable:
+            return find([MentionInText(forms[i], 0, len(forms[i])) for i in numbers], numbers)
+
+        if not queries or stage == "context":
+            table = find([query.in_text for query in queries], range(len(queries)))
+        else:
+            forms = [query.form for query in queries]
+            filters = [self.entity_types.get(query.label) for query in queries]
+            table = self._forms([(depth, *key) for key in zip(filters, forms, strict=True)], find_forms)
+        table.kb_rows[[not query.surface.strip() for query in queries]] = -1
+        return table.plus(self._document_features(queries, table))
+
+    def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:
+        """Evidence that neither the form nor the words around it give: topics, and types of the label."""
         features = {}
         if self._topics is not None:
-            features[TOPIC] = self._topics.shares(batch.contexts, table.kb_rows, owners(table.offsets))
+            features[TOPIC] = self._topics.shares([query.context for query in queries], table.kb_rows)
         if self.label_types:
-            labelled = [queries[i] for i in np.flatnonzero(present)]
-            features[LABEL_TYPE] = self.label_types.shares(self.kb, labelled, table)
-        table = with_features(table, features)
-        if not present.all():
-            table = insert_empty(table, present)
-        if not len(self.memory):
-            return table, None
-        matches = match_memory(self.learned_mentions, queries, table, masks)
-        return insert_answers(self.kb, [query.in_text for query in queries], table, matches), matches
+            features[LABEL_TYPE] = self.label_types.shares(self.kb, queries, table)
+        return features
 
-    def _allowed(self, queries: Sequence[MentionQuery]) -> Masks | None:
+    def _allowed(self, queries: Sequence[MentionQuery]) -> list[Mask] | None:
         """For each mention a mask over the rows of the KB, or None where its label is not filtered. Mentions of one
         label share a mask. None = nothing is filtered."""
         if not self.entity_types:
@@ -319,110 +371,100 @@ class Linker:
         masks = {label: self.kb.rows_with_types(types) for label, types in self.entity_types.items()}
         return [masks.get(query.label) for query in queries]
 
-    def _scores(
-        self, queries: Sequence[MentionQuery], batch: QueryBatch, table: CandidateTable
-    ) -> tuple[Scores, Scores]:
-        """Of the m candidates, and the n nil_scores."""
-        scores = self.combiner(table)
-        if self.reranker is not None:
-            scores = self.reranker(self.kb, queries, table, scores)
-        record = getattr(self.nil_model, "record", None)
-        if record is not None:
-            table = with_features(table, *record.features(table, self.kb, batch.surfaces))
-        return scores, self.nil_scores(table, scores)
+    def decider(self, stage: Stage) -> Decider:
+        """What decides by the evidence of a stage."""
+        return self.by_form if stage == "form" else self.in_context
 
-    def nil_scores(self, table: CandidateTable, scores: Scores) -> Scores:
-        """(n,), of the NIL model; 1 without candidates."""
-        nil_scores = self.nil_model(table, scores).copy()
-        nil_scores[np.diff(table.offsets) == 0] = 1.0
-        return nil_scores
+    def rank(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
+        """Find and score the candidates of one batch; what was learned comes first."""
+        decider, table = self.decider(stage), self.find_candidates(queries, stage, top_k)
+        matches = None
+        if len(self.memory):
+            matches = match_memory(self.learned_mentions, queries, table, self._allowed(queries))
+            table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
+        scores = decider.rank(self.kb, queries, table)
+        nil_scores = decider.nil_scores(self.kb, queries, table, scores)
+        if matches is not None:
+            scores = put_first(table, scores, matches)
+            nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)
+        return Ranked(stage, queries, table, scores, nil_scores, matches)
 
-    def links(
-        self,
-        queries: Sequence[MentionQuery],
-        table: CandidateTable,
-        scores: Scores,
-        nil_scores: Scores,
-        top_k: int,
-        matches: MemoryMatches | None = None,
-    ) -> list[Link]:
+    def links(self, ranked: Ranked, top_k: int) -> list[Link]:
         """Decide.
 
         Args:
-            queries: the n mentions.
-            table: their m candidates.
-            scores: (m,).
-            nil_scores: (n,).
+            ranked: n mentions with their candidates.
             top_k: candidates returned for each mention.
-            matches: the learned mentions that decide; None = nothing is learned.
 
         Returns:
             One for each mention.
         """
-        # best first within each mention; ties keep the table's order; only what is returned becomes objects
-        answers = None
+        decider, matches = self.decider(ranked.stage), ranked.matches
+        shares = shares_of(ranked.table, ranked.scores)
+        best = shares.max(axis=1)
+        thresholds = decider.thresholds(ranked.queries, best, self.threshold)
+        is_nil = (ranked.nil_scores > thresholds) | ~ranked.table.has_candidates
         if matches is not None:
-            scores, answers = put_first(table, scores, matches)
-            nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)
-        labels = {query.label for query in queries}
-        thresholds = {label: self.threshold_of(label) for label in labels}
-        minimum: dict[str, float] = {}  # label -> probability of an answer in a set
-        if self.coverage is not None and self.confidence.is_fitted:
-            minimum = {label: self.confidence.minimum(self.coverage, label) for label in labels}
-        n_read = max(top_k, DEPTH) if minimum else top_k
-        order = segment_order(scores, table.offsets, first=answers)[places_in_pieces(table.offsets) < n_read]
-        rows, which = np.unique(table.kb_rows[order], return_inverse=True)
-        ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
-        shares = shares_of(table, scores)
-        best, nil = segment_max(shares, table.offsets, empty=0.0), np.clip(nil_scores, 0.0, 1.0)
-        of_links, of_nils = (p.tolist() for p in self.confidence.probabilities(best, nil.astype(np.float64)))
-        default_thresholds = self._default_thresholds(best)
-        ordered_scores, ordered_shares, nil = scores[order].tolist(), shares[order].tolist(), nil.tolist()
-        ends = np.cumsum(np.minimum(np.diff(table.offsets), n_read)).tolist()
-        links, start = [], 0
-        for number, (query, end, nil_score) in enumerate(zip(queries, ends, nil_scores.tolist(), strict=True)):
-            threshold, stop = thresholds[query.label], min(end, start + top_k)
-            if threshold is None and default_thresholds is not None:
-                threshold = default_thresholds[number]
-            is_nil = start == end or (threshold is not None and nil_score > threshold)
-            entry = None
-            if matches is not None and matches.decided[number]:
-                is_nil = not matches.linked[number]
-                entry = int(self.learned_mentions.numbers[matches.which[number]])
-            id_set = None
-            if minimum:
-                deep = slice(start, min(end, start + DEPTH))
-                id_set = prediction_set(ids[deep], ordered_shares[deep], nil[number], minimum[query.label])
-            links.append(
-                Link(
-                    NIL if is_nil else ids[start],
-                    nil_score,
-                    ids[start:stop],
-                    ordered_scores[start:stop],
-                    of_nils[number] if is_nil else of_links[number],
-                    id_set,
-                    entry,
-                    threshold,
-                )
+            is_nil = np.where(matches.decided, ~matches.linked, is_nil)
+        of_link, of_nil = decider.confidence.probabilities(best, np.clip(ranked.nil_scores, 0.0, 1.0))
+        probabilities = np.where(is_nil, of_nil, of_link).tolist()
+        # best first; ties keep the table's order; only what is returned becomes objects
+        order = best_first(ranked.scores)
+        ids, scores = self._ids_and_scores(ranked, order[:, :top_k])
+        sets = self._sets(ranked, shares, order[:, :DEPTH])
+        entries = self._entries(matches)
+        return [
+            Link(
+                NIL if nil else ids[i][0],
+                nil_score,
+                ids[i],
+                scores[i],
+                probability,
+                None if sets is None else sets[i],
+                None if entries is None else entries[i],
+                None if np.isinf(threshold) else threshold,
+                ranked.stage,
             )
-            start = end
-        return links
+            for i, (nil, nil_score, probability, threshold) in enumerate(
+                zip(is_nil.tolist(), ranked.nil_scores.tolist(), probabilities, thresholds.tolist(), strict=True)
+            )
+        ]
 
-    def _default_thresholds(self, best: NDArray[np.float64]) -> list[float] | None:
-        """The threshold of each mention where there is no other.
+    def _ids_and_scores(self, ranked: Ranked, order: NDArray[np.int64]) -> tuple[list[list[str]], list[list[float]]]:
+        """For each mention the ids of its candidates at the columns ``order``, and their scores."""
+        kb_rows = np.take_along_axis(ranked.table.kb_rows, order, axis=1)
+        rows, which = np.unique(kb_rows[kb_rows >= 0], return_inverse=True)
+        ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
+        scores = np.take_along_axis(ranked.scores, order, axis=1).tolist()
+        ends = np.cumsum((kb_rows >= 0).sum(axis=1)).tolist()
+        pieces = list(zip([0, *ends[:-1]], ends, strict=True))
+        return (
+            [ids[start:end] for start, end in pieces],
+            [row[: end - start] for row, (start, end) in zip(scores, pieces, strict=True)],
+        )
 
-        Args:
-            best: (n,), the best candidate's share.
-
-        Returns:
-            (n,), see ``break_even_threshold``; 0.5 if the combiner's scores are no
-            probabilities. None = the NIL model cannot say.
-        """
-        if not self.decides_without_threshold:
+    def _sets(self, ranked: Ranked, shares: NDArray[np.float64], order: NDArray[np.int64]) -> list[list[str]] | None:
+        """The prediction set of each mention; None without ``coverage`` or calibration."""
+        confidence = self.decider(ranked.stage).confidence
+        if self.coverage is None or not confidence.is_fitted:
             return None
-        if not getattr(self.combiner, "is_probability", False):
-            return [0.5] * len(best)
-        return break_even_threshold(best).tolist()  # type: ignore[no-any-return]
+        minimum = {
+            label: confidence.minimum(self.coverage, label) for label in {query.label for query in ranked.queries}
+        }
+        ids, _ = self._ids_and_scores(ranked, order)
+        ordered = np.take_along_axis(shares, order, axis=1).tolist()
+        nil = np.clip(ranked.nil_scores, 0.0, 1.0).tolist()
+        return [
+            prediction_set(ids[i], ordered[i][: len(ids[i])], nil[i], minimum[query.label])
+            for i, query in enumerate(ranked.queries)
+        ]
+
+    def _entries(self, matches: MemoryMatches | None) -> list[int | None] | None:
+        """The entry of the memory that decides each mention."""
+        if matches is None:
+            return None
+        numbers = self.learned_mentions.numbers
+        return [None if number < 0 else int(numbers[number]) for number in matches.which.tolist()]
 
     # -- memory -----------------------------------------------------------------------------
 

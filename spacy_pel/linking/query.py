@@ -1,10 +1,6 @@
 """The linker's input: a mention, the text around it and its label."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, field
 
 from ..types import EncodedMention, MentionInText, Vectors
 
@@ -12,7 +8,8 @@ from ..types import EncodedMention, MentionInText, Vectors
 _CHARACTERS_PER_SIDE = 2048
 
 
-class MentionQuery(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MentionQuery:
     """A mention to be linked.
 
     Attributes:
@@ -29,12 +26,17 @@ class MentionQuery(NamedTuple):
     end: int
     label: str = ""
     document: str | None = None
-    vector: Vectors | None = None
+    vector: Vectors | None = field(default=None, compare=False)
 
     @property
     def surface(self) -> str:
         """The mention's own text."""
         return self.text[self.start : self.end]
+
+    @property
+    def form(self) -> str:
+        """Its surface form: the same with single blanks, also across lines."""
+        return " ".join(self.surface.split())
 
     @property
     def in_text(self) -> MentionInText:
@@ -49,30 +51,6 @@ class MentionQuery(NamedTuple):
         if self.start == 0 and self.end == len(self.text):
             return ""
         return self.text if self.document is None else self.document
-
-
-class QueryBatch(NamedTuple):
-    """What n queries ask for, in one piece.
-
-    Attributes:
-        surfaces: (n,).
-        is_blank: (n,), whether the mention is only white space, so that there is nothing to link.
-        mentions: what the encoder reads, of those that are not blank.
-        contexts: of the same mentions, see ``MentionQuery.context``.
-    """
-
-    surfaces: list[str]
-    is_blank: NDArray[np.bool_]
-    mentions: list[MentionInText]
-    contexts: list[str]
-
-
-def read_batch(queries: Sequence[MentionQuery]) -> QueryBatch:
-    """Read queries."""
-    surfaces = [query.surface for query in queries]
-    is_blank = np.array([not surface.strip() for surface in surfaces], dtype=np.bool_)
-    present = [query for query, blank in zip(queries, is_blank.tolist(), strict=True) if not blank]
-    return QueryBatch(surfaces, is_blank, [query.in_text for query in present], [query.context for query in present])
 
 
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:

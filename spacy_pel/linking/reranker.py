@@ -10,7 +10,7 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Ranker, RankingTask, Scores
 from ..util import logger
-from ..util.ragged import offsets_of, owners, segment_max, segment_rank, segment_softmax, segment_sum
+from ..util.tables import ranks, softmax
 from .combiners.linear import ConditionalLogit, is_gold
 from .query import MentionQuery
 
@@ -50,7 +50,7 @@ class Reranker:
     def __call__(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
     ) -> Scores:
-        """(m,) new scores of all candidates."""
+        """(n, k) new scores of all candidates."""
         return self.combine(table, scores, self.read(kb, queries, table, scores))
 
     def read(
@@ -67,41 +67,29 @@ class Reranker:
         Args:
             kb: holds the entities.
             queries: the n mentions.
-            table: their m candidates.
-            scores: (m,), the combiner's.
+            table: their candidates.
+            scores: (n, k), the combiner's.
 
         Returns:
-            (m,), the ranker's; NaN for unread candidates.
+            (n, k), the ranker's; NaN for unread candidates.
         """
-        read = np.full(len(scores), np.nan, dtype=np.float32)
-        chosen = np.flatnonzero(segment_rank(scores, table.offsets) < self.ranker.top_k)
-        if len(chosen):
-            distinct, rows = np.unique(table.kb_rows[chosen], return_inverse=True)
-            task = RankingTask(
-                mentions=[query.in_text for query in queries],
-                entities=[kb.entity_at(int(row)) for row in distinct],
-                rows=rows,
-                offsets=offsets_of(np.bincount(owners(table.offsets)[chosen], minlength=len(table))),
-            )
-            read[chosen] = self.ranker.score(task, show_progress=show_progress)
-        return read
+        chosen = table.filled & (ranks(scores) < self.ranker.top_k)
+        task = RankingTask.of([query.in_text for query in queries], np.where(chosen, table.kb_rows, -1), kb.entity_at)
+        return self.ranker.score(task, show_progress=show_progress)
 
     def combine(self, table: CandidateTable, scores: Scores, read: Scores) -> Scores:
-        """(m,) shares; scores and read as in ``read``."""
-        owner, shares = owners(table.offsets), _shares(table, scores)
-        chosen = ~np.isnan(read)
-        logits, offsets = self._columns(table, shares, read)
-        mixed = logits @ np.array(self.weights)
-        top = segment_max(mixed, offsets, empty=0.0)[owner[chosen]]
-        mass = segment_sum(shares * chosen, table.offsets)
-        result = shares.copy()
-        result[chosen] = segment_softmax(np.maximum(mixed - top, -_RANGE), offsets) * mass[owner[chosen]]
+        """(n, k) shares; scores and read as in ``read``."""
+        chosen, shares = ~np.isnan(read), _shares(table, scores)
+        mixed = np.where(chosen, _logits(shares, read) @ np.array(self.weights), -np.inf)
+        top = np.where(chosen.any(axis=1), mixed.max(axis=1), 0.0)[:, None]
+        mass = np.where(chosen, shares, 0.0).sum(axis=1, keepdims=True)
+        reranked = softmax(np.where(chosen, np.maximum(mixed - top, -_RANGE), -np.inf)) * mass
         # unread candidates rank below reranked ones
-        lowest = -segment_max(-result[chosen], offsets, empty=-np.inf)
-        behind = segment_max(np.where(chosen, 0.0, shares), table.offsets, empty=0.0)
-        factor = np.where(behind <= lowest, 1.0, 0.5 * lowest / np.maximum(behind, _SMALLEST))
-        result[~chosen] *= factor[owner[~chosen]]
-        return result.astype(np.float32)
+        lowest = np.where(chosen, reranked, np.inf).min(axis=1, keepdims=True)
+        behind = np.where(chosen, 0.0, shares).max(axis=1, keepdims=True)
+        factor = np.where(behind <= lowest, 1.0, 0.5 * np.minimum(lowest, 1.0) / np.maximum(behind, _SMALLEST))
+        result = np.where(chosen, reranked, shares * factor)
+        return np.where(table.filled, result, -np.inf).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[NDArray[np.int64]]) -> None:
         """Learn both weights as a conditional logit over the candidates that were read; mentions
@@ -114,25 +102,18 @@ class Reranker:
 
         if self.ranker.mix is not None:
             return
-        columns, offsets = self._columns(table, _shares(table, scores), read)
-        right = is_gold(table, gold)[~np.isnan(read)]
-        has_gold = segment_sum(right, offsets) > 0
-        if not has_gold.any():
+        chosen = ~np.isnan(read)
+        right = is_gold(table, gold) & chosen
+        used = right.any(axis=1)
+        if not used.any():
             logger.warning("The ranker's weights are unchanged: no gold entity is among the candidates it read")
             return
-        used = has_gold[owners(offsets)]
-        problem = ConditionalLogit(columns[used], np.diff(offsets)[has_gold], right[used], _L2)
+        logits = _logits(_shares(table, scores), read)[used]
+        problem = ConditionalLogit(logits, chosen[used], right[used], _L2)
         bounds = [(0.0, None), (0.0, None)]  # a higher score of either never lowers the result
         result = minimize(problem, np.ones(2), jac=True, method="L-BFGS-B", bounds=bounds)
         self._learned = (float(result.x[0]), float(result.x[1]))
-        logger.info("Ranker: weights %.3f and %.3f on %d mentions", *self._learned, has_gold.sum())
-
-    def _columns(self, table: CandidateTable, shares: Floats, read: Scores) -> tuple[Floats, Any]:
-        """(read candidates, 2) the two logits, and the offsets of their mentions."""
-        chosen = ~np.isnan(read)
-        counts = np.bincount(owners(table.offsets)[chosen], minlength=len(table))
-        columns: list[Any] = [read[chosen].astype(np.float64), np.log(shares[chosen])]
-        return np.stack(columns, axis=1), offsets_of(counts)
+        logger.info("Ranker: weights %.3f and %.3f on %d mentions", *self._learned, used.sum())
 
     def state(self) -> dict[str, Any]:
         """What ``fit`` learned, as JSON."""
@@ -147,5 +128,12 @@ class Reranker:
 def _shares(table: CandidateTable, scores: Scores) -> Floats:
     """A combiner's scores as shares of their mention: probabilities do not change, and
     positive cosines keep their order."""
-    positive = np.maximum(scores.astype(np.float64), _SMALLEST)
-    return positive / segment_sum(positive, table.offsets)[owners(table.offsets)]
+    positive = np.where(table.filled, np.maximum(scores, _SMALLEST), 0.0).astype(np.float64)
+    return positive / np.maximum(positive.sum(axis=1, keepdims=True), _SMALLEST)
+
+
+def _logits(shares: Floats, read: Scores) -> Floats:
+    """(n, k, 2), the ranker's and the combiner's; 0 where the ranker read no candidate."""
+    chosen = ~np.isnan(read)
+    of_ranker = np.where(chosen, read, 0.0).astype(np.float64)
+    return np.stack([of_ranker, np.log(np.where(chosen, shares, 1.0))], axis=2)

@@ -31,7 +31,7 @@ _PRIOR = 3.0  # mentions that the shares of all entities together count for
 
 
 class RecordFeatures(NamedTuple):
-    """What a record says: FEATURES of candidates, (m,) each, and those of SurfaceRecord of mentions, (n,)."""
+    """What a record says: FEATURES of candidates, (n, k) each, and those of SurfaceRecord of mentions, (n,)."""
 
     of_candidates: dict[str, Scores]
     of_mentions: dict[str, Scores]
@@ -106,11 +106,11 @@ class TrackRecord:
         position = np.searchsorted(rows, table.kb_rows)
         is_counted = np.append(rows, -1)[position] == table.kb_rows
         counts = np.append(counts, [[0, 0, 0]], axis=0)[np.where(is_counted, position, len(rows))]
-        total, n = self.counts.sum(axis=0), counts[:, 0]
+        total, n = self.counts.sum(axis=0), counts[..., 0]
         columns = [np.log1p(n)]
         for kind in (1, 2):
             share = (total[kind] + 1.0) / (total[0] + 2.0)
-            hits = counts[:, kind] + _PRIOR * share
+            hits = counts[..., kind] + _PRIOR * share
             columns.append(np.log(hits / (n + _PRIOR - hits)))
         return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
 

@@ -6,6 +6,8 @@ from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Warnings
 from ..linking import Linker, Reranker
 from ..linking.confidence import Confidence
+from ..linking.decider import Decider
+from ..linking.gate import Gate
 from ..linking.label_types import LabelTypes
 from ..types import CandidateGenerator, Combiner, NilModel
 from ..util import logger
@@ -15,21 +17,29 @@ _DEFAULT_GENERATOR = BiEncoderCandidates.__name__
 
 def learned_state(linker: Linker) -> dict[str, Any]:
     """The content of ``cfg.json``. Settings are not in it: they are in the config,
-    so that ``spacy.load(config=...)`` can set them. Thresholds of single labels are in it if some were
-    fitted, the generator if it is not the default one.
+    so that ``spacy.load(config=...)`` can set them. The generator is in it if it is not the default one.
     """
     generator = generator_kind(linker.generator)
+    by_form = {} if linker.by_form is linker.in_context else _decider_state(linker.by_form)
     optional = {
-        "calibrated_by_label": dict(linker.calibrated_by_label),
         "label_types": linker.label_types.state(),
-        "confidence": linker.confidence.state(),
         "generator": {} if generator == _DEFAULT_GENERATOR else {"kind": generator},
-        "reranker": {} if linker.reranker is None else _state(linker.reranker),
+        "by_form": by_form,
+        "gate": {} if linker.gate is None else linker.gate.state(),
+    }
+    return {**_decider_state(linker.in_context), **{name: state for name, state in optional.items() if state}}
+
+
+def _decider_state(decider: Decider) -> dict[str, Any]:
+    optional = {
+        "calibrated_by_label": dict(decider.calibrated_by_label),
+        "confidence": decider.confidence.state(),
+        "reranker": {} if decider.reranker is None else _state(decider.reranker),
     }
     return {
-        "calibrated_threshold": linker.calibrated_threshold,
-        "combiner": _state(linker.combiner),
-        "nil_model": _state(linker.nil_model),
+        "calibrated_threshold": decider.calibrated_threshold,
+        "combiner": _state(decider.combiner),
+        "nil_model": _state(decider.nil_model),
         **{name: state for name, state in optional.items() if state},
     }
 
@@ -48,25 +58,37 @@ def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> N
         name: the component's name, for the warning.
     """
     if _load(linker, saved, name):
-        linker.calibrated_threshold = saved["calibrated_threshold"]
-        linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
-        linker.confidence = Confidence.from_state(saved.get("confidence", {}))
+        if "by_form" in saved:
+            linker.by_form = linker.in_context.unfitted()
+            _load_decider(linker.by_form, saved["by_form"], name)
+        linker.gate = Gate.from_state(saved.get("gate", {}))
         warn_uncalibrated(linker, name=name)
     elif linker.coverage is not None:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
 
 
 def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
-    """Load the states of the parts that are of the saved kinds.
+    """Load what was learned of mentions in context.
 
     Returns:
-        Whether all are.
+        Whether all parts are of the saved kinds.
     """
     kind, now = saved_generator_kind(saved), generator_kind(linker.generator)
     if kind != now:
         logger.warning(Warnings.W501.format(name=name, saved=kind, now=now))
         return False
-    parts = {"combiner": linker.combiner, "reranker": linker.reranker, "nil_model": linker.nil_model}
+    if saved["combiner"]["kind"] == _kind(linker.in_context.combiner):
+        linker.label_types = LabelTypes.from_state(saved.get("label_types", {}))
+    return _load_decider(linker.in_context, saved, name)
+
+
+def _load_decider(decider: Decider, saved: dict[str, Any], name: str) -> bool:
+    """Load the states of the parts that are of the saved kinds, and if all are, threshold and confidence.
+
+    Returns:
+        Whether all are.
+    """
+    parts = {"combiner": decider.combiner, "reranker": decider.reranker, "nil_model": decider.nil_model}
     for key, part in parts.items():  # NIL model and threshold depend on the reranker
         saved_kind, part_kind = saved.get(key, {}).get("kind"), None if part is None else _kind(part)
         if saved_kind != part_kind:
@@ -75,8 +97,9 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
             return False
         if part is not None:
             part.load_state(saved[key]["state"])
-        if key == "combiner":
-            linker.label_types = LabelTypes.from_state(saved.get("label_types", {}))
+    decider.calibrated_threshold = saved["calibrated_threshold"]
+    decider.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+    decider.confidence = Confidence.from_state(saved.get("confidence", {}))
     return True
 
 
@@ -88,11 +111,11 @@ def warn_uncalibrated(linker: Linker, *, name: str) -> None:
         linker: of a pipeline that is loaded.
         name: the component's name.
     """
-    if linker.coverage is not None and not linker.confidence.is_fitted:
+    if linker.coverage is not None and not linker.in_context.confidence.is_fitted:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
-    if linker.is_calibrated or linker.threshold is not None:
+    if linker.in_context.is_calibrated or linker.threshold is not None:
         return
-    text = Warnings.W506 if linker.decides_without_threshold else Warnings.W505
+    text = Warnings.W506 if linker.in_context.decides_without_threshold else Warnings.W505
     logger.warning(text.format(name=name))
 
 

@@ -37,8 +37,9 @@ from .settings import LinkerSettings
 Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
-_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage")  # settings that the linker has, too
-_FITTED = ("calibrated_threshold", "calibrated_by_label", "confidence", "label_types")  # of the linker itself
+# settings that the linker has, too
+_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context", "form_cache")
+_FITTED = ("in_context", "by_form", "gate", "label_types")  # of the linker
 
 
 class ProxyEntityLinker(Pipe):
@@ -455,7 +456,7 @@ class ProxyEntityLinker(Pipe):
     def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
         """The answer. Before calibration, P(right) of a mention that was
         found without reading its context includes the probability that it is one."""
-        phrase, is_own = span._.get(PHRASE), answer.learned is not None or self.linker.confidence.is_fitted
+        phrase, is_own = span._.get(PHRASE), answer.learned is not None or self.linker.in_context.confidence.is_fitted
         if phrase is None or is_own or answer.kb_id == NIL:
             return answer
         return replace(answer, probability=answer.probability * phrase)

@@ -55,6 +55,9 @@ class LinkerSettings(BaseModel):
         batch_size: mentions per batch, across documents.
         coverage: ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
             calibration. None = no sets.
+        read_context: whether the encoder reads a mention in its context: "always", "never", or
+            "when_it_may_matter": where the surface form alone may be answered otherwise.
+        form_cache: megabytes for what was found for surface forms, which is not searched again.
         overwrite: also link mentions that already have an id.
         labels_keep: labels whose mentions alone are linked. None = all.
         labels_discard: labels whose mentions are not linked.
@@ -84,6 +87,10 @@ class LinkerSettings(BaseModel):
     )
     batch_size: Count = Field(256, description=_COUNT.format(1_000_000))
     coverage: Share | None = Field(None, description="null or a number between 0 and 1, such as 0.95")
+    read_context: Literal["when_it_may_matter", "always", "never"] = Field(
+        "when_it_may_matter", description="when_it_may_matter, always or never"
+    )
+    form_cache: Count = Field(64, le=100_000, description=_COUNT.format(100_000))
     overwrite: Flag = Field(True, description="true or false")
     labels_keep: list[Text] | None = Field(None, description="null or a list of labels")
     labels_discard: list[Text] = Field([], description="a list of labels")

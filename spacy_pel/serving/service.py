@@ -242,7 +242,7 @@ class Service:
         return {
             "pipeline": self.title,
             "entities": len(linker.kb),
-            "calibrated": linker.is_calibrated,
+            "calibrated": linker.in_context.is_calibrated,
             "saves": self.saves,
             "corrections": len(self._learned),
         }

@@ -1,13 +1,12 @@
 """The arrays that the parts of a linker exchange."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..util.ragged import owners
 from .texts import Entity, MentionInText
 
 NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
@@ -24,27 +23,97 @@ Rows = NDArray[np.int64]
 
 @dataclass
 class CandidateTable:
-    """Evidence for the candidates of n mentions, ragged: candidate j belongs to the
-    mention i with ``offsets[i] <= j < offsets[i + 1]``. A combiner turns ``features``
-    into scores, a NIL model into P(NIL).
+    """Evidence for the candidates of n mentions, up to k each. A combiner turns ``features`` into scores, a NIL
+    model into P(NIL).
 
     Attributes:
-        kb_rows: (m,) int64, rows of the knowledge base.
-        offsets: (n + 1,) int64.
-        features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED where
-            several generators found the candidates, LABEL_TYPE and TOPIC where these are known.
+        kb_rows: (n, k) int64, rows of the knowledge base; -1 = no candidate, behind all others of the mention.
+        features: name -> (n, k) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED where
+            several generators found the candidates, LABEL_TYPE and TOPIC where these are known. What it is where
+            there is no candidate means nothing.
         vectors: (n, width) of the mentions, where they are known.
         of_mentions: name -> (n,) float32, what is known of the mentions themselves; see ``SurfaceRecord``.
     """
 
     kb_rows: Rows
-    offsets: Rows
     features: dict[str, Scores]
     vectors: Vectors | None = None
     of_mentions: dict[str, Scores] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.kb_rows)
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """(n, k), where there is a candidate."""
+        return self.kb_rows >= 0
+
+    @property
+    def has_candidates(self) -> NDArray[np.bool_]:
+        """(n,), which mentions have any."""
+        return self.filled.any(axis=1)
+
+    def take(self, rows: NDArray[np.int64]) -> "CandidateTable":
+        """The mentions of the given positions; a position may occur twice."""
+        return CandidateTable(
+            self.kb_rows[rows],
+            {name: values[rows] for name, values in self.features.items()},
+            None if self.vectors is None else self.vectors[rows],
+            {name: values[rows] for name, values in self.of_mentions.items()},
+        )
+
+    def plus(self, features: Mapping[str, Scores], of_mentions: Mapping[str, Scores] | None = None) -> "CandidateTable":
+        """A copy with more features, (n, k) each, and more that is known of the mentions, (n,) each; the other
+        arrays are shared."""
+        return replace(
+            self, features={**self.features, **features}, of_mentions={**self.of_mentions, **(of_mentions or {})}
+        )
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All of them; the first axis is the mention's."""
+        vectors = [] if self.vectors is None else [self.vectors]
+        return [self.kb_rows, *self.features.values(), *vectors, *self.of_mentions.values()]
+
+    def zeros(self, n: int) -> "CandidateTable":
+        """A table like this one for n mentions, to be filled by ``put``."""
+
+        def like(array: NDArray[Any]) -> NDArray[Any]:
+            return np.zeros((n, *array.shape[1:]), dtype=array.dtype)
+
+        return CandidateTable(
+            like(self.kb_rows),
+            {name: like(values) for name, values in self.features.items()},
+            None if self.vectors is None else like(self.vectors),
+            {name: like(values) for name, values in self.of_mentions.items()},
+        )
+
+    def put(self, rows: NDArray[np.int64], table: "CandidateTable") -> None:
+        """Overwrite mentions by those of a table with the same features, and as many or fewer candidates."""
+        for ours, theirs in zip(self.arrays, table.widened(self.kb_rows.shape[1]).arrays, strict=True):
+            ours[rows] = theirs
+
+    def widened(self, width: int) -> "CandidateTable":
+        """With room for this many candidates, at least."""
+        more = max(0, width - self.kb_rows.shape[1])
+        pad = ((0, 0), (0, more))
+        features = {name: np.pad(values, pad) for name, values in self.features.items()}
+        return replace(self, kb_rows=np.pad(self.kb_rows, pad, constant_values=-1), features=features)
+
+    @classmethod
+    def concatenate(cls, tables: "Sequence[CandidateTable]") -> "CandidateTable":
+        """The mentions of all tables, in order. There must be at least one table."""
+        if len(tables) == 1:
+            return tables[0]
+        width = max(table.kb_rows.shape[1] for table in tables)
+        tables = [table.widened(width) for table in tables]
+        vectors = [table.vectors for table in tables if table.vectors is not None]
+        return cls(
+            np.concatenate([table.kb_rows for table in tables]),
+            {name: np.concatenate([table.features[name] for table in tables]) for name in tables[0].features},
+            np.concatenate(vectors) if len(vectors) == len(tables) else None,
+            {name: np.concatenate([table.of_mentions[name] for table in tables]) for name in tables[0].of_mentions},
+        )
 
 
 class RankedRows(NamedTuple):
@@ -64,21 +133,40 @@ class RankedRows(NamedTuple):
 
 @dataclass
 class RankingTask:
-    """Candidates of n mentions, ragged, that a ranker reads together with their mentions.
+    """Candidates of n mentions, up to k each, that a ranker reads together with their mentions.
 
     Attributes:
         mentions: (n,).
         entities: each distinct candidate once.
-        rows: (m,) int64, which of the entities candidate j is.
-        offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
+        rows: (n, k), which of the entities each candidate is; -1 = none.
     """
 
     mentions: Sequence[MentionInText]
     entities: Sequence[Entity]
     rows: Rows
-    offsets: Rows
+
+    @classmethod
+    def of(cls, mentions: Sequence[MentionInText], kb_rows: Rows, entity_at: Callable[[int], Entity]) -> "RankingTask":
+        """Look up the entities of candidates.
+
+        Args:
+            mentions: (n,).
+            kb_rows: (n, k), -1 = none.
+            entity_at: the entity of a row.
+        """
+        distinct, rows = np.unique(kb_rows, return_inverse=True)
+        n_none = int((distinct < 0).any())  # -1 comes first
+        entities = [entity_at(int(row)) for row in distinct[n_none:]]
+        return cls(mentions, entities, rows.reshape(kb_rows.shape) - n_none)
 
     @property
-    def owners(self) -> Rows:
-        """(m,) the mention of each candidate."""
-        return owners(self.offsets)
+    def pairs(self) -> tuple[Rows, Rows]:
+        """(m,) each, mention and entity of each candidate, mention by mention."""
+        owner, place = np.nonzero(self.rows >= 0)
+        return owner, self.rows[owner, place]
+
+    def spread(self, scores: Scores) -> Scores:
+        """(n, k) of the scores of the m pairs; NaN where there is none."""
+        table = np.full(self.rows.shape, np.nan, dtype=np.float32)
+        table[self.rows >= 0] = scores
+        return table

@@ -95,12 +95,16 @@ class CandidateGenerator(Protocol):
         registered_name: its name in the registry "pel_candidates".
         needs_encoder: whether it needs the component's encoder and index; ``bind`` sets them, and
             other generators ignore it.
+        reads_context: whether the text around a mention counts. If not, each surface form is asked for once.
     """
 
     registered_name: str
 
     @property
     def needs_encoder(self) -> bool: ...
+
+    @property
+    def reads_context(self) -> bool: ...
 
     @property
     def settings(self) -> dict[str, Any]: ...
@@ -134,7 +138,7 @@ class Combiner(Protocol):
     It may have ``is_probability`` (bool): whether the scores are those of being right, if any candidate is.
     """
 
-    def __call__(self, table: CandidateTable) -> Scores: ...  # (m,)
+    def __call__(self, table: CandidateTable) -> Scores: ...  # (n, k), -inf where there is no candidate
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None: ...
 
@@ -186,7 +190,7 @@ class Ranker(Protocol):
 
     def initialize(self) -> None: ...
 
-    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores: ...  # (m,)
+    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores: ...  # (n, k), NaN = none
 
     def to_disk(self, path: Path) -> None: ...
 

@@ -4,6 +4,7 @@ Each source yields pairs of a mention and an entity with a value, as flat arrays
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,16 +15,8 @@ from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
-from ...util.ragged import (
-    distinct,
-    offsets_of,
-    owners,
-    places_in_pieces,
-    segment_order,
-    segment_softmax,
-    segment_sum,
-    take_pieces,
-)
+from ...util.ragged import distinct, owners, segment_sum, take_pieces
+from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .formulas import formula_names
 from .spelling import spelling
@@ -46,7 +39,6 @@ FEATURES = (
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
-_BLOCK = 4096  # mentions at a time
 
 
 class Matches(NamedTuple):
@@ -125,23 +117,10 @@ def find_candidates(
         Distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
-    tables = []
-    for start in range(0, max(len(surfaces), 1), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        forms = SurfaceForms.of(surfaces[block])
-        table = _keep_best(_find_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
-        table.features.update(spelling(kb, forms.distinct, forms.which, table))
-        table.features = {name: table.features[name] for name in FEATURES}
-        table.vectors = vectors[block]
-        tables.append(table)
-    if len(tables) == 1:
-        return tables[0]
-    return CandidateTable(
-        kb_rows=np.concatenate([table.kb_rows for table in tables]),
-        offsets=offsets_of(np.concatenate([np.diff(table.offsets) for table in tables])),
-        features={name: np.concatenate([table.features[name] for table in tables]) for name in FEATURES},
-        vectors=vectors,
-    )
+    forms = SurfaceForms.of(surfaces)
+    table = _gathered(kb, source, vectors, forms, masks, row_k, top_k)
+    table.features.update(spelling(kb, [forms.distinct[form] for form in forms.which], table.kb_rows))
+    return replace(table, features={name: table.features[name] for name in FEATURES}, vectors=vectors)
 
 
 def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[MentionInText]) -> CandidateTable:
@@ -158,34 +137,63 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
         and vectors are 0.
     """
     forms = SurfaceForms.of([mention.surface for mention in mentions])
-    zeros = np.zeros(len(ranked.kb_rows), dtype=np.float32)
-    features = {name: zeros.copy() for name in FEATURES}
-    features["name"] = ranked.scores.astype(np.float32)
-    pairs = owners(ranked.offsets) * kb.n_rows + ranked.kb_rows
-    for name, found in zip(NAMED, name_matches(kb, forms), strict=True):
-        features[name] = np.isin(pairs, found.mentions * kb.n_rows + found.kb_rows).astype(np.float32)
-    table = CandidateTable(ranked.kb_rows, ranked.offsets, features)
-    table.features.update(spelling(kb, forms.distinct, forms.which, table))
+    owner = owners(ranked.offsets)
+    width = max(1, int(np.diff(ranked.offsets).max(initial=1)))
+    pairs = owner * kb.n_rows + ranked.kb_rows
+    columns: dict[str, NDArray[Any]] = {"name": ranked.scores}
+    for name, matches in zip(NAMED, name_matches(kb, forms), strict=True):
+        columns[name] = np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
+    table = laid_out(len(mentions), width, owner, ranked.kb_rows, columns)
+    zeros = np.zeros(table.kb_rows.shape, dtype=np.float32)
+    similar = spelling(kb, [forms.distinct[form] for form in forms.which], table.kb_rows)
+    features = {name: {**table.features, **similar}.get(name, zeros) for name in FEATURES}
+    return CandidateTable(table.kb_rows, features)
+
+
+def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:
+    """Lay out pairs of mention and candidate as a table.
+
+    Args:
+        n: mentions.
+        width: candidates to keep of each.
+        owner: (m,) ascending, the mention of each pair; those of a mention are in order.
+        kb_rows: (m,), its candidate.
+        columns: (m,) each, the features.
+    """
+    place = places_of(owner)
+    kept = place < width
+    owner, place = owner[kept], place[kept]
+    table = CandidateTable(np.full((n, width), -1, dtype=np.int64), {})
+    table.kb_rows[owner, place] = kb_rows[kept]
+    for name, values in columns.items():
+        table.features[name] = np.zeros((n, width), dtype=np.float32)
+        table.features[name][owner, place] = values[kept]
     return table
 
 
-def _find_block(
-    kb: KnowledgeBase, source: RowSource, vectors: Vectors, forms: SurfaceForms, masks: Sequence[Mask], row_k: int
+def _gathered(
+    kb: KnowledgeBase,
+    source: RowSource,
+    vectors: Vectors,
+    forms: SurfaceForms,
+    masks: Sequence[Mask],
+    row_k: int,
+    top_k: int,
 ) -> CandidateTable:
     n_rows = kb.n_rows
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
     prior, seen = named_before(source.priors, forms)
     live_rows = kb.live_rows if len(kb) < n_rows else None
-    matches = [_usable(found, live_rows, masks) for found in name_matches(kb, forms)]
+    matches = [_usable(of_kind, live_rows, masks) for of_kind in name_matches(kb, forms)]
     prior = _usable(prior, live_rows, masks)
 
-    # each pair of mention and entity once; the inverse says which pair each find belongs to
-    finds = (name_rows, mention_rows, prior, *matches)
-    keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
+    # each pair of mention and entity once; the inverse says which pair each match belongs to
+    sources = (name_rows, mention_rows, prior, *matches)
+    keys = np.concatenate([of_source.mentions * n_rows + of_source.kb_rows for of_source in sources])
     pairs, inverse = distinct(keys)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
     of_names, of_mentions, of_prior, *of_matches = np.split(
-        inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
+        inverse, np.cumsum([len(of_source.mentions) for of_source in sources])[:-1]
     )
 
     def filled(pair: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,18 +204,20 @@ def _find_block(
     features: dict[str, NDArray[Any]] = {
         "name": best_row(name_rows, of_names, mentions),
         "mention": best_row(mention_rows, of_mentions, mentions),
-        "vote": np.bincount(of_mentions, weights=votes(mention_rows), minlength=len(pairs)),
+        "vote": np.bincount(of_mentions, weights=votes(mention_rows, len(masks)), minlength=len(pairs)),
         "prior": filled(of_prior, prior.values),
         "seen": seen[mentions],
         "popularity": np.log1p(source.priors.total(kb_rows)),
     }
-    for name, of_match, found in zip(NAMED, of_matches, matches, strict=True):
-        features[name] = filled(of_match, found.values)
-    return CandidateTable(
-        kb_rows=kb_rows,
-        offsets=offsets_of(np.bincount(mentions, minlength=len(masks))),
-        features={name: values.astype(np.float32) for name, values in features.items()},
-    )
+    for name, of_match, of_kind in zip(NAMED, of_matches, matches, strict=True):
+        features[name] = filled(of_match, of_kind.values)
+    features = {name: values.astype(np.float32) for name, values in features.items()}
+    # those that the form names first, then those with the best row
+    named = np.any([features[name] > 0 for name in (*NAMED, "prior")], axis=0)
+    order = np.lexsort((-best_cosines(features), ~named, mentions))
+    width = min(top_k, max(1, int(np.bincount(mentions).max(initial=1))))
+    ordered = {name: values[order] for name, values in features.items()}
+    return laid_out(len(masks), width, mentions[order], kb_rows[order], ordered)
 
 
 def nearest_rows(
@@ -228,10 +238,12 @@ def _matches(scores: Scores, kb_rows: Rows) -> Matches:
     return Matches(mentions, kb_rows[kb_rows >= 0], scores[kb_rows >= 0].astype(np.float64))
 
 
-def votes(mention_rows: Matches) -> NDArray[np.float64]:
-    """Each row's share of its mention's softmax over cosines."""
-    lengths = np.bincount(mention_rows.mentions)
-    return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
+def votes(mention_rows: Matches, n: int) -> NDArray[np.float64]:
+    """Each row's share of its mention's softmax over cosines; n mentions."""
+    places = places_of(mention_rows.mentions)
+    cosines = np.full((n, int(places.max(initial=0)) + 1), -np.inf)
+    cosines[mention_rows.mentions, places] = mention_rows.values
+    return softmax(cosines / VOTE_TEMPERATURE)[mention_rows.mentions, places]
 
 
 def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Matches]:
@@ -310,7 +322,7 @@ def best_row(matches: Matches, pairs: NDArray[np.int64], mentions: NDArray[np.in
 
 
 def best_cosines(features: Mapping[str, Scores]) -> Scores:
-    """(m,) the best cosine over all rows of each candidate. "mention" counts only
+    """The best cosine over all rows of each candidate. "mention" counts only
     where a mention row of the entity was found (it votes then); elsewhere it is the score of another
     entity's row."""
     name, mention = features["name"], features["mention"]
@@ -340,15 +352,3 @@ def _groups(masks: Sequence[Mask]) -> list[tuple[Mask, Rows]]:
     for mention, mask in enumerate(masks):
         members.setdefault(id(mask), []).append(mention)
     return [(masks[group[0]], np.array(group)) for group in members.values()]
-
-
-def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
-    features = table.features
-    named = np.any([features[name] > 0 for name in (*NAMED, "prior")], axis=0)
-    order = segment_order(best_cosines(features), table.offsets, first=named)
-    order = order[places_in_pieces(table.offsets) < top_k]
-    return CandidateTable(
-        kb_rows=table.kb_rows[order],
-        offsets=offsets_of(np.minimum(np.diff(table.offsets), top_k)),
-        features={name: values[order] for name, values in features.items()},
-    )

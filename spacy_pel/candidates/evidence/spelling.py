@@ -1,7 +1,7 @@
 """How similar are the spellings of a mention's surface form and the names of its candidates?
 
 Word pieces hide spelling: the towers place "carcinomas" and "sarcomas" nearly as close as
-"carcinomas" and "carcinoma". Each pair of a surface form and an entity is compared once and remembered.
+"carcinomas" and "carcinoma".
 """
 
 from collections.abc import Sequence
@@ -13,103 +13,33 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Indel
 
 from ...kb import KnowledgeBase
-from ...types import CandidateTable, Rows, Scores
-from ...util.ragged import take_pieces
+from ...types import Rows, Scores
+from ...util.ragged import distinct, take_pieces
 
-_FORMS = 4096  # surface forms to remember, at least; at most twice as many
-_ROWS = 1024  # entities to remember for each of them: 16 bytes each
 _SLACK = 1e-3  # of a bound in percent: more than float32 rounds off
 
-Known = tuple[Rows, Scores]  # (k,) ascending rows, and (2, k) values
 
-
-class SpellingCache:
-    """Similarities of surface forms and entities that were computed before.
-
-    Two generations instead of one ordered dictionary: when the younger one is full it replaces the
-    older one, and what is still in use moves back to the younger one. Each step is a single operation on a
-    dictionary with values that never change, so neither threads nor forks need a lock.
-    """
-
-    def __init__(self) -> None:
-        self._young: dict[str, Known] = {}
-        self._old: dict[str, Known] = {}
-
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-    def look_up(self, form: str, rows: Rows, values: Scores) -> NDArray[np.bool_]:
-        """Fill in what is known.
-
-        Args:
-            form: a normalised surface form.
-            rows: (p,) entities.
-            values: (2, p), written where known.
-
-        Returns:
-            (p,) which are known.
-        """
-        known = self._young.get(form)
-        if known is None:
-            if (known := self._old.get(form)) is None:
-                return np.zeros(len(rows), dtype=np.bool_)
-            self._keep(form, known)
-        at = np.minimum(np.searchsorted(known[0], rows), len(known[0]) - 1)
-        hits = known[0][at] == rows
-        values[:, hits] = known[1][:, at[hits]]
-        return hits
-
-    def remember(self, form: str, rows: Rows, values: Scores) -> None:
-        """Add or replace entities of a surface form.
-
-        Args:
-            rows: (p,) ascending; at least one.
-            values: (2, p).
-        """
-        if (known := self._young.get(form) or self._old.get(form)) is not None:
-            both, firsts = np.unique(np.concatenate([rows, known[0]]), return_index=True)
-            if len(both) <= _ROWS:  # otherwise only the latest
-                rows, values = both, np.concatenate([values, known[1]], axis=1)[:, firsts]
-        # copies, not views of a whole batch
-        self._keep(form, (rows[:_ROWS].copy(), values[:, :_ROWS].copy()))
-
-    def _keep(self, form: str, known: Known) -> None:
-        if len(self._young) >= _FORMS:
-            self._young, self._old = {}, self._young
-        self._young[form] = known
-
-
-def spelling(
-    kb: KnowledgeBase, forms: Sequence[str], form_of_mention: Rows, table: CandidateTable
-) -> dict[str, Scores]:
+def spelling(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows) -> dict[str, Scores]:
     """Compare normalised surface forms with the normalised names of their candidates.
 
     Args:
-        kb: stores the names in normal form; what was compared is kept in its ``memo``.
-        forms: distinct normalised surface forms.
-        form_of_mention: (n,) which of them each mention has.
-        table: the m candidates of the n mentions.
+        kb: stores the names in normal form.
+        forms: (n,), of the mentions.
+        kb_rows: (n, k), their candidates, -1 = none.
 
     Returns:
-        "edit" and "partial", (m,) float32 in 0..1; the best name counts.
+        "edit" and "partial", (n, k) in 0..1; the best name counts.
     """
-    cache = kb.memo.setdefault("spelling", SpellingCache())
-    mentions = np.repeat(np.arange(len(table.offsets) - 1), np.diff(table.offsets))
-    n_rows = int(table.kb_rows.max(initial=0)) + 1
-    pairs, pair_of = np.unique(form_of_mention[mentions] * n_rows + table.kb_rows, return_inverse=True)
-    form_of, row_of = np.divmod(pairs, n_rows)
-    values = np.zeros((2, len(pairs)), dtype=np.float32)
-    known = np.zeros(len(pairs), dtype=np.bool_)
-    pieces = _pieces(forms, form_of)
-    for form, piece in pieces:
-        known[piece] = cache.look_up(form, row_of[piece], values[:, piece])
-    if not known.all():
-        new = np.flatnonzero(~known)
-        values[:, new] = compare_names(kb, forms, form_of[new], row_of[new])
-        for form, piece in pieces:
-            if not known[piece].all():
-                cache.remember(form, row_of[piece], values[:, piece])
-    return {"edit": values[0, pair_of], "partial": values[1, pair_of]}
+    numbers: dict[str, int] = {}
+    which = np.array([numbers.setdefault(form, len(numbers)) for form in forms], dtype=np.int64)
+    filled = kb_rows >= 0
+    n_rows = int(kb_rows.max(initial=0)) + 1
+    keys = (which[:, None] * n_rows + kb_rows)[filled]
+    pairs, pair_of = distinct(keys)
+    values = compare_names(kb, list(numbers), *np.divmod(pairs, n_rows))
+    similar = np.zeros((2, *kb_rows.shape), dtype=np.float32)
+    similar[:, filled] = values[:, pair_of]
+    return {"edit": similar[0], "partial": similar[1]}
 
 
 def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of: Rows) -> Scores:

@@ -24,12 +24,12 @@ class BestRow:
         self.exact_bonus = exact_bonus
 
     def __call__(self, table: CandidateTable) -> Scores:
-        """(m,), one for each candidate."""
+        """(n, k), -inf where there is no candidate."""
         cosine, exact = self.contributions(table).values()
-        return (cosine + exact).astype(np.float32)
+        return np.where(table.filled, cosine + exact, -np.inf).astype(np.float32)
 
     def contributions(self, table: CandidateTable) -> dict[str, Scores]:
-        """(m,) each, what a feature adds to the scores of the candidates."""
+        """(n, k) each, what a feature adds to the scores of the candidates."""
         is_fused = FUSED in table.features
         return {
             FUSED if is_fused else "best": table.features[FUSED] if is_fused else best_cosines(table.features),

@@ -47,8 +47,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import FUSED, LABEL_TYPE, TOPIC, CandidateTable, Scores
 from ...util import logger
-from ...util.ragged import owners, segment_rank, segment_softmax, segment_sum
-from ..tables import first_candidates, take_mentions
+from ...util.tables import ranks, softmax
 
 Floats = NDArray[np.float64]
 
@@ -115,15 +114,15 @@ class LinearCombiner:
         self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
 
     def __call__(self, table: CandidateTable) -> Scores:
-        """(m,) probabilities; those of a mention's candidates sum to 1."""
-        logits = np.zeros(len(table.kb_rows))
+        """(n, k) probabilities; those of a mention's candidates sum to 1. -inf where there is none."""
+        logits = np.zeros(table.kb_rows.shape)
         for values in self.contributions(table).values():
             logits += values
-        return segment_softmax(logits, table.offsets).astype(np.float32)
+        shares = softmax(np.where(table.filled, logits, -np.inf))
+        return np.where(table.filled, shares, -np.inf).astype(np.float32)
 
     def contributions(self, table: CandidateTable) -> dict[str, Floats]:
-        """(m,) each, what a feature adds to the logits: weight times
-        value."""
+        """(n, k) each, what a feature adds to the logits: weight times value."""
         return {name: self.weights[name] * values for name, values in linear_features(table).items()}
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
@@ -142,21 +141,19 @@ class LinearCombiner:
         """
         from scipy.optimize import minimize
 
-        used = np.flatnonzero(segment_sum(is_gold(table, gold), table.offsets) > 0)
+        used = np.flatnonzero(is_gold(table, gold).any(axis=1))
         if not len(used):
             raise PelError(Errors.E420.format(n=len(table)))
         if self.max_mentions is not None and len(used) > self.max_mentions:
             used = used[np.arange(self.max_mentions) * len(used) // self.max_mentions]
-        table, gold = take_mentions(table, used), [gold[i] for i in used]
-        right = is_gold(table, gold)
+        table, gold = table.take(used), [gold[i] for i in used]
         named = linear_features(table)
-        n_formulas = (segment_sum(named[_FORMULA], table.offsets) > 0).sum()
-        if n_formulas < _MIN_FORMULAS:
+        if (named[_FORMULA].max(axis=1) > 0).sum() < _MIN_FORMULAS:
             named[_FORMULA] = np.zeros_like(named[_FORMULA])
-        matrix = np.stack(list(named.values()), axis=1)
-        scale = matrix.std(axis=0)
+        matrix = np.stack(list(named.values()), axis=2)
+        scale = matrix[table.filled].std(axis=0)
         matrix = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 1e-9)
-        problem = ConditionalLogit(matrix, np.diff(table.offsets), right, self.l2)
+        problem = ConditionalLogit(matrix, table.filled, is_gold(table, gold), self.l2)
         start = np.array([self.weights[name] for name in named]) * scale
         result = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
         logger.info("Combiner: mean loss %.4f on %d mentions", result.fun, len(used))
@@ -181,16 +178,14 @@ class LinearCombiner:
 
 
 def linear_features(table: CandidateTable) -> dict[str, Floats]:
-    """(m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
-    wide = {name: values.astype(np.float64) for name, values in table.features.items()}
+    """(n, k) each, by name; those of DEFAULT_WEIGHTS in their order; 0 where there is no candidate."""
+    filled = table.filled
+    wide = {name: np.where(filled, values, 0.0).astype(np.float64) for name, values in table.features.items()}
     best = best_cosines(table.features)
     unseen = 1.0 - wide["seen"]
-    absent = np.zeros(len(best))
+    absent = np.zeros(filled.shape)
     fused = wide.get(FUSED, absent)
-    fused_first = fused
-    if FUSED in wide:
-        fused_first = 1.0 / (1.0 + segment_rank(table.features[FUSED], table.offsets))
-    return {
+    named = {
         "name": wide["name"],
         "mention": wide["mention"],
         "best": best.astype(np.float64),
@@ -201,8 +196,8 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "log_prior": np.log(wide["prior"] + _EPSILON),
         "popularity_seen": wide["popularity"] * wide["seen"],
         "name_unseen": wide["name"] * unseen,
-        "name_first": 1.0 / (1.0 + segment_rank(table.features["name"], table.offsets)),
-        "best_first": 1.0 / (1.0 + segment_rank(best, table.offsets)),
+        "name_first": _first(table.features["name"], filled),
+        "best_first": _first(best, filled),
         "edit": wide["edit"],
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
@@ -213,43 +208,54 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
         "fused": fused,
-        "fused_first": fused_first,
+        "fused_first": _first(table.features[FUSED], filled) if FUSED in wide else fused,
     }
+    return {name: np.where(filled, values, 0.0) for name, values in named.items()}
+
+
+def _first(values: Scores, filled: NDArray[np.bool_]) -> Floats:
+    """1 / (1 + rank) within a mention."""
+    return 1.0 / (1.0 + ranks(np.where(filled, values, np.float32(-np.inf))))
 
 
 class ConditionalLogit:
-    """Mean of -log P(gold) over mentions, plus l2 / 2 |w|²; with its gradient."""
+    """Mean of -log P(gold) over mentions, plus l2 / 2 |w|²; with its gradient.
 
-    def __init__(self, matrix: Floats, counts: NDArray[np.int64], right: NDArray[np.bool_], l2: float):
-        self.matrix, self.right, self.l2 = matrix, right, l2
-        self.n = len(counts)
-        self.offsets = np.concatenate([[0], np.cumsum(counts)])
-        self.gold_offsets = np.concatenate([[0], np.cumsum(segment_sum(right, self.offsets))]).astype(np.int64)
+    Args:
+        matrix: (n, k, features), 0 where there is no candidate.
+        filled: (n, k), where there is one.
+        right: (n, k), which candidates are gold.
+        l2: strength of the penalty.
+    """
+
+    def __init__(self, matrix: Floats, filled: NDArray[np.bool_], right: NDArray[np.bool_], l2: float):
+        self.matrix, self.filled, self.right, self.l2 = matrix, filled, right, l2
 
     def __call__(self, weights: Floats) -> Any:
-        logits = self.matrix @ weights
-        share = segment_softmax(logits, self.offsets)
-        gold_share = np.zeros(len(share))  # among the right candidates only
-        gold_share[self.right] = segment_softmax(logits[self.right], self.gold_offsets)
-        probability = segment_sum(np.where(self.right, share, 0.0), self.offsets)
-        loss = -np.log(np.maximum(probability, 1e-300)).sum() / self.n
-        gradient = self.matrix.T @ (share - gold_share) / self.n
+        logits = np.where(self.filled, self.matrix @ weights, -np.inf)
+        share = softmax(logits)
+        gold_share = softmax(np.where(self.right, logits, -np.inf))  # among the right candidates only
+        n = len(share)
+        probability = np.where(self.right, share, 0.0).sum(axis=1)
+        loss = -np.log(np.maximum(probability, 1e-300)).sum() / n
+        gradient = np.tensordot(share - gold_share, self.matrix, axes=2) / n
         return loss + 0.5 * self.l2 * weights @ weights, gradient + self.l2 * weights
 
 
 def is_gold(table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """(m,) is the candidate one of the gold entities of its mention?"""
-    size = 1 + max([-1, *(int(rows.max()) for rows in gold if len(rows))], default=0)
-    size = max(size, int(table.kb_rows.max(initial=-1)) + 1)
-    keys: list[NDArray[np.int64]] = [np.asarray(rows) + i * size for i, rows in enumerate(gold) if len(rows)]
-    wanted = np.concatenate([np.empty(0, np.int64), *keys])
-    return np.isin(owners(table.offsets) * size + table.kb_rows, wanted)
+    """(n, k) is the candidate one of the gold entities of its mention?"""
+    most = max(1, max(map(len, gold), default=1))
+    wanted = np.full((len(gold), most), -2, dtype=np.int64)  # no candidate has this row
+    for number, rows in enumerate(gold):
+        wanted[number, : len(rows)] = rows
+    right = np.zeros(table.kb_rows.shape, dtype=np.bool_)
+    for column in wanted.T:
+        right |= table.kb_rows == column[:, None]
+    return right
 
 
 def right_first(table: CandidateTable, scores: Scores, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
     """(n,) is the candidate with the best score one of the mention's gold entities?
     A tie goes to the earlier candidate; False without candidates."""
-    filled, first = first_candidates(table, scores)
-    right = np.zeros(len(table), dtype=np.bool_)
-    right[filled] = is_gold(table, gold)[first]
-    return right
+    first = scores.argmax(axis=1)[:, None]
+    return np.take_along_axis(is_gold(table, gold), first, axis=1)[:, 0]

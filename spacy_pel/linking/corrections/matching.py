@@ -19,7 +19,7 @@ from ...candidates.evidence.evidence import NAMED, Mask, candidate_table
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ...util import normalize_alias
-from ...util.ragged import offsets_of, owners, segment_max
+from ...util.ragged import offsets_of
 from ..query import MentionQuery
 from .learned import hash_of
 from .learned_mentions import NIL_ROW, LearnedMentions
@@ -112,10 +112,10 @@ def _nearest(learned: LearnedMentions, numbers: Rows, table: CandidateTable, num
 
 def _rival(learned: LearnedMentions, chosen: int, table: CandidateTable, number: int) -> float:
     """The best cosine of an annotated mention of another entity; -inf = none was found."""
-    piece = slice(*table.offsets[number : number + 2].tolist())
+    row, features = table.kb_rows[number], table.features
     # "vote" is 0 where no annotated mention of the candidate was found
-    others = (table.kb_rows[piece] != learned.kb_rows[chosen]) & (table.features["vote"][piece] > 0)
-    return float(table.features["mention"][piece][others].max(initial=-np.inf))
+    others = (row >= 0) & (row != learned.kb_rows[chosen]) & (features["vote"][number] > 0)
+    return float(features["mention"][number][others].max(initial=-np.inf))
 
 
 def insert_answers(
@@ -130,44 +130,44 @@ def insert_answers(
         matches: of the same mentions.
 
     Returns:
-        With such candidates at the end of their mentions. Of their features, those of
-        names are computed; the others are the lowest of the mention's candidates.
+        With such candidates behind the others. Of their features, those of names are computed; the others are the
+        lowest of the mention's candidates.
     """
-    owner = owners(table.offsets)
-    present = np.zeros(len(table), dtype=np.bool_)
-    present[owner[table.kb_rows == matches.kb_rows[owner]]] = True
+    present = (table.kb_rows == matches.kb_rows[:, None]).any(axis=1)
     absent = np.flatnonzero(matches.linked & ~present)
     if not len(absent):
         return table
     rows = matches.kb_rows[absent]
     ranked = RankedRows(rows, np.zeros(len(rows), np.float32), offsets_of(np.ones(len(rows), np.int64)))
     added = candidate_table(kb, ranked, [mentions[i] for i in absent.tolist()])
-    ends = table.offsets[absent + 1]
-    lengths = np.diff(table.offsets)
-    lengths[absent] += 1
-    features = {}
+    counts = table.filled.sum(axis=1)
+    table = table.widened(int(counts[absent].max()) + 1)
+    filled, features = table.filled, {}
     for name, values in table.features.items():
-        lowest = 0.0 - segment_max(-values, table.offsets, empty=0.0)[absent]
-        computed = added.features.get(name, lowest) if name in _OF_NAMES else lowest
-        features[name] = np.insert(values, ends, computed.astype(values.dtype))
-    kb_rows = np.insert(table.kb_rows, ends, rows)
-    return replace(table, kb_rows=kb_rows, offsets=offsets_of(lengths), features=features)
+        lowest = np.where(filled, values, np.inf).min(axis=1)[absent]
+        lowest[np.isinf(lowest)] = 0.0
+        features[name] = values.copy()
+        features[name][absent, counts[absent]] = added.features[name][:, 0] if name in _OF_NAMES else lowest
+    kb_rows = table.kb_rows.copy()
+    kb_rows[absent, counts[absent]] = rows
+    return replace(table, kb_rows=kb_rows, features=features)
 
 
-def put_first(table: CandidateTable, scores: Scores, matches: MemoryMatches) -> tuple[Scores, NDArray[np.bool_]]:
-    """Give each answer the best score of its mention, and each candidate that was better the next lower one.
+def put_first(table: CandidateTable, scores: Scores, matches: MemoryMatches) -> Scores:
+    """Make the answers the first candidates.
 
     Returns:
-        (m,) scores, the same ones within each mention, and which
-        candidates are answers of learned mentions: they come first, also where scores are equal.
+        (n, k), the same scores within each mention: an answer gets the best one, and each candidate that was better
+        the next lower one.
     """
-    owner = owners(table.offsets)
-    is_answer = matches.linked[owner] & (table.kb_rows == matches.kb_rows[owner])
     scores = scores.copy()
-    for answer in np.flatnonzero(is_answer).tolist():
-        piece = slice(*table.offsets[owner[answer] : owner[answer] + 2].tolist())
-        order = np.argsort(-scores[piece], kind="stable") + piece.start
+    for number in np.flatnonzero(matches.linked).tolist():
+        of_mention = scores[number]
+        order = np.argsort(-of_mention, kind="stable")
+        answer = int(np.flatnonzero(table.kb_rows[number] == matches.kb_rows[number])[0])
         rank = int(np.flatnonzero(order == answer)[0])
-        moved = np.concatenate([[answer], order[:rank]])
-        scores[moved] = scores[order[: rank + 1]]
-    return scores, is_answer
+        of_mention[[answer, *order[:rank]]] = of_mention[order[: rank + 1]]
+        is_tied = of_mention == of_mention[answer]
+        is_tied[answer] = False
+        of_mention[is_tied] = np.nextafter(of_mention[answer], np.float32(-np.inf))
+    return scores

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Scores, Vectors
-from ...util.ragged import owners, segment_max, segment_order
+from ...util.tables import best_first
 from ..surface_record import FEATURES as _OF_MENTIONS
-from ..tables import first_candidates
 from ..track_record import FEATURES as _RECORD
 
 Floats = NDArray[np.float64]
@@ -51,7 +50,7 @@ class NilInputs:
 
         Args:
             table: the candidates of n mentions.
-            scores: (m,), the combiner's.
+            scores: (n, k), the combiner's.
             is_nil: (n,), True where the gold entity is not in the KB.
             directions: maximum number of directions; 0 = none.
 
@@ -61,7 +60,7 @@ class NilInputs:
         Raises:
             PelError: if these mentions are not of both kinds.
         """
-        filled = np.diff(table.offsets) > 0
+        filled = table.has_candidates
         n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
         if n_nil in (0, n):
             raise PelError(Errors.E610.format(n_nil=n_nil, n=n))
@@ -123,7 +122,7 @@ def logistic(logits: Floats) -> Floats:
 
 def best_scores(table: CandidateTable, scores: Scores) -> Floats:
     """(n,), the best score of each mention; 0 where there is no candidate."""
-    return segment_max(scores, table.offsets, empty=0.0).astype(np.float64)
+    return np.where(table.has_candidates, scores.max(axis=1), 0.0).astype(np.float64)
 
 
 def summary_names() -> list[str]:
@@ -137,43 +136,42 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
 
     Args:
         table: the candidates of n mentions; a feature that it lacks counts as 0.
-        scores: (m,), the combiner's.
+        scores: (n, k), the combiner's.
 
     Returns:
         (n, len(summary_names())); zeros where there is no candidate.
     """
-    counts = np.diff(table.offsets)
-    summary = np.zeros((len(counts), len(summary_names())))
-    filled = counts > 0
-    if not filled.any():
-        return summary
-    order = segment_order(scores, table.offsets)  # a tie goes to the earlier candidate
-    starts = table.offsets[:-1][filled]
-    top = order[starts]
-    second = order[np.minimum(starts + 1, len(order) - 1)]
-    columns = [scores[top], np.where(counts[filled] > 1, scores[top] - scores[second], scores[top])]
-    columns.append(_entropy(scores, starts, counts[filled]))
-    absent = np.zeros(len(scores), dtype=np.float32)
+    n, filled = len(table), table.filled
+    ordered = np.take_along_axis(scores, best_first(scores)[:, :2], axis=1)  # a tie goes to the earlier candidate
+    best = ordered[:, 0]
+    second = ordered[:, -1] if ordered.shape[1] > 1 else np.full(n, -np.inf)
+    margin = np.where(np.isfinite(second), best - second, best)
+    absent = np.zeros(filled.shape, dtype=np.float32)
     # the name of a formula is a name as much as a variant is, and too rare for a weight of its own
     variant = np.maximum(table.features.get("variant", absent), table.features.get("formula", absent))
     features: dict[str, Scores] = {**table.features, "variant": variant}
-    columns += [features.get(name, absent)[top] for name in _TOP]
-    columns.append(np.log(features.get("prior", absent)[top] + _EPSILON))
-    columns += [np.maximum.reduceat(features.get(name, absent), starts) for name in _BEST]
-    summary[filled] = np.stack(columns, axis=1)
-    return summary
+    columns = [best, margin, _entropy(scores)]
+    columns += [of_first(features.get(name, absent), scores) for name in _TOP]
+    columns.append(np.log(of_first(features.get("prior", absent), scores) + _EPSILON))
+    columns += [np.where(filled, features.get(name, absent), -np.inf).max(axis=1) for name in _BEST]
+    return np.where(table.has_candidates[:, None], np.stack(columns, axis=1), 0.0).astype(np.float64)
+
+
+def of_first(values: NDArray[Any], scores: Scores) -> NDArray[Any]:
+    """(n,), of (n, k) values those of the candidates with the best scores; a tie goes to the earlier one."""
+    first = scores.argmax(axis=1)
+    return values[np.arange(len(first)), first]
 
 
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
     columns: list[NDArray[Any]] = [summarize(table, scores)]
     n = len(table)
     if with_record:
-        filled, first = first_candidates(table, scores)
-        of_first = np.zeros((n, len(_RECORD)))  # zeros where there is no candidate
-        of_first[filled] = np.stack([table.features[name][first] for name in _RECORD], axis=1)
+        firsts = np.stack([of_first(table.features[name], scores) for name in _RECORD], axis=1)
         unknown = np.zeros(n, dtype=np.float32)
         of_mentions = np.stack([table.of_mentions.get(name, unknown) for name in _OF_MENTIONS], axis=1)
-        columns += [of_first, _around(table, scores), of_mentions]
+        # zeros where there is no candidate
+        columns += [np.where(table.has_candidates[:, None], firsts, 0.0), _around(table, scores), of_mentions]
     if len(directions):
         if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
             got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
@@ -183,15 +181,14 @@ def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record
 
 
 def _around(table: CandidateTable, scores: Scores) -> Floats:
-    """(n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above
-    0."""
-    owner, n, columns = owners(table.offsets), len(table), []
+    """(n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above 0."""
+    columns = []
     for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
-        wide = np.maximum(weights.astype(np.float64), 0.0)  # scores may be cosines
-        total = np.bincount(owner, weights=wide, minlength=n)
-        share = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
+        positive = np.where(table.filled, np.maximum(weights, 0.0), 0.0).astype(np.float64)  # scores may be cosines
+        total = positive.sum(axis=1)
         for name in _RECORD:
-            columns.append(np.bincount(owner, weights=wide * table.features[name], minlength=n) * share)
+            weighted = (positive * table.features[name]).sum(axis=1)
+            columns.append(np.divide(weighted, total, out=np.zeros(len(total)), where=total > 0))
     return np.stack(columns, axis=1)
 
 
@@ -207,8 +204,7 @@ def _principal(vectors: Vectors | None, used: NDArray[np.bool_], n: int) -> Vect
     return best[variances[::-1][: len(best)] > 1e-9].astype(np.float32)
 
 
-def _entropy(scores: Scores, starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Floats:
-    shares = np.maximum(scores.astype(np.float64), 0)
-    totals = np.repeat(np.add.reduceat(shares, starts), counts)
-    shares = shares / np.maximum(totals, 1e-12)
-    return -np.add.reduceat(shares * np.log(np.maximum(shares, 1e-12)), starts)
+def _entropy(scores: Scores) -> Floats:
+    shares = np.maximum(scores.astype(np.float64), 0.0)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-12)
+    return -(shares * np.log(np.maximum(shares, 1e-12))).sum(axis=1)  # type: ignore[no-any-return]

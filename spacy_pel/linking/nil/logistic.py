@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from ...candidates.evidence.evidence import NAMED, best_cosines
 from ...registry import registry
 from ...types import CandidateTable, Scores
-from ...util.ragged import segment_order
-from .inputs import Floats, NilInputs, logistic
+from .inputs import Floats, NilInputs, logistic, of_first
 
 WITH_VECTORS = {"exact": -3.43, "edit": -1.13, "partial": -2.5, "distance": 4.87, "bias": -0.22}
 # scores of other generators have no common scale
@@ -82,7 +81,7 @@ class LogisticNil:
             probability = default_probability(default_inputs(table, scores), weights)
         else:
             probability = logistic(self._inputs(table, scores) @ self._weights + self._bias)
-        return np.where(np.diff(table.offsets) > 0, probability, 1.0).astype(np.float32)
+        return np.where(table.has_candidates, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.
@@ -122,31 +121,27 @@ def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
 
     Args:
         table: the candidates of n mentions; a feature that it lacks counts as 0.
-        scores: (m,), the combiner's.
+        scores: (n, k), the combiner's.
 
     Returns:
         (n,) each, by name; zeros where there is no candidate.
     """
-    counts = np.diff(table.offsets)
-    filled = counts > 0
-    absent = np.zeros(len(table.kb_rows), dtype=np.float32)
+    absent = np.zeros(table.kb_rows.shape, dtype=np.float32)
     features = {name: table.features.get(name, absent) for name in _FEATURES}
-    columns = np.zeros((4, len(counts)))
-    if filled.any():
-        starts = table.offsets[:-1][filled]
-        first = segment_order(scores, table.offsets)[starts]
-        cosines = np.clip(best_cosines(features), -1.0, 1.0)
-        ranked = cosines[segment_order(cosines, table.offsets)]
-        rank = np.clip(counts[filled] // 2, _MIN_UNRELATED_RANK, _UNRELATED_RANK)
-        is_there = rank < counts[filled]
-        unrelated = np.where(is_there, ranked[np.where(is_there, starts + rank, 0)], 0.0)
-        columns[:, filled] = [
-            np.max([features[name][first] for name in (*NAMED, "prior")], axis=0),
-            features["edit"][first],
-            features["partial"][first],
-            (1.0 - cosines[first].astype(np.float64)) / np.maximum(1.0 - unrelated, _MIN_DISTANCE),
-        ]
-    return dict(zip(("exact", "edit", "partial", "distance"), columns, strict=True))
+    counts = table.filled.sum(axis=1)
+    cosines = np.where(table.filled, np.clip(best_cosines(features), -1.0, 1.0), -np.inf)
+    ranked = -np.sort(-cosines, axis=1)
+    rank = np.clip(counts // 2, _MIN_UNRELATED_RANK, _UNRELATED_RANK)
+    at = np.minimum(rank, ranked.shape[1] - 1)
+    unrelated = np.where(rank < counts, ranked[np.arange(len(at)), at], 0.0)
+    first = of_first(cosines, scores).astype(np.float64)
+    inputs = {
+        "exact": of_first(np.max([features[name] for name in (*NAMED, "prior")], axis=0), scores),
+        "edit": of_first(features["edit"], scores),
+        "partial": of_first(features["partial"], scores),
+        "distance": (1.0 - first) / np.maximum(1.0 - unrelated, _MIN_DISTANCE),
+    }
+    return {name: np.where(counts > 0, values, 0.0).astype(np.float64) for name, values in inputs.items()}
 
 
 def default_probability(inputs: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:

@@ -93,7 +93,7 @@ class NetworkNil:
             return (1.0 - best_scores(table, scores)).astype(np.float32)
         values = self._inputs(table, scores)
         probability = np.mean([network(values) for network in self._networks], axis=0)
-        return np.where(np.diff(table.offsets) > 0, probability, 1.0).astype(np.float32)
+        return np.where(table.has_candidates, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.

@@ -132,10 +132,10 @@ class CrossEncoder:
     # -- scoring ---------------------------------------------------------------------------
 
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
-        """(m,), one for each candidate; the higher the better."""
+        """(n, k), NaN where there is no candidate; the higher the better."""
         self._ready()
-        tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, task.owners, task.rows)
-        return self.score_tokens(tokens, show_progress=show_progress)
+        tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, *task.pairs)
+        return task.spread(self.score_tokens(tokens, show_progress=show_progress))
 
     def score_tokens(self, tokens: RaggedTokens, *, show_progress: bool = False) -> Scores:
         """Score pairs that are tokenised already, in batches of similar length.

@@ -94,11 +94,11 @@ class DualEncoder:
     # -- scoring ---------------------------------------------------------------------------
 
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
-        """(m,), one for each candidate; the higher the better."""
+        """(n, k), NaN where there is no candidate; the higher the better."""
         self.encoder.tower("mention")  # names what is missing
-        if not len(task.rows):
-            return np.zeros(0, dtype=np.float32)
-        owner = task.owners
+        owner, entity_of = task.pairs
+        if not len(owner):
+            return task.spread(np.zeros(0, dtype=np.float32))
         numbers: dict[MentionInText, int] = {}
         asked = {int(i): numbers.setdefault(task.mentions[i], len(numbers)) for i in np.unique(owner)}
         mentions = self.encoder.represent_mentions(list(numbers), show_progress=show_progress)
@@ -109,7 +109,7 @@ class DualEncoder:
         entities = self._cache.represent(task.entities, encode)
         rows = np.array([asked[i] for i in owner.tolist()], dtype=np.int64)
         device = next(self.encoder.towers.parameters()).device
-        return pair_scores(self.encoder.similarity, mentions, entities, rows, task.rows, device=device)
+        return task.spread(pair_scores(self.encoder.similarity, mentions, entities, rows, entity_of, device=device))
 
     # -- disk ------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Vectors of mentions from the states of an upstream transformer, which other components share."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class TransformerStates:
             pooled.append(states[window, start:end].mean(axis=0, dtype=np.float32))
         if rows:
             for row, vector in zip(rows, self._encoder.encode_pooled(np.stack(pooled)), strict=True):
-                encoded[row] = queries[row]._replace(vector=vector)
+                encoded[row] = replace(queries[row], vector=vector)
         return encoded
 
     def upstream(self, nlp: Language) -> list[Callable[[Doc], Doc]]:

@@ -13,7 +13,7 @@ from ...corpora.preprocessing import original_id
 from ...linking import Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
-from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
+from ...util.tables import best_first
 from .leave_out import LeaveOut
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
@@ -95,23 +95,21 @@ class RankMentions:
 
 @dataclass
 class Candidates:
-    """The best candidates of n mentions, ragged, best first.
+    """The best candidates of n mentions, best first.
 
-    kb_rows: (m,) int64.
-    scores: (m,) float32, the combiner's.
-    offsets: (n + 1,) int64.
+    kb_rows: (n, k) int64, -1 = none.
+    scores: (n, k) float32, the combiner's; -inf where there is none.
     """
 
     kb_rows: NDArray[np.int64]
     scores: NDArray[np.float32]
-    offsets: NDArray[np.int64]
 
     def to_disk(self, path: Path, key: str) -> None:
         """Args:
         key: fingerprint of what they depend on.
         """
         with atomic_path(path) as part, part.open("wb") as file:
-            np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores, offsets=self.offsets)
+            np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores)
 
     @classmethod
     def from_disk(cls, path: Path, key: str) -> "Candidates | None":
@@ -120,7 +118,7 @@ class Candidates:
         try:
             with np.load(path, allow_pickle=False) as saved:
                 if str(saved["key"]) == key:
-                    return cls(saved["kb_rows"], saved["scores"], saved["offsets"])
+                    return cls(saved["kb_rows"], saved["scores"])
         except (OSError, ValueError, KeyError, BadZipFile):
             pass  # the caller finds them again
         return None
@@ -173,25 +171,18 @@ def cached_candidates(
 
 def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
     table = linker.evidence(mentions.queries)
-    scores = linker.combiner(table)
-    rank = segment_rank(scores, table.offsets)
-    order = np.empty(len(rank), dtype=np.int64)
-    order[table.offsets[owners(table.offsets)] + rank] = np.arange(len(rank))
-    order = order[(rank < n)[order]]
-    offsets = offsets_of(np.minimum(np.diff(table.offsets), n))
-    return Candidates(table.kb_rows[order].astype(np.int64), scores[order], offsets)
+    scores = linker.in_context.combiner(table)
+    order = best_first(scores)[:, :n]
+    kb_rows, best = np.take_along_axis(table.kb_rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
+    room = ((0, 0), (0, n - kb_rows.shape[1]))
+    return Candidates(np.pad(kb_rows, room, constant_values=-1), np.pad(best, room, constant_values=-np.inf))
 
 
 def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) -> Candidates:
     """Join the candidates of several sets of mentions, in the order of all mentions."""
     order = np.argsort(np.concatenate(rows), kind="stable")
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    offsets = offsets_of(lengths)
-    return Candidates(
-        take_pieces(np.concatenate([part.kb_rows for part in parts]), offsets, order),
-        take_pieces(np.concatenate([part.scores for part in parts]), offsets, order),
-        offsets_of(lengths[order]),
-    )
+    kb_rows = np.concatenate([part.kb_rows for part in parts])
+    return Candidates(kb_rows[order], np.concatenate([part.scores for part in parts])[order])
 
 
 def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
@@ -199,6 +190,6 @@ def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     vectors = [query.vector.tobytes() for query in mentions.queries if query.vector is not None]
-    combiner = [type(linker.combiner).__name__, linker.combiner.state()]
+    combiner = [type(linker.in_context.combiner).__name__, linker.in_context.combiner.state()]
     parts = linker.fingerprints.values()
     return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts, *vectors)

@@ -53,8 +53,7 @@ class GroupStore:
             surfaces = {normalize_alias(mentions.queries[i].surface) for i in members if hidden[number]}
             left_out = tuple(sorted(surfaces))
             gold = np.concatenate([mentions.gold[i] for i in members])
-            lists = [candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]] for i in members]
-            wrong = np.setdiff1d(np.concatenate(lists), gold)
+            wrong = np.setdiff1d(candidates.kb_rows[members], [*gold, -1])
             self.positives[number] = texts.position(int(mentions.gold[members[0]][0]), left_out)
             positions = [texts.position(int(row), left_out) for row in wrong]
             self.negatives.append(np.array(positions, dtype=np.int64))

@@ -11,7 +11,6 @@ from ...kb import KnowledgeBase
 from ...linking import Linker, Reranker
 from ...types import CandidateTable, Document, Ranker, RankingTask
 from ...util import fingerprint, logger
-from ...util.ragged import owners, segment_rank, segment_sum
 from ..base_trainer import BaseTrainer, Metrics, Task
 from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
@@ -75,7 +74,7 @@ class RankTrainer(BaseTrainer):
         mentions, candidates = self.mentions, self.candidates
         parts = "".join(describe(part) for part in self.recipe.parts)
         texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
-        arrays = [mentions.document, candidates.kb_rows, candidates.offsets, *mentions.gold]
+        arrays = [mentions.document, candidates.kb_rows, *mentions.gold]
         training = self.training.model_dump(exclude={*NOT_FINGERPRINTED, "dev"})
         hide = self.settings.ranker.candidates.hide_names
         origin = (self.linker.kb.fingerprint, self.ranker.fingerprint, *texts)
@@ -85,11 +84,11 @@ class RankTrainer(BaseTrainer):
         candidates = self.candidates
         objective = self.recipe.objective()
         planner = self.recipe.planner(self.linker.kb, self.mentions, candidates, self.seed)
-        right = are_gold(candidates.kb_rows, candidates.offsets, self.mentions.gold)
+        right = are_gold(candidates.kb_rows, self.mentions.gold)
         logger.info(
             "%d mentions with %d candidates (gold added to %d); %d batches per epoch",
-            *(len(self.mentions), len(candidates.kb_rows)),
-            *(int((segment_sum(right, candidates.offsets) == 0).sum()), planner.batches_per_epoch),
+            *(len(self.mentions), int((candidates.kb_rows >= 0).sum())),
+            *(int((~right.any(axis=1)).sum()), planner.batches_per_epoch),
         )
         return Task(objective, planner, self.dev, self.recipe.own_rates())
 
@@ -131,17 +130,6 @@ class RankTrainer(BaseTrainer):
         return mentions, candidates
 
 
-def ranking_task(kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates) -> RankingTask:
-    """The ranker's input for these mentions and their candidates."""
-    distinct, rows = np.unique(candidates.kb_rows, return_inverse=True)
-    return RankingTask(
-        mentions=[query.in_text for query in mentions.queries],
-        entities=[kb.entity_at(int(row)) for row in distinct],
-        rows=rows,
-        offsets=candidates.offsets,
-    )
-
-
 class DevRanking:
     """Ranks the retriever's candidates of dev mentions; the gold entity is not added. All mentions
     whose entity is in the KB count (unnormalised): those whose entity the retriever missed are errors.
@@ -153,14 +141,14 @@ class DevRanking:
     """
 
     def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates):
-        self.task = ranking_task(kb, mentions, candidates)
-        self.right = are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)
+        self.task = RankingTask.of([query.in_text for query in mentions.queries], candidates.kb_rows, kb.entity_at)
+        self.right = are_gold(candidates.kb_rows, mentions.gold)
         self.scores = candidates.scores
-        self.table = CandidateTable(candidates.kb_rows, candidates.offsets, {})
+        self.table = CandidateTable(candidates.kb_rows, {})
 
     def retriever(self) -> dict[str, float]:
         """ "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
-        has_right = segment_sum(self.right, self.table.offsets) > 0
+        has_right = self.right.any(axis=1)
         return {"retriever_accuracy": self._accuracy(self.scores), "retriever_recall": float(has_right.mean())}
 
     def __call__(self, ranker: Ranker) -> dict[str, float]:
@@ -172,6 +160,5 @@ class DevRanking:
         return {"accuracy": self._accuracy(read), "accuracy_mixed": self._accuracy(mixed), **self.retriever()}
 
     def _accuracy(self, scores: np.ndarray) -> float:
-        first = segment_rank(scores, self.table.offsets) == 0
-        hits = np.bincount(owners(self.table.offsets)[first & self.right], minlength=len(self.table))
-        return float(hits.astype(np.bool_).mean())
+        first = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)[:, None]
+        return float(np.take_along_axis(self.right, first, axis=1).mean())

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ...encoders.templates import EntityTemplate, MentionEntityPair, RaggedTokens
 from ...kb import KnowledgeBase
-from ...types import Entity
+from ...linking.combiners.linear import is_gold
+from ...types import CandidateTable, Entity
 from ...util import normalize_alias
-from ...util.ragged import offsets_of, owners
 from ..entity_texts import EntityTexts
 from ..length_batches import length_batches
 from .candidates import Candidates, RankMentions
@@ -19,37 +19,29 @@ from .candidates import Candidates, RankMentions
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
 
-def with_gold(
-    candidates: Candidates, gold: Sequence[NDArray[np.int64]], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Add the first gold entity where none is among the candidates, in the place of the last one.
-    In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and Appendix B
-    does not say what happens to a mention whose entity was not retrieved.
+def with_gold(candidates: Candidates, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Add the first gold entity where none is among the candidates; if they are as many as there may be, in the place
+    of the last one. In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and
+    Appendix B does not say what happens to a mention whose entity was not retrieved.
 
     Args:
         gold: KB rows for each mention, at least one.
-        n: maximum number of candidates.
 
     Returns:
-        KB rows of the candidates, ragged, and their offsets.
+        (n, k), KB rows of the candidates.
     """
-    pieces = []
-    for i, rows in enumerate(gold):
-        piece = candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]]
-        if not np.isin(piece, rows).any():
-            piece = np.append(piece[: n - 1], rows[0])
-        pieces.append(piece)
-    offsets = offsets_of(np.array([len(piece) for piece in pieces], dtype=np.int64))
-    return np.concatenate([np.empty(0, np.int64), *pieces]), offsets
+    kb_rows = candidates.kb_rows.copy()
+    missed = ~are_gold(kb_rows, gold).any(axis=1)
+    counts = (kb_rows >= 0).sum(axis=1)
+    kb_rows[missed, np.minimum(counts, kb_rows.shape[1] - 1)[missed]] = [
+        rows[0] for rows, is_missed in zip(gold, missed, strict=True) if is_missed
+    ]
+    return kb_rows
 
 
-def are_gold(
-    kb_rows: NDArray[np.int64], offsets: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]
-) -> NDArray[np.bool_]:
-    """(m,) whether the candidate is a gold entity of its mention."""
-    spans = zip(offsets[:-1], offsets[1:], gold, strict=True)
-    pieces = [np.isin(kb_rows[start:end], rows) for start, end, rows in spans]
-    return np.concatenate([np.empty(0, np.bool_), *pieces])
+def are_gold(kb_rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """(n, k), whether the candidate is a gold entity of its mention."""
+    return is_gold(CandidateTable(kb_rows, {}), gold)
 
 
 def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: list[Entity]) -> RaggedTokens:
@@ -65,7 +57,7 @@ class PairStore:
     Args:
         kb: holds the entities.
         mentions: (n,).
-        kb_rows, offsets: their candidates, ragged.
+        kb_rows: (n, k), their candidates, -1 = none.
         template: joins them.
         tokenizer: the ranker's.
         hidden: (n,), mentions whose surface form is left out of the candidates' names.
@@ -76,25 +68,21 @@ class PairStore:
         kb: KnowledgeBase,
         mentions: RankMentions,
         kb_rows: NDArray[np.int64],
-        offsets: NDArray[np.int64],
         *,
         template: MentionEntityPair,
         tokenizer: Any,
         hidden: Sequence[bool] | NDArray[np.bool_],
     ):
         self.template = template
-        self.offsets = offsets
-        self.right = are_gold(kb_rows, offsets, mentions.gold)
+        self.present = kb_rows >= 0
+        self.right = are_gold(kb_rows, mentions.gold)
         texts = EntityTexts(kb)
         surfaces = [normalize_alias(query.surface) for query in mentions.queries]
         hidden_of_each = [(surface,) if hide else () for surface, hide in zip(surfaces, hidden, strict=True)]
-        self.entity_rows = np.array(
-            [
-                texts.position(int(row), hidden_of_each[mention])
-                for row, mention in zip(kb_rows, owners(offsets), strict=True)
-            ],
-            dtype=np.int64,
-        )
+        self.entity_rows = np.full(kb_rows.shape, -1, dtype=np.int64)
+        for mention, place in np.argwhere(self.present).tolist():
+            row = int(kb_rows[mention, place])
+            self.entity_rows[mention, place] = texts.position(row, hidden_of_each[mention])
         in_text = [query.in_text for query in mentions.queries]
         self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, in_text)
         self.entities = tokenize_entities(template.entity_template, tokenizer, texts.entities)
@@ -102,15 +90,11 @@ class PairStore:
     def __len__(self) -> int:
         return len(self.mentions)
 
-    def pairs(self, mention_rows: NDArray[np.int64]) -> tuple[RaggedTokens, NDArray[np.int64]]:
-        """The pairs of some mentions, one mention after the other, and their positions
-        among all m candidates."""
-        starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
-        chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(lengths.sum())
-        joined = self.template.join(
-            self.mentions, self.entities, np.repeat(mention_rows, lengths), self.entity_rows[chosen]
-        )
-        return joined, chosen
+    def pairs(self, mention_rows: NDArray[np.int64]) -> RaggedTokens:
+        """The pairs of some mentions, one mention after the other."""
+        owner, place = np.nonzero(self.present[mention_rows])
+        mentions = mention_rows[owner]
+        return self.template.join(self.mentions, self.entities, mentions, self.entity_rows[mentions, place])
 
 
 @dataclass
@@ -162,13 +146,9 @@ class PairPlanner:
 
     def build(self, mention_rows: NDArray[np.int64]) -> PairTable:
         """Of the given mentions."""
-        tokens, chosen = self.store.pairs(mention_rows)
-        lengths = np.diff(self.store.offsets)[mention_rows]
-        offsets, width = offsets_of(lengths), int(lengths.max(initial=1))
-        owner = owners(offsets)
-        places = owner * width + np.arange(len(owner)) - offsets[owner]
-        present = np.zeros(len(mention_rows) * width, dtype=np.bool_)
-        right = present.copy()
-        present[places], right[places] = True, self.store.right[chosen]
+        tokens = self.store.pairs(mention_rows)
+        present, right = self.store.present[mention_rows], self.store.right[mention_rows]
+        width = max(1, int(present.sum(axis=1).max(initial=1)))
+        present, right = present[:, :width], right[:, :width]
         ids, mask = tokens.padded(np.arange(len(tokens)), self.pad_id)
-        return PairTable(ids, mask, places, present.reshape(-1, width), right.reshape(-1, width))
+        return PairTable(ids, mask, np.flatnonzero(present), present, right)

@@ -106,10 +106,10 @@ class PairRecipe:
         return []
 
     def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> PairPlanner:
-        kb_rows, offsets = with_gold(candidates, mentions.gold, self.settings.candidates.n)
+        kb_rows = with_gold(candidates, mentions.gold)
         template, tokenizer = self.ranker.template, self.ranker.tokenizer
         draw = np.random.default_rng([seed, 23]).random(len(mentions))
         hidden = draw < self.settings.candidates.hide_names
-        store = PairStore(kb, mentions, kb_rows, offsets, template=template, tokenizer=tokenizer, hidden=hidden)
+        store = PairStore(kb, mentions, kb_rows, template=template, tokenizer=tokenizer, hidden=hidden)
         size, pad_id = self.settings.training.batch_size, tokenizer.pad_token_id
         return PairPlanner(store, batch_size=size, pad_id=pad_id, seed=seed)
