@@ -162,7 +162,7 @@ class Linker:
         batch_size: int = 64,
         coverage: float | None = None,
         read_context: ReadContext = "when_it_may_matter",
-        form_cache: int = _FORM_CACHE,
+        form_cache: float = _FORM_CACHE,
         reranker: Reranker | None = None,
         generator: CandidateGenerator | None = None,
         memory: Memory | None = None,
@@ -172,7 +172,7 @@ class Linker:
         self.memory = Memory() if memory is None else memory
         self.generator: CandidateGenerator = BiEncoderCandidates() if generator is None else generator
         self._is_default = generator is None
-        self.form_cache = form_cache
+        self._forms = FormCache(form_cache)
         self._bind(index)
         self.in_context = Decider(combiner, nil_model, reranker)
         # one for both, unless evidence of forms is something else and has weights of its own
@@ -205,7 +205,16 @@ class Linker:
         # without learned mentions nothing is different, not even the last digit of a score
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
-        self._forms = FormCache(self.form_cache)
+        self.form_cache = self.form_cache  # nothing of before is left in it
+
+    @property
+    def form_cache(self) -> float:
+        """Megabytes for what was found for surface forms; setting it empties the cache."""
+        return self._forms.megabytes
+
+    @form_cache.setter
+    def form_cache(self, megabytes: float) -> None:
+        self._forms = FormCache(megabytes)
 
     @property
     def reranker(self) -> Reranker | None:
