@@ -3,7 +3,8 @@
     python -m benchmarks.speed assets/pel_medmentions corpus.jsonl --documents 50 --processes 1 --processes 2
 
 Each linker runs in a new process, over the same documents twice: cold, then warm. The peers get the names of
-the pipeline's KB. ``--entities`` adds made-up KBs of other sizes, linked with a hash encoder.
+the pipeline's KB. ``--stream`` links the gold mentions of a long corpus once and measures each stretch of it;
+``--entities`` adds made-up KBs of other sizes, linked with a hash encoder.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,11 +24,12 @@ from rich.table import Table
 
 from benchmarks.kb_open import made_up_entities, memory
 
-OURS, EXACT = "spacy_pel", "spacy_pel, exact index"
+OURS = "spacy_pel"
+MODES = {OURS: "when_it_may_matter", "spacy_pel, context always": "always", "spacy_pel, context never": "never"}
 TORCH, OPENVINO = "spacy_pel, torch", "spacy_pel, OpenVINO"
 SCISPACY, SPACY = "scispaCy candidates", "spaCy candidates"
 BACKENDS = {TORCH: "spacy-pel.TorchBackend.v1", OPENVINO: "spacy-pel.OpenVinoBackend.v1"}
-DEFAULT = (OURS, EXACT, TORCH, SCISPACY, SPACY)
+DEFAULT = (*MODES, SCISPACY, SPACY)
 NAME = "proxy_entity_linker"
 Figures = dict[str, float | None]  # by the names of the columns
 COLUMNS = {
@@ -36,7 +39,7 @@ COLUMNS = {
     "cold_documents_per_second": "doc./s cold",
     "warm_documents_per_second": "doc./s warm",
     "warm_mentions_per_second": "mentions/s warm",
-    "linking_mentions_per_second": "mentions/s, linking alone",
+    "linking_mentions_per_second": "gold mentions/s, linking alone",
     "resident_mb": "resident MB",
     "private_mb": "private MB",
     "disk_mb": "disk MB",
@@ -47,8 +50,11 @@ NOTE = (
 )
 
 
-def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 1) -> Figures:
+def measure(linker: str, pipeline: Path, documents: Sequence[dict[str, Any]], n_process: int = 1) -> Figures:
     """Load a linker and link the documents; run it in a new process.
+
+    Args:
+        documents: with "text" and the gold "mentions", pairs of offsets.
 
     Returns:
         The columns of the table; None = does not apply.
@@ -56,14 +62,13 @@ def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 
     clock, cpu = time.perf_counter(), time.process_time()
     import spacy
 
-    config = {}
+    settings: dict[str, Any] = {"read_context": MODES.get(linker, MODES[OURS])}
     if linker in BACKENDS:
-        config = {"components": {NAME: {"encoder": {"backend": {"@pel_backends": BACKENDS[linker]}}}}}
-    nlp = spacy.load(pipeline, config=config)
+        settings["encoder"] = {"backend": {"@pel_backends": BACKENDS[linker]}}
+    nlp = spacy.load(pipeline, config={"components": {NAME: settings}})
+    texts = [document["text"] for document in documents]
     component: Any = nlp.get_pipe(NAME)
     find: Callable[[list[Any]], Any] = component.predict
-    if linker == EXACT:
-        _use_exact_index(component)
     if linker in (SCISPACY, SPACY):
         kb = component.kb
         nlp.remove_pipe(NAME)
@@ -81,28 +86,54 @@ def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 
     first, _ = _timed(lambda: find([nlp(texts[0])]))
     cold, docs = _timed(link)
     warm, docs = _timed(link)
-    alone, _ = _timed(lambda: find(docs))
-    mentions, used = sum(len(doc.ents) for doc in docs), memory()
+    mentions = sum(len(doc.ents) for doc in docs)
+    gold = [_gold_doc(nlp, document) for document in documents]
+    find(gold)
+    alone, _ = _timed(lambda: find(gold))
+    n_gold, used = sum(len(doc.ents) for doc in gold), memory()
     return {
         **loaded,
         "first_seconds": first,
         "cold_documents_per_second": len(docs) / cold,
         "warm_documents_per_second": len(docs) / warm,
         "warm_mentions_per_second": mentions / warm,
-        "linking_mentions_per_second": mentions / alone if n_process == 1 else None,
+        "linking_mentions_per_second": n_gold / alone if n_process == 1 else None,
         "resident_mb": used["own"] + used["files"],
         "private_mb": used["private"],
         "disk_mb": sum(file.stat().st_size for file in pipeline.rglob("*") if file.is_file()) / 1e6,
     }
 
 
-def _use_exact_index(component: Any) -> None:
-    """Link by an index that compares every row in full precision; making it counts as loading."""
-    from spacy_pel.index import recode
-    from spacy_pel.index.faiss_flat import FaissFlat
+def _gold_doc(nlp: Any, document: dict[str, Any]) -> Any:
+    from spacy.util import filter_spans
 
-    exact = recode(component.index, FaissFlat(codes="fp32"))
-    component.initialize(list, encoder_loader=lambda _: component.encoder, index_loader=lambda kb, encoder: exact)
+    doc = nlp.make_doc(document["text"])
+    spans = [doc.char_span(start, end, label="ENTITY", alignment_mode="expand") for start, end in document["mentions"]]
+    doc.ents = filter_spans([span for span in spans if span is not None])
+    return doc
+
+
+def measure_stream(pipeline: Path, documents: Sequence[dict[str, Any]], ends: Sequence[int]) -> dict[str, float]:
+    """Link the gold mentions of a stream of documents once.
+
+    Args:
+        ends: the stretches end after this many documents.
+
+    Returns:
+        Mentions per second of each stretch, by its documents.
+    """
+    import spacy
+
+    nlp = spacy.load(pipeline)
+    component: Any = nlp.get_pipe(NAME)
+    component.predict([_gold_doc(nlp, {"text": "Aspirin", "mentions": [[0, 7]]})])
+    speeds = {}
+    for start, end in zip([0, *ends], [*ends, len(documents)], strict=False):
+        docs = [_gold_doc(nlp, document) for document in documents[start:end]]
+        if docs:
+            seconds, _ = _timed(partial(component.predict, docs))
+            speeds[f"{start + 1:,} to {start + len(docs):,}"] = sum(len(doc.ents) for doc in docs) / seconds
+    return speeds
 
 
 def _scispacy(kb: Any) -> Callable[[list[Any]], Any]:
@@ -137,7 +168,7 @@ def measure_apart(linker: str, pipeline: Path, texts: Path, n_process: int = 1) 
     """Run ``measure`` in a new process.
 
     Args:
-        texts: a file of JSON with the documents' texts.
+        texts: a file of JSON with the documents.
     """
     command = [sys.executable, "-m", "benchmarks.speed", str(pipeline), str(texts), "--only", linker]
     command += ["--processes", str(n_process)]
@@ -172,6 +203,7 @@ def main(
     pipeline: Annotated[Path, typer.Argument(help="Our pipeline.")],
     corpus: Annotated[Path, typer.Argument(help="Documents: JSON lines with a text.")],
     documents: Annotated[int, typer.Option(help="Number of documents.")] = 50,
+    stream: Annotated[list[int] | None, typer.Option(help="Ends of stretches of a stream, in documents.")] = None,
     linker: Annotated[list[str] | None, typer.Option(help=f"Any of {DEFAULT + (OPENVINO,)}.")] = None,
     processes: Annotated[list[int] | None, typer.Option(help="Numbers of processes.")] = None,
     entities: Annotated[list[int] | None, typer.Option(help="Sizes of made-up KBs.")] = None,
@@ -180,28 +212,40 @@ def main(
 ) -> None:
     """Compare linkers, numbers of processes and sizes of the KB; print tables."""
     if only is not None:
-        texts = json.loads(corpus.read_text(encoding="utf8"))
-        typer.echo(json.dumps(measure(only, pipeline, texts, *(processes or [1]))))
+        asked = json.loads(corpus.read_text(encoding="utf8"))
+        typer.echo(json.dumps(measure(only, pipeline, asked, *(processes or [1]))))
         return
     from spacy_pel.corpora import read_corpus
     from spacy_pel.util import machine_note, write_json
 
-    tables: dict[str, dict[str, Figures]] = {}
+    tables: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="pel_speed_") as holder:
         file = Path(holder) / "texts.json"
-        write_json(file, [document.text for document in islice(read_corpus(corpus), documents)])
+        write_json(file, [_as_json(document) for document in islice(read_corpus(corpus), documents)])
         tables["linkers"] = {name: measure_apart(name, pipeline, file) for name in linker or DEFAULT}
         tables["processes"] = {str(n): measure_apart(OURS, pipeline, file, n) for n in processes or []}
         tables["entities"] = {}
         for n in entities or []:
             folder = Path(holder) / str(n)
-            write_json(file, made_up_pipeline(folder, n))
+            write_json(
+                file, [{"text": text, "mentions": [[13, len(text) - 15]]} for text in made_up_pipeline(folder, n)]
+            )
             tables["entities"][f"{n:,}"] = measure_apart(OURS, folder / "pipeline", file)
     for title, rows in tables.items():
         _print_table(title, rows)
+    if stream:
+        tables["stream"] = measure_stream(pipeline, [_as_json(document) for document in read_corpus(corpus)], stream)
+        table = Table("documents of the stream", "gold mentions/s, linking alone", title="stream")
+        for stretch, speed in tables["stream"].items():
+            table.add_row(stretch, f"{speed:,.0f}")
+        Console(width=160).print(table)
     Console(width=160).print(f"{machine_note()}. {NOTE}", soft_wrap=True)
     if output is not None:
         write_json(output, {"machine": machine_note(), "documents": documents, **tables})
+
+
+def _as_json(document: Any) -> dict[str, Any]:
+    return {"text": document.text, "mentions": [[mention.start, mention.end] for mention in document.mentions]}
 
 
 def _print_table(title: str, rows: dict[str, Figures]) -> None:

@@ -25,10 +25,14 @@ from spacy.tokens import Doc
 
 from spacy_pel.candidates import bi_encoder
 from spacy_pel.candidates.evidence import evidence
+from spacy_pel.candidates.form_cache import FormCache
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.spacy_reader import with_gold
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
+from spacy_pel.index.annotated_text import TopicReader
+from spacy_pel.linking.decider import Decider
+from spacy_pel.linking.gate import Gate
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
 
@@ -84,6 +88,8 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
     found = [
         ("spans and batches", type(component), "predict"),
         ("links as objects", type(linker), "link"),
+        ("topics", TopicReader, "shares"),
+        ("form cache", FormCache, "__call__"),
         ("candidates", type(linker.generator), "find_candidates"),
         (ENCODE, type(linker.encoder), "encode_mentions"),
         ("evidence: joining", bi_encoder, "find_candidates"),
@@ -93,9 +99,10 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
         ("evidence: best rows", evidence, "best_row"),
         ("evidence: votes", evidence, "votes"),
         ("evidence: spelling", evidence, "spelling"),
-        ("combiner", type(linker.combiner), "__call__"),
+        ("combiner", type(linker.in_context.combiner), "__call__"),
         ("reranker", type(linker.reranker), "__call__"),
-        ("NIL model", type(linker.nil_model), "__call__"),
+        ("NIL model", Decider, "nil_scores"),
+        ("gate", Gate, "__call__"),
         ("writing to the Doc", type(component), "set_annotations"),
     ]
     missing = type(None)
