@@ -157,9 +157,9 @@ def fit(
     Returns:
         The links of the first part's mentions with the fitted parts.
     """
-    linker.label_types, parts = count_label_types(parts)
+    label_types, parts = count_label_types(parts)
     context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
-    linker.by_form, linker.gate = linker.in_context, None
+    linker.label_types, linker.by_form, linker.gate = label_types, linker.in_context, None
     links = linker.links(context.ranked, linker.top_k)
     if any(part.form_table is None for part in parts):
         return links
