@@ -212,16 +212,12 @@ class EntityIndex:
         if shown is not None:
             masks = [shown if mask is None else mask & shown for mask in masks]
         # where there are no such rows, e.g. of mentions, there is no need to look
-        wanted = [mask for mask in masks if mask is None or mask.any()]
-        results = iter(self.vectors.search_groups(vectors, k, wanted) if wanted else ())
-        found = []
-        for mask in masks:
-            if mask is None or mask.any():
-                scores, rows = next(results)
-                found.append((scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))))
-            else:
-                shape = (len(vectors), k)
-                found.append((np.full(shape, -np.inf, np.float32), np.full(shape, -1, np.int64)))
+        wanted = [number for number, mask in enumerate(masks) if mask is None or mask.any()]
+        shape = (len(vectors), k)
+        found = [(np.full(shape, -np.inf, np.float32), np.full(shape, -1, np.int64)) for _ in masks]
+        results = self.vectors.search_groups(vectors, k, [masks[number] for number in wanted]) if wanted else []
+        for number, (scores, rows) in zip(wanted, results, strict=True):
+            found[number] = scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
         return found
 
     # --- changes

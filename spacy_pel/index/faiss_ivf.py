@@ -30,7 +30,7 @@ from .faiss_rows import (
 _FILE = "lists-{}.faiss"
 _SEED = 0
 _SAMPLE = 65_536  # rows that codes are learned from
-_SLICE = 6  # numbers of a vector that a short code of 4 bits stands for
+_SLICES = (6, 4)  # numbers of a vector that a short code of 4 bits stands for: of one list, of several
 _PER_LIST = 48  # rows per list that lists are learned from
 _ONE_LIST = 400_000  # rows up to which all short codes are compared with a query, in about a millisecond
 _LIST = 128  # rows of a list, at least
@@ -49,7 +49,7 @@ _ivf_parameters: Any = faiss.SearchParametersIVF
 @registry.pel_indexes("spacy-pel.FaissIVF.v1")
 class FaissIVF(FaissRows):
     """Rows as in FaissFlat or FaissPQ, and from ``flat_below`` rows on a filter in front of them: each row
-    also has a short code of 4 bits for six numbers (product quantisation), compared in CPU registers
+    also has short codes of 4 bits, one for six numbers (product quantisation), compared in CPU registers
     (FastScan, André et al. 2017). The best 1,024, or more, are compared again with the rows themselves, so
     scores are exact. Above 400,000 rows the short codes are in inverted lists, and only the lists nearest to
     a query are read (IVF, Jégou et al. 2011).
@@ -255,7 +255,7 @@ def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) ->
     if nlist is None:
         nlist = 1 if len(ids) <= _ONE_LIST else min(int(_LISTS * len(ids) ** 0.5), len(ids) // _LIST)
     nlist = min(nlist, len(ids))
-    n_slices = next(n for n in range(max(rows.d // _SLICE, 1), rows.d + 1) if rows.d % n == 0)
+    n_slices = next(n for n in range(max(rows.d // _SLICES[nlist > 1], 1), rows.d + 1) if rows.d % n == 0)
     sample = rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * nlist)))
     quantizer = faiss.IndexFlatIP(rows.d)
     quantizer.add(_centroids(sample, nlist))
