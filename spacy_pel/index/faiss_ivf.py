@@ -37,6 +37,7 @@ _LIST = 128  # rows of a list, at least
 _LISTS = 8  # of more rows: lists per square root of their number, at most
 _SCANNED = 128  # rows to read per square root of their number
 _TWO_LEVELS = 256  # lists from which they are learned in two steps
+_CLUSTERING = {"seed": _SEED, "niter": 10, "min_points_per_centroid": 1}  # the last: no warnings on the console
 _LEAST = 16  # rows that codes of 4 bits can be learned from
 _RESCORED = 4  # rows compared exactly per row wanted
 _RESCORED_LEAST = 1024  # of them, at least
@@ -260,7 +261,8 @@ def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) ->
     quantizer = faiss.IndexFlatIP(rows.d)
     quantizer.add(_centroids(sample, nlist))
     lists: Any = faiss.IndexIVFPQFastScan(quantizer, rows.d, nlist, n_slices, 4, faiss.METRIC_INNER_PRODUCT)
-    _set_up(lists.pq.cp)
+    for setting, value in _CLUSTERING.items():
+        setattr(lists.pq.cp, setting, value)
     lists.train(sample[_sample(np.arange(len(sample)), _SAMPLE)])
     for start in range(0, len(ids), BLOCK):
         block = ids[start : start + BLOCK]
@@ -305,13 +307,6 @@ def _centroids(vectors: Vectors, n: int) -> Vectors:
 
 
 def _k_means(vectors: Vectors, n: int) -> Vectors:
-    clustering: Any = faiss.Clustering(vectors.shape[1], n)
-    _set_up(clustering)
-    clustering.spherical = True
-    clustering.train(vectors, faiss.IndexFlatIP(vectors.shape[1]))
-    return faiss.vector_to_array(clustering.centroids).reshape(n, -1)
-
-
-def _set_up(clustering: Any) -> None:
-    clustering.seed, clustering.niter = _SEED, 10
-    clustering.min_points_per_centroid = 1  # no warnings on the console
+    kmeans: Any = faiss.Kmeans(vectors.shape[1], n, spherical=True, **_CLUSTERING)
+    kmeans.train(vectors)
+    return kmeans.centroids  # type: ignore[no-any-return]
