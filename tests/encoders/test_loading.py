@@ -225,7 +225,8 @@ print(*sys.modules)
 # what takes a second or 100 MB, and linking does not need; pandas is not among it, since pyarrow imports it
 HEAVY = {
     *("transformers", "torch._dynamo", "sympy", "accelerate", "sklearn", "scipy", "matplotlib"),
-    *("openvino", "scispacy.linking", "pyarrow.dataset"),
+    *("openvino", "scispacy.linking", "pyarrow.dataset", "torch._inductor"),
+    *(f"spacy_pel.{room}" for room in ("cli", "engines", "evaluation", "ontologies", "serving", "training")),
 }
 
 
