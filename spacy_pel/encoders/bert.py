@@ -2,7 +2,7 @@
 
 Importing those takes longer than all else that ``spacy.load`` does, and 180 MB. The weights have the names
 that ``transformers`` gives them, and the vectors are the same to the last bit; a test compares both. Half of
-the weights of a small BERT are word embeddings: they stay as they were saved, so that float16 takes half the
+the weights of a small BERT are word embeddings: those saved in half precision stay so, which takes half the
 memory, until ``float()`` is called on the module. Call it before training.
 """
 
@@ -20,6 +20,7 @@ from ..util.vectors import at_least_float32
 ARCHITECTURE = "BertModel"  # as which transformers reads the folder
 _CONFIG, _WEIGHTS = "config.json", "model.safetensors"
 _WORDS = "embeddings.word_embeddings.weight"
+_HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
 _ABSENT = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
@@ -145,7 +146,7 @@ class Bert(nn.Module):
 
 
 def read_bert(path: Path) -> Bert | None:
-    """Read a model folder: the weights in float32, but the word embeddings in the precision they are saved in.
+    """Read a model folder: the weights in float32, except word embeddings saved in half precision.
 
     Args:
         path: a Hugging Face folder with ``model.safetensors``.
@@ -168,7 +169,8 @@ def read_bert(path: Path) -> Bert | None:
     with safe_open(path / _WEIGHTS, framework="pt") as file:  # mapped: copies, as the file may change
         for name in names & file.keys():
             saved = file.get_tensor(name)
-            weights[name] = saved.to(saved.dtype if name == _WORDS else torch.float32, copy=True)
+            stays = name == _WORDS and saved.dtype in _HALF
+            weights[name] = saved.to(saved.dtype if stays else torch.float32, copy=True)
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(True).eval()
 

@@ -104,7 +104,7 @@ def load_tower(path: Path) -> tuple[Any, Any]:
         raise damaged(path, "tower", "a model and a tokenizer of transformers", "no such folder")
     try:
         tokenizer: Any = SavedTokenizer.read(path)
-        model: Any = None if tokenizer is None else read_bert(path)  # its length, and so its truth, takes 20 ms
+        model: Any = None if tokenizer is None else read_bert(path)  # not "if tokenizer": its length takes 20 ms
         if model is None:
             tokenizer, model = _read(str(path.resolve()), SAVED, use_safetensors=True)
             model = model.float()  # the argument for the type has another name in each version
