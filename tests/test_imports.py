@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -90,6 +91,15 @@ def modules_after(statement: str) -> set:
     code = f"{statement}\nimport sys; print(' '.join(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(result.stdout.split())
+
+
+def test_factories_are_cheap():
+    """spaCy imports those of every installed plugin for every pipeline, also for one that does not use them."""
+    points = [point for point in entry_points(group="spacy_factories") if point.value.startswith("spacy_pel.")]
+    assert len(points) == 4
+    loaded = modules_after("import " + ", ".join(point.module for point in points))
+    assert loaded.isdisjoint(HEAVY)
+    assert {room_of(module) for module in loaded} <= {"", "pipeline", "corpora", "candidates", *FLOORS[0]}
 
 
 def test_import_is_cheap():

@@ -29,7 +29,7 @@ def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiE
     differing += settings.keys() - other.settings.keys()
     if not differing and encoder.tokenizer.get_vocab() != other.tokenizer.get_vocab():
         differing = ["the vocabulary of the tokenizer"]
-    mine, theirs = encoder.towers.state_dict(), other.towers.state_dict()
+    mine, theirs = encoder.towers.float().state_dict(), other.towers.state_dict()
     if not differing and {k: v.shape for k, v in mine.items()} != {k: v.shape for k, v in theirs.items()}:
         differing = ["the shapes of the weights"]
     if differing:

@@ -1,7 +1,9 @@
 """BERT in pure torch, read from its folder: linking starts without the models of ``transformers``.
 
 Importing those takes longer than all else that ``spacy.load`` does, and 180 MB. The weights have the names
-that ``transformers`` gives them, and the vectors are the same to the last bit; a test compares both.
+that ``transformers`` gives them, and the vectors are the same to the last bit; a test compares both. Half of
+the weights of a small BERT are word embeddings: those saved in half precision stay so, which takes half the
+memory, until ``float()`` is called on the module. Call it before training.
 """
 
 import json
@@ -13,8 +15,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ..util.vectors import at_least_float32
+
 ARCHITECTURE = "BertModel"  # as which transformers reads the folder
 _CONFIG, _WEIGHTS = "config.json", "model.safetensors"
+_WORDS = "embeddings.word_embeddings.weight"
+_HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
 _ABSENT = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
@@ -28,6 +34,10 @@ class _Embedding(nn.Embedding):
 
     def reset_parameters(self) -> None:
         """Do nothing."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The vectors in float32, whatever the weights are."""
+        return at_least_float32(super().forward(input))
 
 
 class BertOutput(NamedTuple):
@@ -136,7 +146,7 @@ class Bert(nn.Module):
 
 
 def read_bert(path: Path) -> Bert | None:
-    """Read a model folder, the weights in float32.
+    """Read a model folder: the weights in float32, except word embeddings saved in half precision.
 
     Args:
         path: a Hugging Face folder with ``model.safetensors``.
@@ -155,8 +165,12 @@ def read_bert(path: Path) -> Bert | None:
         return None
     model = Bert(settings)
     names = model.state_dict().keys()
+    weights = {}
     with safe_open(path / _WEIGHTS, framework="pt") as file:  # mapped: copies, as the file may change
-        weights = {name: file.get_tensor(name).to(torch.float32, copy=True) for name in file.keys() if name in names}
+        for name in names & file.keys():
+            saved = file.get_tensor(name)
+            stays = name == _WORDS and saved.dtype in _HALF
+            weights[name] = saved.to(saved.dtype if stays else torch.float32, copy=True)
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(True).eval()
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
-from ..linking import Link, MentionQuery, replace_mention
+if TYPE_CHECKING:  # spaCy imports this file for every pipeline
+    from ..linking import Link, MentionQuery
 
 Owner = Doc | Span
 ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (None = nothing) -> the value
@@ -172,8 +173,10 @@ def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
     return next(both, None)
 
 
-def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> list[MentionQuery]:
+def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> "list[MentionQuery]":
     """One for each span; the document is not changed."""
+    from ..linking import MentionQuery, replace_mention
+
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
@@ -184,7 +187,7 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
 
 
 def write_links(
-    doc: Doc, links: Sequence[Link | None], spans_key: str | None, *, names: Mapping[str, str], prefix: str
+    doc: Doc, links: "Sequence[Link | None]", spans_key: str | None, *, names: Mapping[str, str], prefix: str
 ) -> None:
     """Write links into a document.
 

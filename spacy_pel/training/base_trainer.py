@@ -163,6 +163,7 @@ class BaseTrainer:
 
     def _prepare(self, task: Task) -> tuple[Any, Any]:
         """The objective and its optimizer, on the device."""
+        task.objective.float()  # saved word embeddings may be in half precision
         optimizer: Any = make_optimizer(task.objective, self.training.optimizer, task.own_rates)
         # gradients of modules with their own learning rate, and of a learned offset, whose similarities have
         # another scale than the weights, do not count in the others' norm

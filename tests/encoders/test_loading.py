@@ -134,6 +134,20 @@ def test_a_saved_bert_is_the_one_of_transformers(tiny_bert, tmp_path, pooling):
         assert (tmp_path / "model" / file).read_bytes() == (tmp_path / "again" / file).read_bytes(), file
 
 
+@pytest.mark.parametrize("store", ["float16", "float32"])
+def test_word_embeddings_stay_as_they_were_saved(tiny_bert, tmp_path, store):
+    make_encoder(tiny_bert, store=store).to_disk(tmp_path / "model")
+    encoder = BiEncoder(backend=TorchBackend(precision="float32")).from_disk(tmp_path / "model")
+    model = encoder.towers["mention"].transformer
+    kept = {name: tensor.dtype for name, tensor in model.state_dict().items() if tensor.dtype != torch.float32}
+    assert kept == ({"embeddings.word_embeddings.weight": torch.float16} if store == "float16" else {})
+    texts = ["Aspirin relieves a headache.", "fever"]
+    vectors = encoder.encode_texts(texts)
+    encoder.towers.float()
+    assert all(tensor.dtype == torch.float32 for tensor in model.state_dict().values())
+    assert np.array_equal(encoder.encode_texts(texts), vectors)
+
+
 def test_a_saved_tokenizer_is_the_one_of_transformers(tiny_bert, tmp_path):
     encoder = make_encoder(tiny_bert, tied=True)
     encoder.to_disk(tmp_path / "model")
@@ -211,7 +225,8 @@ print(*sys.modules)
 # what takes a second or 100 MB, and linking does not need; pandas is not among it, since pyarrow imports it
 HEAVY = {
     *("transformers", "torch._dynamo", "sympy", "accelerate", "sklearn", "scipy", "matplotlib"),
-    *("openvino", "scispacy.linking", "pyarrow.dataset"),
+    *("openvino", "scispacy.linking", "pyarrow.dataset", "torch._inductor"),
+    *(f"spacy_pel.{room}" for room in ("cli", "engines", "evaluation", "ontologies", "serving", "training")),
 }
 
 

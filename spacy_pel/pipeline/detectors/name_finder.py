@@ -3,21 +3,22 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 
 from ...errors import Errors, PelError
-from ...linking import Linker
-from ...linking.corrections.learned_mentions import LearnedMentions
 from ...util.names import Runs, runs_of
 from ..mentions import PHRASE
-from ..proxy_entity_linker import ProxyEntityLinker
 from .name_patterns import phrase_probability
 from .name_search import NameTable
 from .reading import Mention, best_reading
 from .white_space import has_blank_line
+
+if TYPE_CHECKING:  # spaCy imports this file for every pipeline
+    from ...linking import Linker
+    from ...linking.corrections.learned_mentions import LearnedMentions
 
 
 @Language.factory(
@@ -129,7 +130,9 @@ class NameFinder:
             self._known = known
 
     @property
-    def _linker(self) -> Linker | None:
+    def _linker(self) -> "Linker | None":
+        from ..proxy_entity_linker import ProxyEntityLinker
+
         linkers: dict[str, Any] = dict(self.nlp.components)  # also disabled ones
         linker = linkers.get(self.linker)
         if linker is None:  # it may have been renamed

@@ -3,9 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...kb import KnowledgeBase
+if TYPE_CHECKING:  # spaCy imports this file for every pipeline
+    from ...kb import KnowledgeBase
 
 _LONGEST_ACRONYM = 5  # characters
 _SHORTEST_WITH_NUMBER = 4  # characters of a name that may be in another number
@@ -97,7 +98,7 @@ def phrase_probability(surface: str) -> float:
     return 1.0 / (1.0 + math.exp(-(_BIAS + _OF_LENGTH * relative_length(surface))))
 
 
-def example_names(kb: KnowledgeBase, n: int) -> list[str]:
+def example_names(kb: "KnowledgeBase", n: int) -> list[str]:
     """Names to show as examples: the first ones of a table; but of an ontology, whose first entities are its
     most general ones, such as "All", short ones from n equal parts.
 

@@ -196,7 +196,7 @@ class TowerShim(Shim):
         import torch
 
         tower, windows = self._tower(), self._windows(fwd_args)
-        tower.eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
+        tower.float().eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
         by_window = windows.by_window()
         order = np.argsort(-windows.windows.lengths, kind="stable")

@@ -131,6 +131,17 @@ def test_bytes_hold_the_weights(tiny_bert, store, most):
     assert again.shims[0].template.max_length == 12
 
 
+def test_weights_saved_in_half_precision_are_trained_in_full(tiny_bert):
+    layer = make_transformer_tok2vec().from_bytes(make(tiny_bert, store="float16").to_bytes())
+    words = layer.shims[0]._model.tower.transformer.get_input_embeddings().weight
+    assert words.dtype == torch.float16
+    vectors, backprop = layer.begin_update([NLP(TEXT)])
+    backprop([np.ones_like(vectors[0])])
+    start = words.detach().clone()
+    layer.finish_update(Adam(1e-7, L2=0.0))  # a step that half precision would round away
+    assert words.dtype == torch.float32 and not torch.equal(words, start)
+
+
 def test_a_layer_without_weights(tmp_path):
     layer = make_transformer_tok2vec()
     with pytest.raises(PelError, match="E353"):
