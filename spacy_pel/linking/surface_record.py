@@ -8,7 +8,7 @@ Whether a knowledge base has a concept depends on its kind, and the words tell t
 from collections import Counter
 from collections import Counter as CounterType
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ _ENDING = 4  # characters
 # Texts, or parts of the calibration's text. What a single one has says little of other text: its concept may
 # be new to the knowledge base for that text alone.
 _MIN_TEXTS = 2
+_ROWS = 20_000  # surface forms to remember
 _PRIOR = 3.0  # mentions that the share of all mentions counts for
 
 CountedForms = CounterType[tuple[str, bool, int]]
@@ -53,6 +54,7 @@ class SurfaceRecord:
 
     counts: Mapping[str, Counts]
     total: tuple[int, int]
+    _rows: dict[str, list[float]] = field(default_factory=dict, compare=False, repr=False)  # of forms asked for
 
     @classmethod
     def of(cls, counted: CountedForms) -> "SurfaceRecord":
@@ -78,11 +80,10 @@ class SurfaceRecord:
 
     def features(self, surfaces: Sequence[str]) -> dict[str, Scores]:
         """FEATURES, (n,) each, of mentions with these surface forms."""
-        distinct = list(dict.fromkeys(surfaces))
-        number = {surface: row for row, surface in enumerate(distinct)}
-        values = np.array([self._row(surface) for surface in distinct], dtype=np.float32)
-        rows = np.array([number[surface] for surface in surfaces], dtype=np.int64)
-        return dict(zip(FEATURES, values.reshape(-1, len(FEATURES))[rows].T, strict=True))
+        if len(self._rows) > _ROWS:
+            self._rows.clear()
+        values = np.array([self._row(surface) for surface in surfaces], dtype=np.float32)
+        return dict(zip(FEATURES, values.reshape(-1, len(FEATURES)).T, strict=True))
 
     def of_words(self, surface: str) -> dict[str, WordRecord]:
         """Of the part of each of KINDS."""
@@ -90,6 +91,8 @@ class SurfaceRecord:
         return {kind: WordRecord(part, *self.counts[kind].get(part, (0, 0))) for kind, part in parts.items()}
 
     def _row(self, surface: str) -> list[float]:
+        if surface in self._rows:
+            return self._rows[surface]
         share = (self.total[1] + 1.0) / (self.total[0] + 2.0)
         row: list[float] = []
         for _, n, nil in self.of_words(surface).values():
@@ -98,7 +101,9 @@ class SurfaceRecord:
         letters = [letter for letter in surface if letter.isalpha()]
         capitals = bool(letters) and all(map(str.isupper, letters))
         digits = any(map(str.isdigit, surface))
-        return [*row, len(surface), len(surface.split()), capitals, surface[:1].isupper(), digits]
+        row += [len(surface), len(surface.split()), capitals, surface[:1].isupper(), digits]
+        self._rows[surface] = row
+        return row
 
     def state(self) -> dict[str, Any]:
         """As JSON."""

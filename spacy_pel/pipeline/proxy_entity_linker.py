@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from spacy.language import Language
 from spacy.pipeline.pipe import Pipe
 from spacy.tokens import Doc, Span
@@ -483,8 +484,10 @@ class ProxyEntityLinker(Pipe):
             write_links(doc, of_doc, self.settings.spans_key, names=names, prefix=self.settings.extension_prefix)
 
     def _names(self, ids: list[str]) -> dict[str, str]:
-        rows = self.kb.rows(ids).tolist()
-        return {entity_id: self.kb.name_at(row) for entity_id, row in zip(ids, rows, strict=True) if row >= 0}
+        rows = self.kb.rows(ids)
+        known = np.flatnonzero(rows >= 0)
+        names = self.kb.names_at(rows[known])
+        return {ids[number]: of_entity[0] for number, of_entity in zip(known.tolist(), names, strict=True)}
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The scorer's; gold ids that the KB lacks count as NIL."""
