@@ -37,7 +37,7 @@ NewIndex = Annotated[Path, argument("OUT", "The index folder to write.")]
 
 # -- options
 Settings = Annotated[
-    list[str] | None, option("NAME=VALUE", "A setting of the reader or engine, as JSON or text (repeatable).", "--set")
+    list[str] | None, option("NAME=VALUE", "A setting of the part, as JSON or text (repeatable).", "--set")
 ]
 TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]

@@ -11,7 +11,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import candidates_cli
 from ._kb import open_kb
-from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, TrainingCorpora, argument, option
+from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, TrainingCorpora, argument, option
 from ._output import JSON, emit, key_values, message
 from ._settings import parse_settings
 from ._table import markdown_table, text_table
@@ -30,12 +30,7 @@ def candidates_build(
     generator: Annotated[
         str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or a registered one.")
     ],
-    settings: Annotated[
-        list[str] | None,
-        option(
-            "NAME=VALUE", "A setting of the generator, as JSON or text, e.g. word_ngrams=null (repeatable).", "--set"
-        ),
-    ] = None,
+    settings: Settings = None,
     as_json: bool = JSON,
 ) -> None:
     """Build a candidate generator for `candidates eval` and `candidates add`.
@@ -136,10 +131,7 @@ def _load_generators(
     from ..pipeline.saved import load_pipeline
     from ..util import read_json
 
-    parted = [
-        argument.partition("=") if "=" in argument and not Path(argument).is_dir() else ("", "", argument)
-        for argument in arguments
-    ]
+    parted = [arg.partition("=") if "=" in arg and not Path(arg).is_dir() else ("", "", arg) for arg in arguments]
     folders = [Path(folder) for _, _, folder in parted]
     labels = [label or name for (label, _, _), name in zip(parted, run_names(folders), strict=True)]
     if len(set(labels)) < len(labels) or not (folders or pipeline):

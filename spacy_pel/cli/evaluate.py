@@ -1,5 +1,6 @@
 """The commands ``evaluate``, ``compare`` and ``report``."""
 
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -56,14 +57,8 @@ def evaluate(
         texts = chain.from_iterable(read_corpus(path) for path in seen)
         common["is_seen"] = seen_in_corpus(component.linker.kb, texts)
     if end_to_end:
-        metrics = evaluate_end_to_end(
-            nlp,
-            component.linker,
-            documents,
-            spans=lambda doc: mention_spans(doc, component.spans_key),
-            extension_prefix=component.extension_prefix,
-            **common,
-        )
+        spans, prefix = partial(mention_spans, spans_key=component.spans_key), component.extension_prefix
+        metrics = evaluate_end_to_end(nlp, component.linker, documents, spans=spans, extension_prefix=prefix, **common)
     else:
         queries = query_maker(nlp, name=name)
         metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
@@ -191,14 +186,9 @@ def report(
     from ._kb import fill_types, open_kb
 
     opened = open_kb(kb) if kb else None
+    watch = [] if opened is None else [fill_types(opened)]
     made = make_report(
-        dirs,
-        corpora=corpus or [],
-        kb=opened,
-        watch=[fill_types(opened)] if opened is not None else [],
-        title=title,
-        max_errors=max_errors,
-        seed=seed,
+        dirs, corpora=corpus or [], kb=opened, watch=watch, title=title, max_errors=max_errors, seed=seed
     )
     data = made.html.encode("utf8")
     with atomic_path(output) as part:

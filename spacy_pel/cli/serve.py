@@ -43,14 +43,7 @@ def serve(
     from ..serving.guard import is_local
     from ..serving.service import component_folder
 
-    limits = Limits(
-        max_chars=max_chars,
-        max_texts=max_texts,
-        max_bytes=max_bytes,
-        timeout=timeout,
-        receive_timeout=receive_timeout,
-        n_waiting=queue,
-    )
+    limits = Limits(max_chars, max_texts, max_bytes, timeout, receive_timeout, n_waiting=queue)
     with listen(host, port) as taken:  # before the pipeline is loaded, which takes longer
         message(f"Loading {pipeline}")
         loaded = load_pipeline(pipeline)

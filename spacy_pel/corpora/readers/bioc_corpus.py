@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ _MOST = 0.95  # of the mentions that match the text in any base, for a base to b
 
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class BiocCorpus(CorpusReaderBase):
     """Reads .xml files, and .json files of a collection, of a list of collections or documents, or of one of
     them a line.
@@ -49,18 +51,8 @@ class BiocCorpus(CorpusReaderBase):
         annotations: whether to read them; without them, nothing in them is an error.
     """
 
-    def __init__(
-        self,
-        *,
-        id_key: str | None = None,
-        label: str | None = None,
-        strip_prefix: str = "",
-        strict: bool = False,
-        annotations: bool = True,
-    ) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
-        self.id_keys = ID_KEYS if id_key is None else (_plain(id_key),)
-        self.annotations = annotations
+    id_key: str | None = None
+    annotations: bool = True
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
@@ -110,7 +102,8 @@ class BiocCorpus(CorpusReaderBase):
             self.count("without_location")
             return
         infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
-        key = next((key for key in self.id_keys if infons.get(key) is not None), None)
+        id_keys = ID_KEYS if self.id_key is None else (_plain(self.id_key),)
+        key = next((key for key in id_keys if infons.get(key) is not None), None)
         if key is None:
             self.count("without_id_infon")
         ids, composite = split_ids(id_text(infons[key]) if key else "", strip_prefix=self.strip_prefix)

@@ -44,14 +44,8 @@ def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
     if others:
         entity_id, score = others[0]
         runner_up = f"{name_of(entity_id)} ({entity_id}) {show(score)}"
-    return LinkRow(
-        mention=" ".join(record["text"].split()),
-        label=record["label"],
-        kb_id=record["kb_id"] or "–",
-        name=record["name"] or "–",
-        probability=show(record["probability"]),
-        runner_up=runner_up,
-    )
+    surface, kb_id, name = " ".join(record["text"].split()), record["kb_id"] or "–", record["name"] or "–"
+    return LinkRow(surface, record["label"], kb_id, name, show(record["probability"]), runner_up)
 
 
 def show(score: float | None) -> str:
