@@ -109,21 +109,21 @@ class ExplainRequest(Request):
     n_candidates: int = Field(10, ge=1, le=128)
 
 
-class CandidateResponse(_described(CandidateEvidence)):
+class CandidateResponse(_described(CandidateEvidence)):  # type: ignore[misc]
     """The evidence for a candidate."""
 
     features: Numbers
     contributions: Numbers
 
 
-class LearnedResponse(_described(Learned)):
+class LearnedResponse(_described(Learned)):  # type: ignore[misc]
     """A correction in the memory."""
 
     before_name: str | None
     after_name: str | None
 
 
-class ExplainResponse(_described(Explanation)):
+class ExplainResponse(_described(Explanation)):  # type: ignore[misc]
     """The answer for a mention, and why."""
 
     learned: LearnedResponse | None = Field(description="The correction that decides, if one does.")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ...types import Entity
 from ...util import hash_strings, write_json
-from ...util.arrow_files import Table, TableWriter, write_arrays
+from ...util.arrow_files import TableWriter, write_arrays
 from ..edits import Edit, edits_to_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter, hashes_of
 from .digest import redirect_digest, row_digest, to_fingerprint
@@ -19,6 +19,7 @@ FORMAT, VERSION = "spacy-pel-kb", 2
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
 FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
+Counts = Mapping[str, int]
 _CHUNK = 1 << 15
 _SCHEMA = pa.schema(
     [
@@ -75,19 +76,13 @@ class StoreWriter:
         self._counts["entities"] += live
         self._counts["aliases"] += live * len(aliases)
 
-    def finish_entities(self) -> Table:
+    def finish_entities(self) -> None:
         """Write the last chunk, and open the table of the entities."""
         self.table = self._entities.reopened()
         self.id_hashes = hashes_of(chunk.column("concept_id") for chunk in self.table.chunks())
-        return self.table
 
     def finish(
-        self,
-        *,
-        redirects: Mapping[str, str],
-        source: Mapping[str, Any],
-        report: Mapping[str, int] | None = None,
-        edits: Mapping[str, Edit] | None = None,
+        self, redirects: Mapping[str, str], source: Mapping[str, Any], *, report: Counts, edits: Mapping[str, Edit]
     ) -> None:
         """Write the look-up tables and meta.json.
 
@@ -99,8 +94,7 @@ class StoreWriter:
         """
         order = np.argsort(self.id_hashes, kind="stable")
         write_arrays(self.folder / IDS, {"hash": self.id_hashes[order], "row": order.astype(np.int32)})
-        names = pa.array(self.type_names, type=pa.string())
-        write_arrays(self.folder / TYPES, {"name": names})
+        write_arrays(self.folder / TYPES, {"name": pa.array(self.type_names, type=pa.string())})
         old, new = list(redirects), list(redirects.values())
         self._total += sum(map(redirect_digest, old, new))
         hashes = hash_strings(old)
@@ -116,8 +110,8 @@ class StoreWriter:
             "format": FORMAT,
             "version": VERSION,
             "fingerprint": to_fingerprint(self._total),
-            "counts": {**self._counts, "redirects": len(redirects), "edits": len(edits or {})},
+            "counts": {**self._counts, "redirects": len(redirects), "edits": len(edits)},
             "source": dict(source),
-            "report": dict(report or {}),
+            "report": dict(report),
         }
         write_json(self.folder / META, meta)

@@ -3,9 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
@@ -14,7 +11,7 @@ from ...util import fingerprint, logger, open_text
 from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import Progress, describe
 from ..settings import NOT_FINGERPRINTED
-from .batches import BatchPlanner, PairBatch
+from .batches import BatchPlanner
 from .dev import DevRetrieval
 from .example_store import ExampleStore
 from .examples import cached_examples
@@ -44,9 +41,8 @@ class Trainer(BaseTrainer):
         if pel.training.dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=pel.training.dev.metric))
         check_mixing(pel.mixing, pel.regularizer)
-        super().__init__(
-            pel.encoder, pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
-        )
+        where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
+        super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
         self.settings = settings
 
     @property
@@ -85,27 +81,16 @@ class Trainer(BaseTrainer):
     def make_task(self) -> Task:
         pel = self.settings.pel
         with self.accelerator.main_process_first():  # the other processes read its files
-            store = cached_examples(
-                self.settings,
-                self.kb,
-                self.encoder,
-                self.settings.paths.cache or self.output / "cache",
-                show_progress=self.show_progress,
-            )
+            cache = self.settings.paths.cache or self.output / "cache"
+            store = cached_examples(self.settings, self.kb, self.encoder, cache, show_progress=self.show_progress)
         planner = self.make_planner(store)
         logger.info(
             "%d mentions, %d names, %d entities; %d batches per epoch",
             *(len(store.mentions), len(store.names), store.n_entities, planner.batches_per_epoch),
         )
         self.miner = self._miner(planner)
-        objective = Objective(
-            self.encoder.towers,
-            pel.loss,
-            similarity=self.encoder.similarity,
-            regularizer=pel.regularizer,
-            mixing=pel.mixing,
-        )
-        return Task(objective, planner, self.dev)
+        parts: Any = {"similarity": self.encoder.similarity, "regularizer": pel.regularizer, "mixing": pel.mixing}
+        return Task(Objective(self.encoder.towers, pel.loss, **parts), planner, self.dev)
 
     def make_planner(self, store: ExampleStore) -> BatchPlanner:
         """Plans epochs over the examples; a subclass may return another kind."""
@@ -126,9 +111,6 @@ class Trainer(BaseTrainer):
             "pad_id": self.encoder.tokenizer.pad_token_id,
             "seed": self.seed,
         }
-
-    def build(self, planner: BatchPlanner, plan: NDArray[np.int64], number: int) -> PairBatch:
-        return planner.build(plan, number)
 
     def before_update(self, state: Progress, total: int) -> None:
         self.miner.before_update(self.encoder, state, total)

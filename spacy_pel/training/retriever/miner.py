@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, InitVar, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ def spread_chunks(n: int) -> Iterator[NDArray[np.int64]]:
         yield np.arange(chunk, n, n_chunks)
 
 
+@dataclass(eq=False)
 class Miner:
     """Refreshes the planner's table of mined negatives on a schedule.
 
@@ -52,29 +54,20 @@ class Miner:
         PelError: if the sampler needs more entities than are kept.
     """
 
-    def __init__(
-        self,
-        planner: BatchPlanner,
-        settings: MiningSettings,
-        folder: Path,
-        *,
-        accumulate: int = 1,
-        world: int = 1,
-        table: MinedNegatives | None = None,
-        is_main: bool = True,
-        wait: Callable[[], None] = lambda: None,
-        show_progress: bool = False,
-    ):
-        self.planner = planner
-        self.settings = settings
-        self.folder = folder
-        self.accumulate = accumulate
-        self.world = world
-        self.is_main = is_main
-        self.wait = wait
-        self.show_progress = show_progress
-        asked = planner.negatives.mined_depth
-        self.depth = settings.depth or asked
+    planner: BatchPlanner
+    settings: MiningSettings
+    folder: Path
+    _: KW_ONLY
+    accumulate: int = 1
+    world: int = 1
+    table: InitVar[MinedNegatives | None] = None
+    is_main: bool = True
+    wait: Callable[[], None] = lambda: None
+    show_progress: bool = False
+
+    def __post_init__(self, table: MinedNegatives | None) -> None:
+        planner, asked = self.planner, self.planner.negatives.mined_depth
+        self.depth = self.settings.depth or asked
         self.is_active = asked > 0 and table is None
         got, where = (self.depth, "pel.training.mining.depth") if table is None else (table.depth, "the file")
         if got < min(asked, planner.store.n_entities - 1):
