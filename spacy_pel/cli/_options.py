@@ -21,6 +21,10 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
+# -- types
+Files = list[Path] | None
+Texts = list[str] | None
+
 # -- arguments
 Pipeline = Annotated[Path, argument("PIPELINE", "The pipeline folder.")]
 Model = Annotated[Path, argument("MODEL", "A model folder, e.g. training/model-best, or a pipeline, for its encoder.")]

@@ -11,7 +11,18 @@ import typer
 from ..errors import Errors, PelError
 from ._app import candidates_cli
 from ._kb import open_kb
-from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, TrainingCorpora, argument, option
+from ._options import (
+    Corpus,
+    KBOrPipeline,
+    NewPipeline,
+    Pipeline,
+    Seed,
+    Settings,
+    Texts,
+    TrainingCorpora,
+    argument,
+    option,
+)
 from ._output import JSON, emit, key_values, message
 from ._settings import parse_settings
 from ._table import markdown_table, text_table
@@ -27,9 +38,7 @@ _BUILD = "build.json"
 def candidates_build(
     kb: KBOrPipeline,
     out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
-    generator: Annotated[
-        str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or a registered one.")
-    ],
+    generator: Annotated[str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, or a registered one.")],
     settings: Settings = None,
     as_json: bool = JSON,
 ) -> None:
@@ -66,16 +75,12 @@ def candidates_build(
 def candidates_eval(
     kb: KBOrPipeline,
     corpus: Corpus,
-    generators: Annotated[
-        list[str] | None, argument("FOLDER...", "Folders from `candidates build`; LABEL=FOLDER sets a label.")
-    ] = None,
+    generators: Annotated[Texts, argument("FOLDER...", "Of `candidates build`; LABEL=FOLDER sets a label.")] = None,
     output: Annotated[Path, option("FOLDER", "Folder for candidates.json, candidates.md and recall.png.")] = Path(
         "metrics/candidates"
     ),
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
-    ensemble: Annotated[
-        list[str] | None, option("NAME", "Also combine all generators: rrf or union (repeatable).")
-    ] = None,
+    ensemble: Annotated[Texts, option("NAME", "Also combine all generators: rrf or union (repeatable).")] = None,
     train: TrainingCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
     seed: Seed = 0,

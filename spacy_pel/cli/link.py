@@ -18,16 +18,12 @@ def link(
         argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
     ],
     output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
-    format_name: Annotated[
-        str, option("NAME", "txt, jsonl, parquet, pubtator, bioc; auto = by file name and content.", "--format")
-    ] = "auto",
+    format_name: Annotated[str, option("NAME", "txt, jsonl, parquet, pubtator, bioc, auto.", "--format")] = "auto",
     to: Annotated[str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat; auto = by name.")] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
-    batch_size: Annotated[
-        int | None, option("N", "Documents per batch. [default: the engine's]", min=1, max=1_000_000)
-    ] = None,
+    batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
     n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,

@@ -9,7 +9,7 @@ from ...errors import Errors, PelError
 from ...types import NIL
 from .._app import kb_cli
 from .._kb import open_kb, reader_of_all
-from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, argument, flag, option
+from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
 from .._output import JSON, count_with_examples, emit, key_values, message
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -65,9 +65,7 @@ def kb_add(
     id_prefix: IdPrefix = "",
     settings: Settings = None,
     strict: Strict = False,
-    retire_missing: Annotated[
-        bool, flag("--retire-missing", "FILE is a complete release: retire entities that it lacks.")
-    ] = False,
+    retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
     as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
     as_json: bool = JSON,
 ) -> None:
@@ -156,9 +154,7 @@ def _update_text(result: dict[str, Any]) -> str:
 @kb_cli.command("edits")
 def kb_edits(
     kb: KBOrPipeline,
-    drop: Annotated[
-        list[str] | None, option("ID", "Undo the edits of this entity, as if only the source existed (repeatable).")
-    ] = None,
+    drop: Annotated[Texts, option("ID", "Undo the edits of this entity (repeatable).")] = None,
     as_json: bool = JSON,
 ) -> None:
     """List the entities that were edited: added, replaced, renamed or retired in Python or with
@@ -208,9 +204,7 @@ def kb_migrate(
     links: Annotated[Path, argument("LINKS", "An output of `link` (.jsonl, .jsonl.gz, .parquet), or a corpus.")],
     old: OldKB,
     new: CurrentKB,
-    output: Annotated[
-        Path | None, option("FILE", "The file to write. [default: LINKS with .migrated in its name]")
-    ] = None,
+    output: Annotated[Path | None, option("FILE", "[default: LINKS with .migrated in its name]")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Replace retired ids in old results by their successors.
