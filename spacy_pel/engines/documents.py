@@ -141,10 +141,5 @@ def _bioc(path: Path) -> Iterator[Document]:
         logger.warning(Warnings.W601.format(n=moved, path=path))
 
 
-_READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
-    "txt": _text,
-    "jsonl": _jsonl,
-    "parquet": _parquet,
-    "pubtator": _pubtator,
-    "bioc": _bioc,
-}
+Reader = Callable[[Path], Iterator[Document]]
+_READERS: dict[str, Reader] = {"txt": _text, "jsonl": _jsonl, "parquet": _parquet, "pubtator": _pubtator, "bioc": _bioc}

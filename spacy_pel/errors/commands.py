@@ -65,6 +65,13 @@ class CommandErrors:
     E674 = "Expected corrections in {path}, got none. See: spacy-pel teach --help"
     E675 = "The memory of {path} was changed by another process. Nothing was saved; run the command again."
     E676 = "Expected a mention from 1 to {n}, got {got}. Fix --mention."
+    E680 = "{path} is not an evaluation: it has no {name}. Make one with: spacy-pel evaluate"
+    E681 = "{path}: expected predictions as `spacy-pel evaluate` writes them, got {got}. Evaluate again."
+    E682 = "Expected the same mentions, but {a} has {n_a} and {b} {n_b}; {n} are in only one, e.g. {example}."
+    E683 = "Expected the same gold ids, but {n} mentions differ, e.g. {example}: {gold_a} in {a}, {gold_b} in {b}."
+    E684 = "Expected predictions with types of the KB, but {path} has none. Pass the KB with --kb, or evaluate again."
+    E685 = "Expected the corpus that {run} was evaluated on, but {got}. Pass it with --corpus."
+    E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
 
 
 class CommandWarnings:

@@ -36,8 +36,8 @@ def kb_build(
     """
     from ...kb import KnowledgeBase
 
-    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
-    made, source = kb_source(reader, **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
+    lists = {"types": types, "sources": sources, "languages": languages}
+    made, source = kb_source(reader, settings, lists, {"id_prefix": id_prefix, "strict": strict})
     kb = KnowledgeBase.read(made, files, out, about=source, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}

@@ -90,8 +90,9 @@ def kb_add(
     """
     from ...kb.change_lines import apply_changes, changes_from_reader
 
-    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
-    made, _ = kb_source(reader or reader_of_all(files), **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
+    lists = {"types": types, "sources": sources, "languages": languages}
+    values = {"id_prefix": id_prefix, "strict": strict}
+    made, _ = kb_source(reader or reader_of_all(files), settings, lists, values)
     changes = changes_from_reader(made, files)
     with changed_kb(kb) as (opened, component):
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
@@ -164,9 +165,7 @@ def kb_edits(
     """
     if drop:
         with changed_kb(kb) as (changed, _):
-            dropped = [
-                _edit_record(changed, entity_id) for entity_id in dict.fromkeys(drop) if entity_id in changed.edits
-            ]
+            dropped = [_edit_record(changed, edited) for edited in dict.fromkeys(drop) if edited in changed.edits]
             changed.withdraw(drop)
         emit({"dropped": dropped, "n_edits": len(changed.edits)}, as_json=as_json, text=_dropped_text)
         return

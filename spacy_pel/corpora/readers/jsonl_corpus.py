@@ -128,13 +128,9 @@ def to_record(document: Document) -> dict[str, Any]:
     """One line of the corpus format."""
     mentions = []
     for mention in document.mentions:
-        record: dict[str, Any] = {
-            "start": mention.start,
-            "end": mention.end,
-            "text": document.text[mention.start : mention.end],
-            "label": mention.label,
-            "ids": list(mention.ids),
-        }
+        record: dict[str, Any] = {"start": mention.start, "end": mention.end}
+        record["text"] = document.text[mention.start : mention.end]
+        record |= {"label": mention.label, "ids": list(mention.ids)}
         if mention.composite:
             record["composite"] = True
         mentions.append(record)

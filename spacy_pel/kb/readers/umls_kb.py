@@ -102,9 +102,8 @@ class UmlsKB(KBReaderBase):
         ranks: dict[tuple[str, str], int] = {}
         for rank, source, kind, *_ in tables.rows("MRRANK"):
             if not (rank.isascii() and rank.isdecimal() and len(rank) < 10):
-                raise unexpected(
-                    f"MRRANK of {tables.folder}", "a rank in digits", f"{quoted(rank)} for {source}|{kind}"
-                )
+                got = f"{quoted(rank)} for {source}|{kind}"
+                raise unexpected(f"MRRANK of {tables.folder}", "a rank in digits", got)
             ranks[source, kind] = int(rank)
         return ranks
 

@@ -21,16 +21,10 @@ FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
 Counts = Mapping[str, int]
 _CHUNK = 1 << 15
-_SCHEMA = pa.schema(
-    [
-        ("concept_id", pa.string()),
-        ("canonical_name", pa.string()),
-        ("aliases", pa.list_(pa.string())),
-        ("types", pa.list_(pa.int32())),  # rows of types.arrow
-        ("definition", pa.string()),
-        ("live", pa.bool_()),
-    ]
-)
+_NAMES = [("concept_id", pa.string()), ("canonical_name", pa.string()), ("aliases", pa.list_(pa.string()))]
+# types are rows of types.arrow
+_OTHERS = [("types", pa.list_(pa.int32())), ("definition", pa.string()), ("live", pa.bool_())]
+_SCHEMA = pa.schema([*_NAMES, *_OTHERS])
 _REDIRECT_SCHEMA = pa.schema([("hash", pa.uint64()), ("old", pa.string()), ("new", pa.string())])
 
 

@@ -7,7 +7,8 @@ from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...util import fingerprint, logger, open_text
+from ...util import fingerprint, logger
+from ...util.files import open_text
 from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import Progress, describe
 from ..settings import NOT_FINGERPRINTED
@@ -104,13 +105,9 @@ class Trainer(BaseTrainer):
     @property
     def planner_settings(self) -> dict[str, Any]:
         """Arguments of ``BatchPlanner``, besides the examples."""
-        return {
-            "views": self.settings.pel.positives,
-            "negatives": self.settings.pel.negatives,
-            "batch_size": self.training.batch_size,
-            "pad_id": self.encoder.tokenizer.pad_token_id,
-            "seed": self.seed,
-        }
+        sizes = {"batch_size": self.training.batch_size, "pad_id": self.encoder.tokenizer.pad_token_id}
+        pel = self.settings.pel
+        return {"views": pel.positives, "negatives": pel.negatives, "seed": self.seed, **sizes}
 
     def before_update(self, state: Progress, total: int) -> None:
         self.miner.before_update(self.encoder, state, total)
@@ -122,17 +119,11 @@ class Trainer(BaseTrainer):
         path, table = self.settings.paths.negatives, None
         if path is not None and planner.negatives.mined_depth:
             table = read_mined_negatives(path, self.kb, planner.store)
-        return Miner(
-            planner,
-            self.settings.pel.training.mining,
-            self.output / "mining",
-            accumulate=self.training.accumulate_gradient,
-            world=self.accelerator.num_processes,
-            table=table,
-            is_main=self.accelerator.is_main_process,
-            wait=self.accelerator.wait_for_everyone,
-            show_progress=self.show_progress,
-        )
+        processes: Any = {"world": self.accelerator.num_processes, "is_main": self.accelerator.is_main_process}
+        processes["wait"] = self.accelerator.wait_for_everyone
+        settings, folder = self.settings.pel.training.mining, self.output / "mining"
+        per_update, show = self.training.accumulate_gradient, self.show_progress
+        return Miner(planner, settings, folder, accumulate=per_update, table=table, show_progress=show, **processes)
 
 
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> dict[str, Any]:

@@ -51,14 +51,9 @@ def mine_corpus(
     encoded = time.perf_counter() - started
     towers = getattr(encoder, "towers", None)  # HashEmbed has none
     device = None if towers is None else next(towers.parameters()).device
-    result = mine(
-        [mention.entities for mention in mentions],
-        _cards(kb, encoder),
-        lambda k: make_top_k(index, queries, k, len(kb), device),
-        depth=depth,
-        n_entities=len(kb),
-        show_progress=show_progress,
-    )
+    gold = [mention.entities for mention in mentions]
+    sizes: Any = {"depth": depth, "n_entities": len(kb), "show_progress": show_progress}
+    result = mine(gold, _cards(kb, encoder), lambda k: make_top_k(index, queries, k, len(kb), device), **sizes)
     seconds = encoded + result.seconds
     return result, {
         "mentions": len(mentions),

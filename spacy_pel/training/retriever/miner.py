@@ -3,7 +3,9 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, InitVar, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,14 +154,9 @@ class Miner:
         encoder.changed()
         queries = encoder.encode_tokens("mention", store.anchors(examples), show_progress=self.show_progress)
         device = next(encoder.towers.parameters()).device
-        result = mine(
-            store.gold(examples),
-            self._cards(encoder),
-            lambda k: self.planner.top_k(self.settings.index, queries, k, examples, device),
-            depth=self.depth,
-            n_entities=store.n_entities,
-            show_progress=self.show_progress,
-        )
+        search = partial(self.planner.top_k, self.settings.index, queries, examples=examples, device=device)
+        sizes: Any = {"depth": self.depth, "n_entities": store.n_entities, "show_progress": self.show_progress}
+        result = mine(store.gold(examples), self._cards(encoder), search, **sizes)
         MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
         logger.info(
             "Mined negatives of %d examples among %d entities in %.1f s",
