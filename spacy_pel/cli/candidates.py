@@ -60,14 +60,9 @@ def candidates_build(
     with atomic_path(out) as part:
         made.to_disk(part)
         add_to_part(part, _BUILD, {"seconds": seconds}, kind="generator")
-    result: dict[str, Any] = {
-        "generator": made.registered_name,
-        "settings": made.settings,
-        "entities": len(entities),
-        "seconds": seconds,
-        "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
-        "fingerprint": made.fingerprint,
-    }
+    n_bytes = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    result: dict[str, Any] = {"generator": made.registered_name, "settings": made.settings}
+    result |= {"entities": len(entities), "seconds": seconds, "bytes": n_bytes, "fingerprint": made.fingerprint}
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -107,17 +102,11 @@ def candidates_eval(
         measured = measure_generator(entities, generator, gold, split=bool(train), seed=seed, show_progress=True)
         about = {"generator": generator.registered_name, "settings": generator.settings}
         rows[label] = {**measured, "build_seconds": seconds, **about, "fingerprint": generator.fingerprint}
-    result = {
-        "n": len(gold.mentions),
-        "n_nil": gold.n_nil,
-        "n_documents": len({prediction.doc for prediction in gold.predictions}),
-        "generators": rows,
-        "kb_fingerprint": entities.fingerprint,
-        "corpus_fingerprint": fingerprint(corpus),
-        "limit_documents": limit_documents,
-        "bootstrap": {"unit": "document", "samples": 1000, "seed": seed},
-        "policy": POLICY,
-    }
+    n_documents = len({prediction.doc for prediction in gold.predictions})
+    counts = {"n": len(gold.mentions), "n_nil": gold.n_nil, "n_documents": n_documents}
+    origin = {"kb_fingerprint": entities.fingerprint, "corpus_fingerprint": fingerprint(corpus)}
+    how = {"limit_documents": limit_documents, "bootstrap": {"unit": "document", "samples": 1000, "seed": seed}}
+    result = {**counts, "generators": rows, **origin, **how, "policy": POLICY}
     write_json(output / "candidates.json", result)
     save_figure(*recall_figure(rows), output / "recall.png")
     with atomic_path(output / "candidates.md") as part:

@@ -59,12 +59,8 @@ def convert(
         train, dev = split_by_hash(documents, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, train), write(dev_out, dev)]
     report = dict(part.report)
-    result = {
-        "reader": reader,
-        "read": report,
-        "mismatch_share": report["mismatches"] / report["mentions"] if report["mentions"] else 0.0,
-        "written": written,
-    }
+    mismatches = report["mismatches"] / report["mentions"] if report["mentions"] else 0.0
+    result = {"reader": reader, "read": report, "mismatch_share": mismatches, "written": written}
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
     emit(result, as_json=as_json, text=_text)

@@ -63,16 +63,10 @@ def index(
     if old is not None and len(old.priors) and not mentions:
         message("The old index counts the surface forms of annotated text. To keep them, add --mentions")
     message(f"Embedding {'what has changed among ' if reusing else ''}{len(knowledge):,} entities")
-    built = EntityIndex.build(
-        knowledge,
-        reusing or encoder,
-        index=vectors,
-        kinds=wanted,
-        documents=chain.from_iterable(read_corpus(path) for path in mentions or ()),
-        max_mentions_per_entity=max_mentions,
-        with_topics=topics,
-        show_progress=True,
-    )
+    documents = chain.from_iterable(read_corpus(path) for path in mentions or ())
+    rows: dict[str, Any] = {"kinds": wanted, "max_mentions_per_entity": max_mentions, "with_topics": topics}
+    rows |= {"documents": documents, "show_progress": True}
+    built = EntityIndex.build(knowledge, reusing or encoder, index=vectors, **rows)
     built.to_disk(out)
     encoder.finish()
     if encoder.n_resumed:

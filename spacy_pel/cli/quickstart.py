@@ -87,18 +87,11 @@ def quickstart(
         spans = mention_spans(doc, loaded.component.spans_key)
         mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]
     vectors.finish()
-    result = {
-        "output": str(out),
-        "entities": len(kb),
-        "names": len(kb) + kb.meta["counts"]["aliases"],
-        "phrases": n_names,
-        "repairs": {**kb.source.get("repairs", {}), **kb.meta["report"]},
-        "components": nlp.pipe_names,
-        "seconds": time.perf_counter() - started,
-        "text": doc.text,
-        "mentions": mentions,
-        "python": _PYTHON.format(path=str(out), text=doc.text),
-    }
+    counts = {"entities": len(kb), "names": len(kb) + kb.meta["counts"]["aliases"], "phrases": n_names}
+    repairs = {**kb.source.get("repairs", {}), **kb.meta["report"]}
+    result: dict[str, Any] = {"output": str(out), **counts, "repairs": repairs, "components": nlp.pipe_names}
+    result |= {"seconds": time.perf_counter() - started, "text": doc.text, "mentions": mentions}
+    result["python"] = _PYTHON.format(path=str(out), text=doc.text)
     emit(result, as_json=as_json, text=_summary)
 
 

@@ -93,13 +93,10 @@ class LocalEngine:
                 logger.info("%s of %s no text to link", f"{without_text:,}", what)
             nlp, _, component = load_pipeline(Path(job.pipeline))
             part_size = job.part_size or usual_part_size(total)
-            settings = {
-                "input": _input_fingerprint(source, job.format_name),
-                "input_format": input_format(source, job.format_name),
-                "pipeline": pipeline_fingerprint(nlp, component),
-                "n_candidates": job.n_candidates,
-                "part_size": part_size,
-            }
+            settings: dict[str, Any] = {"input": _input_fingerprint(source, job.format_name)}
+            settings["input_format"] = input_format(source, job.format_name)
+            settings["pipeline"] = pipeline_fingerprint(nlp, component)
+            settings.update(n_candidates=job.n_candidates, part_size=part_size)
             parts.start(settings, resume=job.resume, overwrite=job.overwrite)
             started = time.perf_counter()
             try:

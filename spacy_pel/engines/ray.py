@@ -79,16 +79,10 @@ class RayEngine:
         if Path(job.pipeline).exists():
             job = replace(job, pipeline=str(Path(job.pipeline).absolute()))
         nlp, _, component = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
-        settings = {
-            "input": corpus.fingerprint,
-            "pipeline": pipeline_fingerprint(nlp, component),
-            "n_candidates": job.n_candidates,
-            "part_size": corpus.part_size,
-            "batch_size": self.batch_size,
-            "kind": output.kind,
-        }
+        settings = {"input": corpus.fingerprint, "pipeline": pipeline_fingerprint(nlp, component), "kind": output.kind}
+        sizes = {"n_candidates": job.n_candidates, "part_size": corpus.part_size, "batch_size": self.batch_size}
         del nlp, component
-        output.start(settings, resume=job.resume, overwrite=job.overwrite)
+        output.start(settings | sizes, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
         before = counts["documents"] + counts["left_out"]
@@ -176,7 +170,7 @@ class _PartLinker:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Counts of a part, and what is wrong with its texts as "error"."""
-        settings = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
+        settings: Any = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
         tries = 0
         while True:
             tries += 1

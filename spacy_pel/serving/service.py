@@ -239,13 +239,8 @@ class Service:
     def facts(self) -> Record:
         """What the page says about the pipeline."""
         linker = self.component.linker
-        return {
-            "pipeline": self.title,
-            "entities": len(linker.kb),
-            "calibrated": linker.is_calibrated,
-            "saves": self.saves,
-            "corrections": len(self._learned),
-        }
+        facts = {"pipeline": self.title, "entities": len(linker.kb), "calibrated": linker.is_calibrated}
+        return {**facts, "saves": self.saves, "corrections": len(self._learned)}
 
 
 def _check_offsets(text: str, start: int, end: int) -> None:
@@ -254,14 +249,9 @@ def _check_offsets(text: str, start: int, end: int) -> None:
 
 
 def _entity_record(entity: Entity) -> Record:
-    return {
-        "id": entity.concept_id,
-        "name": entity.canonical_name,
-        "aliases": list(entity.aliases),
-        "types": list(entity.types),
-        "definition": entity.definition,
-        "url": entity_url(entity.concept_id),
-    }
+    names = {"id": entity.concept_id, "name": entity.canonical_name, "aliases": list(entity.aliases)}
+    about = {"types": list(entity.types), "definition": entity.definition, "url": entity_url(entity.concept_id)}
+    return {**names, **about}
 
 
 def _found_record(entity: Entity, *, match: str | None) -> Record:

@@ -98,13 +98,9 @@ def kb_add(
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
     learned = component.learned if component is not None else ()
     lost = [mention.id for mention in learned if mention.after != NIL and opened.resolve(mention.after) is None]
-    result = {
-        **_update_result(opened, update, retire_missing=retire_missing),
-        "corrections_without_entity": lost,
-        "repairs": changes.repairs,
-        "entities": len(opened),
-        "fingerprint": opened.fingerprint,
-    }
+    result = _update_result(opened, update, retire_missing=retire_missing)
+    result |= {"corrections_without_entity": lost, "repairs": changes.repairs}
+    result |= {"entities": len(opened), "fingerprint": opened.fingerprint}
     emit(result, as_json=as_json, text=_update_text)
 
 
@@ -177,14 +173,10 @@ def kb_edits(
 def _edit_record(kb: Any, entity_id: str) -> dict[str, Any]:
     """An edit; "was" and "is" are null for an entity that was or is not there."""
     edit, is_live = kb.edits[entity_id], kb.resolve(entity_id) == entity_id
-    return {
-        "concept_id": entity_id,
-        "edit": edit.kind,
-        "at": edit.at,
-        "was": edit.release.entity.to_json() if edit.release.live else None,
-        "is": kb[entity_id].to_json() if is_live else None,
-        "successor": edit.successor,
-    }
+    was = edit.release.entity.to_json() if edit.release.live else None
+    now = kb[entity_id].to_json() if is_live else None
+    record = {"concept_id": entity_id, "edit": edit.kind, "at": edit.at}
+    return {**record, "was": was, "is": now, "successor": edit.successor}
 
 
 def _dropped_text(result: dict[str, Any]) -> str:
@@ -222,16 +214,10 @@ def kb_migrate(
     to = output_format("auto", target)
     migration = Migration(open_kb(old), open_kb(new))
     write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to)
-    result = {
-        "documents": migration.n_documents,
-        "mentions": migration.n_mentions,
-        "changed": migration.n_changed,
-        "replaced": migration.replaced,
-        "retired": dict(migration.retired.most_common()),
-        "unknown": dict(migration.unknown.most_common()),
-        "output": str(target),
-    }
-    emit(result, as_json=as_json, text=_migration_text)
+    counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
+    retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))
+    ids = {"replaced": migration.replaced, "retired": retired, "unknown": unknown}
+    emit({**counts, **ids, "output": str(target)}, as_json=as_json, text=_migration_text)
 
 
 def _migration_text(result: dict[str, Any]) -> str:

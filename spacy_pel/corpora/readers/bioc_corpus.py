@@ -193,20 +193,14 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _document(element: Element) -> dict[str, Any]:
-    return {
-        "id": element.findtext("id", "").strip(),
-        "passages": [_passage(passage) for passage in element.findall("passage")],
-        **_annotations(element),
-    }
+    passages = list(map(_passage, element.findall("passage")))
+    return {"id": element.findtext("id", "").strip(), "passages": passages, **_annotations(element)}
 
 
 def _passage(element: Element) -> dict[str, Any]:
     """A passage or a sentence: both have an offset, text and annotations."""
-    passage: dict[str, Any] = {
-        "offset": element.findtext("offset", "0"),
-        "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
-        **_annotations(element),
-    }
+    sentences = list(map(_passage, element.findall("sentence")))
+    passage = {"offset": element.findtext("offset", "0"), "sentences": sentences, **_annotations(element)}
     text = element.findtext("text")
     if text is not None:
         passage["text"] = text
@@ -215,15 +209,11 @@ def _passage(element: Element) -> dict[str, Any]:
 
 def _annotations(element: Element) -> dict[str, Any]:
     """Those of a document, passage or sentence itself; its relations are counted only."""
-    return {
-        "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
-        "relations": [{} for _ in element.findall("relation")],
-    }
+    annotations = list(map(_annotation, element.findall("annotation")))
+    return {"annotations": annotations, "relations": [{} for _ in element.findall("relation")]}
 
 
 def _annotation(element: Element) -> dict[str, Any]:
-    return {
-        "infons": {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")},
-        "text": element.findtext("text", ""),
-        "locations": [dict(location.attrib) for location in element.findall("location")],
-    }
+    infons = {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}
+    locations = [dict(location.attrib) for location in element.findall("location")]
+    return {"infons": infons, "text": element.findtext("text", ""), "locations": locations}

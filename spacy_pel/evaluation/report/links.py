@@ -74,14 +74,10 @@ def render_links(
     Returns:
         The page. All text in it is escaped.
     """
-    shown = [
-        {
-            "id": document["id"],
-            "pieces": pieces(document["text"], document["mentions"]),
-            "rows": [link_row(mention, name_of) for mention in document["mentions"]],
-        }
-        for document in documents
-    ]
+    shown = []
+    for document in documents:
+        rows = [link_row(mention, name_of) for mention in document["mentions"]]
+        shown.append({"id": document["id"], "pieces": pieces(document["text"], document["mentions"]), "rows": rows})
     functions = {"name_of": name_of, "url_of": url_of, "show": show}
     texts = {"title": title, "description": description, "note": NOTE, "NIL": NIL, "PROBABILITY": PROBABILITY}
     return render_template("links.html", documents=shown, **functions, **texts)

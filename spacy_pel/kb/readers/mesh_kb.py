@@ -66,11 +66,8 @@ class MeshKB(KBReaderBase):
         strict: turn repairs into errors.
     """
 
-    about = {
-        "origin": "MeSH, U.S. National Library of Medicine",
-        "version": "",
-        "licence": "courtesy of NLM: free use with attribution; extra aliases as their makers state it",
-    }
+    origin = "MeSH, U.S. National Library of Medicine"
+    licence = "courtesy of NLM: free use with attribution; extra aliases as their makers state it"
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """Descriptors first, then supplementary records."""

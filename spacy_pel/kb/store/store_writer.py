@@ -100,12 +100,7 @@ class StoreWriter:
         self._aliases.finish(self.n_rows)
         if edits:
             (self.folder / EDITS).write_bytes(edits_to_bytes(edits))
-        meta = {
-            "format": FORMAT,
-            "version": VERSION,
-            "fingerprint": to_fingerprint(self._total),
-            "counts": {**self._counts, "redirects": len(redirects), "edits": len(edits)},
-            "source": dict(source),
-            "report": dict(report),
-        }
+        counts = {**self._counts, "redirects": len(redirects), "edits": len(edits)}
+        meta: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fingerprint": to_fingerprint(self._total)}
+        meta |= {"counts": counts, "source": dict(source), "report": dict(report)}
         write_json(self.folder / META, meta)

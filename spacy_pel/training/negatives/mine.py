@@ -79,11 +79,11 @@ def mine(
     scores, nearest = search.result()
     wrong = without_gold(scores, nearest, pieces, depth)
     ended = time.perf_counter()
-    seconds = {"seconds": ended - started, "search_seconds": searching + ended - begun}
-    return MiningResult(**wrong, n_entities=n_entities, **seconds)
+    seconds, search_seconds = ended - started, searching + ended - begun
+    return MiningResult(**wrong, n_entities=n_entities, seconds=seconds, search_seconds=search_seconds)
 
 
-def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[str, NDArray[Any]]:
+def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[str, Any]:
     """Remove the gold entities from search results.
 
     Args:
