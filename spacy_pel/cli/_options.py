@@ -48,7 +48,7 @@ GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
 Seed = Annotated[int, option("N", "Random seed.")]
-TrainingCorpora = Annotated[
+TrainCorpora = Annotated[
     list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")
 ]
 KBForTypes = Annotated[Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.")]

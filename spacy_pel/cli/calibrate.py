@@ -61,7 +61,8 @@ def calibrate(
     links = fit(linker, parts, choose=choose, label_minimum=by_label)
     learned = learned_state(linker)
     if linker.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
-        message("P(NIL) was not fitted: its default weights decide. To link each mention, set threshold = 1.0")
+        todo = "To link every mention that has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
+        message(f"P(NIL) was not fitted, so its default weights still decide. {todo}")
     targets = [output] if output else list(apply_to or [pipeline])
     if output:
         copy_pipeline(pipeline, output, learned)

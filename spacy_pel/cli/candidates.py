@@ -11,18 +11,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import candidates_cli
 from ._kb import open_kb
-from ._options import (
-    Corpus,
-    KBOrPipeline,
-    NewPipeline,
-    Pipeline,
-    Seed,
-    Settings,
-    Texts,
-    TrainingCorpora,
-    argument,
-    option,
-)
+from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, Texts, TrainCorpora, argument, option
 from ._output import JSON, emit, key_values, message
 from ._settings import parse_settings
 from ._table import markdown_table, text_table
@@ -76,7 +65,7 @@ def candidates_eval(
     ),
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
     ensemble: Annotated[Texts, option("NAME", "Also combine all generators: rrf or union (repeatable).")] = None,
-    train: TrainingCorpora = None,
+    train: TrainCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
     seed: Seed = 0,
     as_json: bool = JSON,

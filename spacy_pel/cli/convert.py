@@ -28,7 +28,7 @@ def convert(
     ],
     split: Annotated[Files, option("FILE", "Keep documents with the ids in this file (repeatable).")] = None,
     settings: Annotated[Texts, option("NAME=VALUE", "Of the reader or STEP.NAME (repeatable).", "--set")] = None,
-    preprocess: Annotated[str, option("NAMES", "Steps, e.g. expandabbreviations; `corpus restore` undoes them.")] = "",
+    preprocess: Annotated[str | None, option("NAMES", "Steps with commas; `corpus restore` undoes them.")] = None,
     strict: Annotated[bool, flag("--strict", "Fail if a mention's string is not at its offsets.")] = False,
     keep_going: Annotated[bool, flag("--keep-going", "Go on even if over half of the mentions are dropped.")] = False,
     dev_share: Annotated[
@@ -48,7 +48,7 @@ def convert(
     of_reader = parse_settings(settings or [])
     of_steps = {name: of_reader.pop(name) for name in list(of_reader) if "." in name}
     part = make_reader("pel_corpus_readers", reader, {**of_reader, **({"strict": True} if strict else {})})
-    steps = make_steps(preprocess, of_steps)
+    steps = make_steps(preprocess or "", of_steps)
     documents = _selected(part, _checked(part, files, keep_going=keep_going), split or [])
     write = partial(_write, steps=list(steps.values()), nlp=nlp)
     if dev_out is None:

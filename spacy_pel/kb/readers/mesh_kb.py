@@ -157,10 +157,8 @@ def _xml_records(path: Path) -> Iterator[_Record]:
             # the terms of all concepts: those of non-preferred ones are entry terms as well
             aliases = _texts(record, "ConceptList/Concept/TermList/Term/String")
             tree_numbers = _texts(record, "TreeNumberList/TreeNumber")
-            targets, definition = (
-                tuple(name.lstrip("*") for name in mapped_to),
-                next((note.text for note in notes), None),
-            )
+            targets = tuple(name.lstrip("*") for name in mapped_to)
+            definition = next((note.text for note in notes), None)
             mesh_id, name = record.findtext(id_path, ""), record.findtext(name_path, "")
             yield _Record(place, mesh_id, name, aliases, tree_numbers, targets, definition)
 
