@@ -21,6 +21,7 @@ from ..util.files import DATA_ERRORS, last_read
 from ._output import is_utf8
 
 _PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate", "Research"]  # in the order of use
+_PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 _UNCUT = 1000  # characters; click cuts a sentence after 45
 _TYPE = re.compile(r" <([^<>]*)>$")  # typer adds it to a name, e.g. " <list[Path]>"
 
@@ -177,18 +178,10 @@ def _log_to_stderr(level: int) -> None:
 
 def command_group(name: str, help: str, *, panel: str) -> typer.Typer:
     """For the commands ``spacy-pel NAME ...``; the panel is that of the page ``spacy-pel --help``."""
-    settings: dict[str, Any] = {"cls": HelpGroup, "no_args_is_help": True, "rich_markup_mode": None}
-    return HelpTyper(name=name, help=help, rich_help_panel=panel, **settings)
+    return HelpTyper(name=name, help=help, rich_help_panel=panel, cls=HelpGroup, **_PLAIN)
 
 
-pel_cli = HelpTyper(
-    name="pel",
-    cls=PelGroup,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+pel_cli = HelpTyper(name="pel", cls=PelGroup, add_completion=False, pretty_exceptions_enable=False, **_PLAIN)
 kb_cli = command_group("kb", "Build, inspect and change knowledge bases.", panel="Knowledge bases")
 candidates_cli = command_group("candidates", "Build and compare candidate generators.", panel="Train")
 ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")

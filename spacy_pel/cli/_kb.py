@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
 from ..util.files import READ_ERRORS, ending_of, open_bytes
+from ..util.place import unexpected
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def reader_of(path: Path) -> str:
         PelError: if there is nothing, or neither says.
     """
     if not path.exists():
-        raise PelError(Errors.E002.format(expected=_SOURCE, path=path, got="no such file", todo="Check the path."))
+        raise unexpected(path, _SOURCE, "no such file", "Check the path.")
     if found := _reader_by_content(path):
         return found
     kind = ending_of(path)

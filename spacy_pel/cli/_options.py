@@ -21,6 +21,10 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
+# -- types
+Files = list[Path] | None
+Texts = list[str] | None
+
 # -- arguments
 Pipeline = Annotated[Path, argument("PIPELINE", "The pipeline folder.")]
 Model = Annotated[Path, argument("MODEL", "A model folder, e.g. training/model-best, or a pipeline, for its encoder.")]
@@ -37,14 +41,14 @@ NewIndex = Annotated[Path, argument("OUT", "The index folder to write.")]
 
 # -- options
 Settings = Annotated[
-    list[str] | None, option("NAME=VALUE", "A setting of the reader or engine, as JSON or text (repeatable).", "--set")
+    list[str] | None, option("NAME=VALUE", "A setting of the part, as JSON or text (repeatable).", "--set")
 ]
 TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
 Seed = Annotated[int, option("N", "Random seed.")]
-TrainingCorpora = Annotated[
+TrainCorpora = Annotated[
     list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")
 ]
 KBForTypes = Annotated[Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.")]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from ..errors import Errors, PelError
 from ..util.log import without_warnings
 from ._app import pel_cli
-from ._options import Pipeline, argument, option
+from ._options import Files, Pipeline, Texts, argument, option
 from ._output import JSON, emit, key_values, message, percent
 
 _FEW = 30  # NIL mentions
@@ -17,22 +17,14 @@ _FEW = 30  # NIL mentions
 def calibrate(
     pipeline: Pipeline,
     corpus: Annotated[Path, argument("CORPUS.jsonl", "Development corpus (JSON lines), with NIL mentions.")],
-    apply_to: Annotated[
-        list[Path] | None,
-        option("PIPELINE", "Store the calibration here instead, e.g. if the KB has all entities (repeatable)."),
-    ] = None,
-    fold: Annotated[
-        list[str] | None,
-        option("PIPELINE=CORPUS", "Also fit P(NIL) on a fold, with a pipeline built without it (repeatable)."),
-    ] = None,
+    apply_to: Annotated[Files, option("PIPELINE", "Store it here, e.g. where the KB is whole (repeatable).")] = None,
+    fold: Annotated[Texts, option("PIPELINE=CORPUS", "A pipeline built without a fold, for P(NIL).")] = None,
     output: Annotated[Path | None, option("FOLDER", "Write a calibrated copy here; PIPELINE is not changed.")] = None,
     precision: Annotated[
         float | None,
         option("NUMBER", "Use the lowest threshold with this NIL precision, not the best F1.", min=0.0, max=1.0),
     ] = None,
-    by_label: Annotated[
-        int | None, option("N", "Fit a threshold per NER label with at least N NIL and N other mentions.", min=1)
-    ] = None,
+    by_label: Annotated[int | None, option("N", "A threshold per NER label with N NIL and N others.", min=1)] = None,
     as_json: bool = JSON,
 ) -> None:
     """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right).
@@ -69,10 +61,8 @@ def calibrate(
     links = fit(linker, parts, choose=choose, label_minimum=by_label)
     learned = learned_state(linker)
     if linker.in_context.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
-        message(
-            "P(NIL) was not fitted, so its default weights still decide. To link every mention that has a "
-            "candidate, set threshold = 1.0 in the pipeline's config.cfg"
-        )
+        todo = "To link every mention that has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
+        message(f"P(NIL) was not fitted, so its default weights still decide. {todo}")
     targets = [output] if output else list(apply_to or [pipeline])
     if output:
         copy_pipeline(pipeline, output, learned)

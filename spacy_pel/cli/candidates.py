@@ -11,7 +11,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import candidates_cli
 from ._kb import open_kb
-from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, TrainingCorpora, argument, option
+from ._options import Corpus, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, Texts, TrainCorpora, argument, option
 from ._output import JSON, emit, key_values, message
 from ._settings import parse_settings
 from ._table import markdown_table, text_table
@@ -27,15 +27,8 @@ _BUILD = "build.json"
 def candidates_build(
     kb: KBOrPipeline,
     out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
-    generator: Annotated[
-        str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or a registered one.")
-    ],
-    settings: Annotated[
-        list[str] | None,
-        option(
-            "NAME=VALUE", "A setting of the generator, as JSON or text, e.g. word_ngrams=null (repeatable).", "--set"
-        ),
-    ] = None,
+    generator: Annotated[str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, or a registered one.")],
+    settings: Settings = None,
     as_json: bool = JSON,
 ) -> None:
     """Build a candidate generator for `candidates eval` and `candidates add`.
@@ -56,14 +49,9 @@ def candidates_build(
     with atomic_path(out) as part:
         made.to_disk(part)
         add_to_part(part, _BUILD, {"seconds": seconds}, kind="generator")
-    result: dict[str, Any] = {
-        "generator": made.registered_name,
-        "settings": made.settings,
-        "entities": len(entities),
-        "seconds": seconds,
-        "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
-        "fingerprint": made.fingerprint,
-    }
+    n_bytes = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    result: dict[str, Any] = {"generator": made.registered_name, "settings": made.settings}
+    result |= {"entities": len(entities), "seconds": seconds, "bytes": n_bytes, "fingerprint": made.fingerprint}
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -71,17 +59,13 @@ def candidates_build(
 def candidates_eval(
     kb: KBOrPipeline,
     corpus: Corpus,
-    generators: Annotated[
-        list[str] | None, argument("FOLDER...", "Folders from `candidates build`; LABEL=FOLDER sets a label.")
-    ] = None,
+    generators: Annotated[Texts, argument("FOLDER...", "Of `candidates build`; LABEL=FOLDER sets a label.")] = None,
     output: Annotated[Path, option("FOLDER", "Folder for candidates.json, candidates.md and recall.png.")] = Path(
         "metrics/candidates"
     ),
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
-    ensemble: Annotated[
-        list[str] | None, option("NAME", "Also combine all generators: rrf or union (repeatable).")
-    ] = None,
-    train: TrainingCorpora = None,
+    ensemble: Annotated[Texts, option("NAME", "Also combine all generators: rrf or union (repeatable).")] = None,
+    train: TrainCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
@@ -107,17 +91,11 @@ def candidates_eval(
         measured = measure_generator(entities, generator, gold, split=bool(train), seed=seed, show_progress=True)
         about = {"generator": generator.registered_name, "settings": generator.settings}
         rows[label] = {**measured, "build_seconds": seconds, **about, "fingerprint": generator.fingerprint}
-    result = {
-        "n": len(gold.mentions),
-        "n_nil": gold.n_nil,
-        "n_documents": len({prediction.doc for prediction in gold.predictions}),
-        "generators": rows,
-        "kb_fingerprint": entities.fingerprint,
-        "corpus_fingerprint": fingerprint(corpus),
-        "limit_documents": limit_documents,
-        "bootstrap": {"unit": "document", "samples": 1000, "seed": seed},
-        "policy": POLICY,
-    }
+    n_documents = len({prediction.doc for prediction in gold.predictions})
+    counts = {"n": len(gold.mentions), "n_nil": gold.n_nil, "n_documents": n_documents}
+    origin = {"kb_fingerprint": entities.fingerprint, "corpus_fingerprint": fingerprint(corpus)}
+    how = {"limit_documents": limit_documents, "bootstrap": {"unit": "document", "samples": 1000, "seed": seed}}
+    result = {**counts, "generators": rows, **origin, **how, "policy": POLICY}
     write_json(output / "candidates.json", result)
     save_figure(*recall_figure(rows), output / "recall.png")
     with atomic_path(output / "candidates.md") as part:
@@ -136,10 +114,7 @@ def _load_generators(
     from ..pipeline.saved import load_pipeline
     from ..util import read_json
 
-    parted = [
-        argument.partition("=") if "=" in argument and not Path(argument).is_dir() else ("", "", argument)
-        for argument in arguments
-    ]
+    parted = [arg.partition("=") if "=" in arg and not Path(arg).is_dir() else ("", "", arg) for arg in arguments]
     folders = [Path(folder) for _, _, folder in parted]
     labels = [label or name for (label, _, _), name in zip(parted, run_names(folders), strict=True)]
     if len(set(labels)) < len(labels) or not (folders or pipeline):

@@ -11,7 +11,7 @@ from ..errors import Errors, PelError, Warnings
 from ..types import Document
 from ..util import logger
 from ._app import pel_cli
-from ._options import argument, flag, option
+from ._options import Files, Texts, argument, flag, option
 from ._output import JSON, emit
 from ._settings import make_reader, make_steps, parse_settings
 
@@ -26,20 +26,11 @@ def convert(
         str,
         option("NAME", "pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, or registered."),
     ],
-    split: Annotated[
-        list[Path] | None, option("FILE", "Keep documents whose ids are in this file, one per line (repeatable).")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        option("NAME=VALUE", "A setting of the reader, or as STEP.NAME=VALUE of a step (repeatable).", "--set"),
-    ] = None,
-    preprocess: Annotated[
-        str | None, option("NAMES", "Steps, e.g. expandabbreviations,sentencewindows. `corpus restore` undoes them.")
-    ] = None,
+    split: Annotated[Files, option("FILE", "Keep documents with the ids in this file (repeatable).")] = None,
+    settings: Annotated[Texts, option("NAME=VALUE", "Of the reader or STEP.NAME (repeatable).", "--set")] = None,
+    preprocess: Annotated[str | None, option("NAMES", "Steps with commas; `corpus restore` undoes them.")] = None,
     strict: Annotated[bool, flag("--strict", "Fail if a mention's string is not at its offsets.")] = False,
-    keep_going: Annotated[
-        bool, flag("--keep-going", "Write the corpus even if over half of the mentions are dropped.")
-    ] = False,
+    keep_going: Annotated[bool, flag("--keep-going", "Go on even if over half of the mentions are dropped.")] = False,
     dev_share: Annotated[
         float, option("NUMBER", "Move this share of documents, by hash, to --dev-out.", min=0.0, max=1.0)
     ] = 0.0,
@@ -68,12 +59,8 @@ def convert(
         train, dev = split_by_hash(documents, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, train), write(dev_out, dev)]
     report = dict(part.report)
-    result = {
-        "reader": reader,
-        "read": report,
-        "mismatch_share": report["mismatches"] / report["mentions"] if report["mentions"] else 0.0,
-        "written": written,
-    }
+    mismatches = report["mismatches"] / report["mentions"] if report["mentions"] else 0.0
+    result = {"reader": reader, "read": report, "mismatch_share": mismatches, "written": written}
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
     emit(result, as_json=as_json, text=_text)

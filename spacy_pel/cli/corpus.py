@@ -80,14 +80,9 @@ def corpus_folds(
 
 @corpus_cli.command("restore")
 def corpus_restore(
-    source: Annotated[
-        Path,
-        argument("INPUT", "The preprocessed corpus, or a result on it: a folder of `evaluate`, or a file of `link`."),
-    ],
+    source: Annotated[Path, argument("INPUT", "The preprocessed corpus, a folder of `evaluate`, or a file of `link`.")],
     output: Annotated[Path, argument("OUT", "The folder or .jsonl file to write.")],
-    corpus: Annotated[
-        Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the corpus before preprocessing.")
-    ],
+    corpus: Annotated[Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the original one.")],
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:

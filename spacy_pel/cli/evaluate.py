@@ -1,5 +1,6 @@
 """The commands ``evaluate``, ``compare`` and ``report``."""
 
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -8,7 +9,7 @@ import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import Corpus, KBForTypes, Pipeline, Seed, argument, flag, option
+from ._options import Corpus, Files, KBForTypes, Pipeline, Seed, argument, flag, option
 from ._output import JSON, emit, message
 from ._table import text_table
 
@@ -24,13 +25,8 @@ def evaluate(
     output: Annotated[Path, option("FOLDER", "Folder for metrics.json, predictions.jsonl and the plots.")],
     end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
     top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
-    seen: Annotated[
-        list[Path] | None,
-        option("FILE", "Training corpus, to tell seen entities (repeatable). Default: that of the index."),
-    ] = None,
-    group_by: Annotated[
-        str | None, option("KEY", "Also compute metrics by a key of the documents' meta, e.g. meta.world.")
-    ] = None,
+    seen: Annotated[Files, option("FILE", "Training corpus (repeatable). Default: that of the index.")] = None,
+    group_by: Annotated[str | None, option("KEY", "Also metrics by a key of the documents, e.g. meta.world.")] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -56,14 +52,8 @@ def evaluate(
         texts = chain.from_iterable(read_corpus(path) for path in seen)
         common["is_seen"] = seen_in_corpus(component.linker.kb, texts)
     if end_to_end:
-        metrics = evaluate_end_to_end(
-            nlp,
-            component.linker,
-            documents,
-            spans=lambda doc: mention_spans(doc, component.spans_key),
-            extension_prefix=component.extension_prefix,
-            **common,
-        )
+        spans, prefix = partial(mention_spans, spans_key=component.spans_key), component.extension_prefix
+        metrics = evaluate_end_to_end(nlp, component.linker, documents, spans=spans, extension_prefix=prefix, **common)
     else:
         queries = query_maker(nlp, name=name)
         metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
@@ -169,13 +159,9 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 @pel_cli.command("report", rich_help_panel="Evaluate")
 def report(
-    dirs: Annotated[
-        list[Path], argument("FOLDER...", "Folders that `evaluate` wrote; the first is compared with the others.")
-    ],
+    dirs: Annotated[list[Path], argument("FOLDER...", "Of `evaluate`; the first is compared with the others.")],
     output: Annotated[Path, option("FILE", "The page to write.")] = Path("report.html"),
-    corpus: Annotated[
-        list[Path] | None, option("FILE", "The evaluated corpus, to show errors in context (repeatable).")
-    ] = None,
+    corpus: Annotated[Files, option("FILE", "The evaluated corpus, to show errors in context (repeatable).")] = None,
     kb: KBForTypes = None,
     title: Annotated[str, option("TEXT", "Title of the page.")] = "Entity linking",
     max_errors: Annotated[int, option("N", "Maximum number of errors shown of each kind, over all runs.", min=0)] = 200,
@@ -191,14 +177,9 @@ def report(
     from ._kb import fill_types, open_kb
 
     opened = open_kb(kb) if kb else None
+    watch = [] if opened is None else [fill_types(opened)]
     made = make_report(
-        dirs,
-        corpora=corpus or [],
-        kb=opened,
-        watch=[fill_types(opened)] if opened is not None else [],
-        title=title,
-        max_errors=max_errors,
-        seed=seed,
+        dirs, corpora=corpus or [], kb=opened, watch=watch, title=title, max_errors=max_errors, seed=seed
     )
     data = made.html.encode("utf8")
     with atomic_path(output) as part:

@@ -10,7 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._encoder import encoder_folder
-from ._options import KB, Backend, Codes, Model, NewIndex, Pca, RowBytes, argument, option
+from ._options import KB, Backend, Codes, Files, Model, NewIndex, Pca, RowBytes, argument, option
 from ._output import JSON, emit, key_values, message
 from ._settings import split_names
 
@@ -20,13 +20,8 @@ def index(
     kb: KB,
     model: Model,
     out: NewIndex,
-    kinds: Annotated[
-        str | None, option("NAMES", "Rows per entity, separated by commas: card, alias, mention. [default: card,alias]")
-    ] = None,
-    mentions: Annotated[
-        list[Path] | None,
-        option("FILE", "Training corpus (JSON lines), for mention rows and counts of surface forms (repeatable)."),
-    ] = None,
+    kinds: Annotated[str | None, option("NAMES", "Rows: card, alias, mention. [default: card,alias]")] = None,
+    mentions: Annotated[Files, option("FILE", "Training corpus, for mention rows and counts (repeatable).")] = None,
     max_mentions: Annotated[int | None, option("N", "Maximum number of mention rows per entity.", min=1)] = None,
     topics: Annotated[bool, typer.Option(help="Also keep a vector and the entities of each annotated text.")] = True,
     index_type: Annotated[str | None, option("NAME", "The type of vector index. [default: faissivf]")] = None,
@@ -34,9 +29,7 @@ def index(
     pca: Pca = None,
     row_bytes: RowBytes = None,
     backend: Backend = None,
-    update: Annotated[
-        Path | None, option("FOLDER", "Reuse the vectors of an index of this model with fp32 codes, e.g. OUT itself.")
-    ] = None,
+    update: Annotated[Path | None, option("FOLDER", "Reuse vectors of an index of this model with fp32 codes.")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Embed the names of a knowledge base and write an index folder.
@@ -70,16 +63,10 @@ def index(
     if old is not None and len(old.priors) and not mentions:
         message("The old index counts the surface forms of annotated text. To keep them, add --mentions")
     message(f"Embedding {'what has changed among ' if reusing else ''}{len(knowledge):,} entities")
-    built = EntityIndex.build(
-        knowledge,
-        reusing or encoder,
-        index=vectors,
-        kinds=wanted,
-        documents=chain.from_iterable(read_corpus(path) for path in mentions or ()),
-        max_mentions_per_entity=max_mentions,
-        with_topics=topics,
-        show_progress=True,
-    )
+    documents = chain.from_iterable(read_corpus(path) for path in mentions or ())
+    rows: dict[str, Any] = {"kinds": wanted, "max_mentions_per_entity": max_mentions, "with_topics": topics}
+    rows |= {"documents": documents, "show_progress": True}
+    built = EntityIndex.build(knowledge, reusing or encoder, index=vectors, **rows)
     built.to_disk(out)
     encoder.finish()
     if encoder.n_resumed:

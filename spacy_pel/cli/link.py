@@ -1,6 +1,6 @@
 """The command ``link``: runs a pipeline over a corpus of any size, with an engine."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from ..errors import Warnings
 from ._app import pel_cli
@@ -18,16 +18,12 @@ def link(
         argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
     ],
     output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
-    format_name: Annotated[
-        str, option("NAME", "txt, jsonl, parquet, pubtator, bioc; auto = by file name and content.", "--format")
-    ] = "auto",
+    format_name: Annotated[str, option("NAME", "txt, jsonl, parquet, pubtator, bioc, auto.", "--format")] = "auto",
     to: Annotated[str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat; auto = by name.")] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
-    batch_size: Annotated[
-        int | None, option("N", "Documents per batch. [default: the engine's]", min=1, max=1_000_000)
-    ] = None,
+    batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
     n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
@@ -47,18 +43,9 @@ def link(
 
     of_engine = {"n_process": n_process, "batch_size": batch_size, **parse_settings(settings or [])}
     run = make_reader("pel_engines", engine, of_engine)
-    job = LinkJob(
-        pipeline=str(pipeline),
-        input=input_path,
-        output=output,
-        format_name=format_name,
-        to=to,
-        n_candidates=n_candidates,
-        part_size=part_size,
-        resume=resume,
-        overwrite=overwrite,
+    result = run(
+        LinkJob(str(pipeline), input_path, output, format_name, to, n_candidates, part_size, resume, overwrite)
     )
-    result = run(job)
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     if left_out := result.get("left_out"):
@@ -66,9 +53,5 @@ def link(
         shown = "; ".join(f"{document['id']} ({document['error']})" for document in left_out[:_N_SHOWN])
         more = f" and {len(left_out) - _N_SHOWN:,} more" if len(left_out) > _N_SHOWN else ""
         message(Warnings.W605.format(n=n, shown=shown + more, path=result.get("left_out_in", "--json")))
-    emit({"output": output, **result}, as_json=as_json, text=_summary)
-
-
-def _summary(result: dict[str, Any]) -> str:
-    counted = {key: len(value) if key == "left_out" else value for key, value in result.items()}
-    return key_values(counted)
+    counted = {"output": output, **result, **({"left_out": len(left_out)} if left_out else {})}
+    emit({"output": output, **result}, as_json=as_json, text=lambda _: key_values(counted))

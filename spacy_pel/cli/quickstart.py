@@ -41,21 +41,11 @@ for ent in nlp({text!r}).ents:
 
 @pel_cli.command("quickstart", rich_help_panel="Link")
 def quickstart(
-    codes: Annotated[
-        Path,
-        argument("CODES.csv", "A table: code, name, synonyms (separated by |), type. Or any source of `kb build`."),
-    ],
+    codes: Annotated[Path, argument("CODES.csv", "Code, name, synonyms (with |), type. Or a source of `kb build`.")],
     out: NewPipeline,
-    ner: Annotated[
-        str | None,
-        option("PIPELINE", "Find mentions with this pipeline, e.g. assets/pel_medmentions. They may be NIL."),
-    ] = None,
-    phrases: Annotated[
-        bool, flag("--phrases", "Find the names in the table, in any case. The default without --ner.")
-    ] = False,
-    encoder: Annotated[
-        str | None, option("FOLDER", "A model, or a pipeline for its encoder. Default: --ner or the default pipeline.")
-    ] = None,
+    ner: Annotated[str | None, option("PIPELINE", "Find mentions with this pipeline. They may be NIL.")] = None,
+    phrases: Annotated[bool, flag("--phrases", "Find the names in the table. The default without --ner.")] = False,
+    encoder: Annotated[str | None, option("FOLDER", "A model or pipeline. Default: --ner or the default one.")] = None,
     reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
     lang: Annotated[str, option("CODE", "The language of the text, without --ner.")] = "en",
@@ -97,18 +87,11 @@ def quickstart(
         spans = mention_spans(doc, loaded.component.spans_key)
         mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]
     vectors.finish()
-    result = {
-        "output": str(out),
-        "entities": len(kb),
-        "names": len(kb) + kb.meta["counts"]["aliases"],
-        "phrases": n_names,
-        "repairs": {**kb.source.get("repairs", {}), **kb.meta["report"]},
-        "components": nlp.pipe_names,
-        "seconds": time.perf_counter() - started,
-        "text": doc.text,
-        "mentions": mentions,
-        "python": _PYTHON.format(path=str(out), text=doc.text),
-    }
+    counts = {"entities": len(kb), "names": len(kb) + kb.meta["counts"]["aliases"], "phrases": n_names}
+    repairs = {**kb.source.get("repairs", {}), **kb.meta["report"]}
+    result: dict[str, Any] = {"output": str(out), **counts, "repairs": repairs, "components": nlp.pipe_names}
+    result |= {"seconds": time.perf_counter() - started, "text": doc.text, "mentions": mentions}
+    result["python"] = _PYTHON.format(path=str(out), text=doc.text)
     emit(result, as_json=as_json, text=_summary)
 
 

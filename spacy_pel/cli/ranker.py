@@ -46,9 +46,7 @@ def ranker_add(
     model: Annotated[Path, argument("MODEL", "The ranker, e.g. training/ranker/model-best.")],
     out: NewPipeline,
     top_k: Annotated[int, option("N", "Number of candidates to rerank.", min=1)] = 16,
-    mix: Annotated[
-        float | None, option("NUMBER", "Weight of the combiner's score. Default: fitted by calibrate.", min=0.0)
-    ] = None,
+    mix: Annotated[float | None, option("NUMBER", "Weight of the combiner's score. Default: fitted.", min=0.0)] = None,
     backend: Backend = None,
     as_json: bool = JSON,
 ) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import Pipeline, flag, option
+from ._options import Pipeline, Texts, flag, option
 from ._output import JSON, emit, message
 
 
@@ -13,12 +13,8 @@ def serve(
     pipeline: Pipeline,
     host: Annotated[str, option("HOST", "Address; 0.0.0.0 = all of this machine.")] = "127.0.0.1",
     port: Annotated[int, option("N", "Port; 0 = any free one.", min=0, max=65535)] = 8000,
-    save: Annotated[
-        bool, flag("--save", "Save corrections in the pipeline. Otherwise they last until the server stops.")
-    ] = False,
-    allow_host: Annotated[
-        list[str] | None, option("NAME", "Another name of this machine that browsers use (repeatable).")
-    ] = None,
+    save: Annotated[bool, flag("--save", "Save corrections in the pipeline. Else they end with the server.")] = False,
+    allow_host: Annotated[Texts, option("NAME", "Another name of this machine, for browsers (repeatable).")] = None,
     max_chars: Annotated[int, option("N", "Characters per text.", min=1)] = 50_000,
     max_texts: Annotated[int, option("N", "Texts per request.", min=1)] = 64,
     max_bytes: Annotated[int, option("N", "Bytes per request.", min=1)] = 4_000_000,
@@ -43,14 +39,7 @@ def serve(
     from ..serving.guard import is_local
     from ..serving.service import component_folder
 
-    limits = Limits(
-        max_chars=max_chars,
-        max_texts=max_texts,
-        max_bytes=max_bytes,
-        timeout=timeout,
-        receive_timeout=receive_timeout,
-        n_waiting=queue,
-    )
+    limits = Limits(max_chars, max_texts, max_bytes, timeout, receive_timeout, n_waiting=queue)
     with listen(host, port) as taken:  # before the pipeline is loaded, which takes longer
         message(f"Loading {pipeline}")
         loaded = load_pipeline(pipeline)

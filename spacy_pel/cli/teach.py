@@ -86,15 +86,10 @@ def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
     else:
         message("All corrections were already known. Nothing has changed")
     ids = [mention.id for mention in learned]
-    return {
-        "corrections": n,
-        "learned": len(learned),
-        "nil": sum(mention.after == NIL for mention in learned),
-        "changed": len(learned) - n_same,
-        "ids": f"{ids[0]}-{ids[-1]}" if len(ids) > 1 else str(ids[0]) if ids else "none",
-        "in_effect": len(memory),
-        "pipeline": str(pipeline),
-    }
+    counts = {"corrections": n, "learned": len(learned), "nil": sum(mention.after == NIL for mention in learned)}
+    span = f"{ids[0]}-{ids[-1]}" if len(ids) > 1 else str(ids[0]) if ids else "none"
+    state = {"ids": span, "in_effect": len(memory), "pipeline": str(pipeline)}
+    return {**counts, "changed": len(learned) - n_same, **state}
 
 
 def _correction(record: dict[str, Any], where: str) -> Any:

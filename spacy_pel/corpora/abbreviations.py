@@ -69,17 +69,12 @@ def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
         long_forms.add(text)
         read.add(candidate)
         definitions.setdefault(key, {})[short[0]] = long_form
-    return [
-        {
-            "short_text": doc[start:end].text,
-            "short_start": start,
-            "short_end": end,
-            "long_text": _long_text(doc, long_form),
-            "long_start": long_form[0],
-            "long_end": long_form[1],
-        }
-        for start, end, long_form in _occurrences(words, definitions)
-    ]
+    found = []
+    for start, end, (long_start, long_end) in _occurrences(words, definitions):
+        record = {"short_text": doc[start:end].text, "short_start": start, "short_end": end}
+        long_text = _long_text(doc, (long_start, long_end))
+        found.append({**record, "long_text": long_text, "long_start": long_start, "long_end": long_end})
+    return found
 
 
 def _candidates(doc: Doc, words: list[str]) -> Iterator[tuple[Tokens, Tokens]]:

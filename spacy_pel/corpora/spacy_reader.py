@@ -65,11 +65,9 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
             spans.append(span)
     longest = filter_spans(spans)
     doc.set_ents(longest)
-    for key, count in (
-        ("mentions", len(document.mentions)),
-        ("misaligned", len(document.mentions) - len(spans)),
-        ("overlapping", len(spans) - len(longest)),
-    ):
+    n = len(document.mentions)
+    counts = {"mentions": n, "misaligned": n - len(spans), "overlapping": len(spans) - len(longest)}
+    for key, count in counts.items():
         report[key] = report.get(key, 0) + count
     return doc
 

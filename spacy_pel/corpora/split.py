@@ -7,6 +7,7 @@ from pathlib import Path
 from ..errors import Errors, PelError
 from ..types import Document
 from ..util import read_lines
+from ..util.place import unexpected
 from .preprocessing.original import original_id
 
 
@@ -18,14 +19,7 @@ def read_ids(path: str | Path) -> set[str]:
     """
     ids = {line.strip() for _, line in read_lines(path)} - {""}
     if not ids:
-        raise PelError(
-            Errors.E002.format(
-                expected="document ids, one per line",
-                path=path,
-                got="an empty file",
-                todo="Pass the split list of your corpus.",
-            )
-        )
+        raise unexpected(path, "document ids, one per line", "an empty file", "Pass the split list of your corpus.")
     return ids
 
 

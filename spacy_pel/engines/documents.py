@@ -10,6 +10,7 @@ from ..errors import Errors, PelError, Warnings, quoted
 from ..types import Document
 from ..util import logger, read_jsonl, read_lines, read_text
 from ..util.files import check_unicode
+from ..util.place import unexpected
 
 _ENDINGS = {"txt": (".txt",), "bioc": (".xml", ".json")}  # of the files of a folder, plain or gzipped
 _TXT = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE)
@@ -35,7 +36,7 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
         PelError: if the format is unknown, the file is not in it, or a folder holds files of two.
     """
     if not path.exists():
-        raise PelError(Errors.E002.format(expected="texts", path=path, got="no such file", todo="Check the path."))
+        raise unexpected(path, "texts", "no such file", "Check the path.")
     name = input_format(path, format_name)
     if name not in _READERS:
         got = f"{path}, whose name says none" if format_name == "auto" else f"'{format_name}' for {path}"
@@ -140,10 +141,5 @@ def _bioc(path: Path) -> Iterator[Document]:
         logger.warning(Warnings.W601.format(n=moved, path=path))
 
 
-_READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
-    "txt": _text,
-    "jsonl": _jsonl,
-    "parquet": _parquet,
-    "pubtator": _pubtator,
-    "bioc": _bioc,
-}
+Reader = Callable[[Path], Iterator[Document]]
+_READERS: dict[str, Reader] = {"txt": _text, "jsonl": _jsonl, "parquet": _parquet, "pubtator": _pubtator, "bioc": _bioc}

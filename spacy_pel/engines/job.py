@@ -117,9 +117,5 @@ def summary(
         result["without_text"] = without_text
     if left_out:
         result |= {"left_out": left_out, "left_out_in": left_out_in}
-    return {
-        **result,
-        "resumed_after": resumed_after,
-        "seconds": seconds,
-        "documents_per_second": n_new / max(seconds, 1e-9),
-    }
+    rate = n_new / max(seconds, 1e-9)
+    return {**result, "resumed_after": resumed_after, "seconds": seconds, "documents_per_second": rate}

@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain, islice
 from itertools import count as numbers
 from pathlib import Path
@@ -33,6 +34,7 @@ _STRETCH = 2000  # documents of a process after which their words are forgotten,
 
 
 @registry.pel_engines("spacy-pel.LocalEngine.v1")
+@dataclass(kw_only=True)
 class LocalEngine:
     """Links with this process, or with workers forked from it, which share the pages of the model and have
     one thread each; one process has as many threads as there are cores.
@@ -48,9 +50,8 @@ class LocalEngine:
             digit of a score may differ.
     """
 
-    def __init__(self, *, n_process: int = 1, batch_size: int | None = None):
-        self.n_process = n_process
-        self.batch_size = batch_size
+    n_process: int = 1
+    batch_size: int | None = None
 
     def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus.
@@ -93,13 +94,10 @@ class LocalEngine:
                 logger.info("%s of %s no text to link", f"{without_text:,}", what)
             nlp, _, component = load_pipeline(Path(job.pipeline))
             part_size = job.part_size or usual_part_size(total)
-            settings = {
-                "input": _input_fingerprint(source, job.format_name),
-                "input_format": input_format(source, job.format_name),
-                "pipeline": pipeline_fingerprint(nlp, component),
-                "n_candidates": job.n_candidates,
-                "part_size": part_size,
-            }
+            settings: dict[str, Any] = {"input": _input_fingerprint(source, job.format_name)}
+            settings["input_format"] = input_format(source, job.format_name)
+            settings["pipeline"] = pipeline_fingerprint(nlp, component)
+            settings.update(n_candidates=job.n_candidates, part_size=part_size)
             parts.start(settings, resume=job.resume, overwrite=job.overwrite)
             started = time.perf_counter()
             try:
@@ -114,21 +112,14 @@ class LocalEngine:
             except KeyboardInterrupt:
                 # counted on disk: the interrupt may have come after a part was written, before it was counted
                 saved = parts.counts(parts.written())
-                logger.info(
-                    "Interrupted. %s of %s documents are saved; run the same command with --resume to continue.",
-                    f"{saved['documents'] + saved['left_out']:,}",
-                    f"{total:,}",
-                )
+                n_saved = f"{saved['documents'] + saved['left_out']:,} of {total:,}"
+                todo = "run the same command with --resume to continue"
+                logger.info("Interrupted. %s documents are saved; %s.", n_saved, todo)
                 raise
             parts.remove()
-        return summary(
-            counts,
-            resumed_after=before,
-            seconds=time.perf_counter() - started,
-            left_out=left_out,
-            left_out_in=str(left_out_in),
-            without_text=without_text,
-        )
+        seconds = time.perf_counter() - started
+        about: Any = {"left_out": left_out, "left_out_in": str(left_out_in), "without_text": without_text}
+        return summary(counts, resumed_after=before, seconds=seconds, **about)
 
     def _link(
         self, job: LinkJob, nlp: Any, component: Any, parts: PartedOutput, part_size: int, total: int

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice, repeat
@@ -16,7 +15,8 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
 from ..util import fingerprint
-from ..util.files import json_object, wrong_file
+from ..util.files import READ_ERRORS, json_object
+from ..util.place import unexpected
 from .batch import link_documents
 from .documents import document_of
 from .job import usual_part_size
@@ -151,8 +151,8 @@ def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[tuple[i
                 if line.strip():
                     yield offset, line
                 offset += size
-    except (EOFError, OSError, zlib.error) as err:
-        raise wrong_file(path, expected="JSON lines", got=f"an error: {err}", todo="Copy it again.") from err
+    except READ_ERRORS as err:
+        raise unexpected(path, "JSON lines", f"an error: {err}", "Copy it again.") from err
 
 
 def _is_hidden(path: PurePosixPath) -> bool:

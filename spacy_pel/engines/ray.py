@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from .process_pipeline import process_pipeline
 
 
 @registry.pel_engines("spacy-pel.RayEngine.v1")
+@dataclass(kw_only=True)
 class RayEngine:
     """Links with a pool of Ray actors, each with its own pipeline; Ray Data hands them the parts.
 
@@ -42,22 +43,15 @@ class RayEngine:
             on this machine and ends with the run. Ray reports no usage unless RAY_USAGE_STATS_ENABLED=1 is set.
     """
 
-    def __init__(
-        self,
-        *,
-        n_process: int = 1,
-        batch_size: int | None = None,
-        threads: int = 1,
-        gpus: float = 0.0,
-        tries: int = 3,
-        address: str | None = None,
-    ):
-        self.n_process = n_process
-        self.batch_size = batch_size or (64 if gpus else 1)
-        self.threads = threads
-        self.gpus = gpus
-        self.tries = tries
-        self.address = address
+    n_process: int = 1
+    batch_size: int | None = None
+    threads: int = 1
+    gpus: float = 0.0
+    tries: int = 3
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        self.batch_size = self.batch_size or (64 if self.gpus else 1)
 
     def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus.
@@ -85,16 +79,10 @@ class RayEngine:
         if Path(job.pipeline).exists():
             job = replace(job, pipeline=str(Path(job.pipeline).absolute()))
         nlp, _, component = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
-        settings = {
-            "input": corpus.fingerprint,
-            "pipeline": pipeline_fingerprint(nlp, component),
-            "n_candidates": job.n_candidates,
-            "part_size": corpus.part_size,
-            "batch_size": self.batch_size,
-            "kind": output.kind,
-        }
+        settings = {"input": corpus.fingerprint, "pipeline": pipeline_fingerprint(nlp, component), "kind": output.kind}
+        sizes = {"n_candidates": job.n_candidates, "part_size": corpus.part_size, "batch_size": self.batch_size}
         del nlp, component
-        output.start(settings, resume=job.resume, overwrite=job.overwrite)
+        output.start(settings | sizes, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
         before = counts["documents"] + counts["left_out"]
@@ -116,13 +104,8 @@ class RayEngine:
         left_out = output.left_out(range(len(parts)))
         check_some_linked(counts, left_out, is_all=True)
         output.finish()
-        return summary(
-            counts,
-            resumed_after=before,
-            seconds=time.perf_counter() - started,
-            left_out=left_out,
-            left_out_in=f"{job.output}/_left_out-*.jsonl",
-        )
+        seconds, path = time.perf_counter() - started, f"{job.output}/_left_out-*.jsonl"
+        return summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=path)
 
     def _start(self, ray: Any) -> bool:
         """Start Ray, unless it runs.
@@ -133,17 +116,13 @@ class RayEngine:
         if ray.is_initialized():
             return False
         address = self.address or os.environ.get("RAY_ADDRESS")
+        quiet: Any = {"log_to_driver": False, "logging_level": logging.WARNING}
         if address:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
+            ray.init(address=address, **quiet)
         else:
-            ray.init(
-                address="local",
-                num_cpus=self.n_process * self.threads + 1,  # one for what Ray Data does itself
-                object_store_memory=100_000_000,  # only names of parts travel
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.WARNING,
-            )
+            # one CPU for what Ray Data does itself; only names of parts travel
+            sizes: Any = {"num_cpus": self.n_process * self.threads + 1, "object_store_memory": 100_000_000}
+            ray.init(address="local", include_dashboard=False, **sizes, **quiet)
         return True
 
     def _linked(self, ray: Any, parts: list[Part], job: LinkJob, counts: Counter[str]) -> Iterator[None]:
@@ -164,14 +143,11 @@ class RayEngine:
         # libraries that read these as they start see the bound
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {"env_vars": {name: str(self.threads) for name in names}}
-        linked = from_items([asdict(part) for part in parts], override_num_blocks=len(parts)).map(
-            _PartLinker,  # type: ignore[arg-type]
-            fn_constructor_args=(self, job),
-            compute=ActorPoolStrategy(size=min(self.n_process, len(parts)), max_tasks_in_flight_per_actor=2),
-            num_cpus=self.threads,
-            num_gpus=self.gpus,
-            runtime_env=environment,
-        )
+        actors = ActorPoolStrategy(size=min(self.n_process, len(parts)), max_tasks_in_flight_per_actor=2)
+        needs: Any = {"num_cpus": self.threads, "num_gpus": self.gpus, "runtime_env": environment}
+        rows = from_items([asdict(part) for part in parts], override_num_blocks=len(parts))
+        linker: Any = _PartLinker
+        linked = rows.map(linker, fn_constructor_args=(self, job), compute=actors, **needs)
         try:
             for row in linked.iter_rows():
                 if row["error"]:
@@ -194,7 +170,7 @@ class _PartLinker:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Counts of a part, and what is wrong with its texts as "error"."""
-        settings = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
+        settings: Any = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
         tries = 0
         while True:
             tries += 1

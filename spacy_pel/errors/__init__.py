@@ -2,5 +2,3 @@
 
 from .pel_error import PelError, closest, did_you_mean, one_line, quoted, shortened
 from .texts import Errors, Warnings
-
-__all__ = ["Errors", "PelError", "Warnings", "closest", "did_you_mean", "one_line", "quoted", "shortened"]

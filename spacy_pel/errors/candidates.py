@@ -12,7 +12,4 @@ class CandidateErrors:
     E450 = "Expected generator folders with different names, got {got}. Set labels with LABEL=FOLDER."
     E456 = "{generator} compares vectors and needs an encoder and an index. Call bind(encoder, index) first."
     E457 = "{generator} compares vectors, but there is no {missing}. Pass one, or use e.g. spacy-pel.TfIdf.v1."
-    E458 = (
-        "{generator} compares vectors, but the linker of {path} has no encoder. Use a pipeline with an encoder and "
-        "index."
-    )
+    E458 = "{generator} needs an encoder and an index, which the pipeline {path} lacks. Use another pipeline."

@@ -7,10 +7,7 @@ class CommandErrors:
     E605 = "The pipeline failed on all of the first {n} documents; on '{id}': {got}. Fix the pipeline."
     E606 = "The pipeline failed on the document '{id}': {got}. Fix the pipeline, or leave out this text."
     E607 = "The pipeline failed on all {n} documents. Fix the pipeline."
-    E610 = (
-        "Expected linkable and NIL mentions, but {n_nil} of {n} are NIL. Use a corpus some of whose entities the KB "
-        "lacks."
-    )
+    E610 = "Expected linkable and NIL mentions, but {n_nil} of {n} are NIL. Use a corpus with both."
     E611 = "Expected a NIL model fitted on {expected}, got one fitted on {got}. Refit it with: spacy-pel calibrate"
     E613 = "Expected a NIL precision above 0 and at most 1, got {got}. Fix --precision."
     E614 = "No threshold has a NIL precision of {expected}; the best is {best} on {n} mentions. Lower --precision."
@@ -22,9 +19,7 @@ class CommandErrors:
         "annotated with this KB.{hint}"
     )
     E622 = "Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got '{got}'."
-    E623 = (
-        "Expected a string or number at {key} of each document, but '{document}' has none. Keys of its meta: {known}."
-    )
+    E623 = "Expected a string or number at {key} of each document, but '{document}' has only the keys: {known}."
     E624 = "The pipeline's KB is empty. Add entities with: spacy-pel kb add PIPELINE ENTITIES.jsonl"
     E625 = "Expected mentions with ids, but all {n} are NIL. Recall counts mentions whose entity is in the KB."
     E626 = "Expected --fold as PIPELINE=CORPUS, got {got!r}. Example: --fold training/fold_0=corpus/fold_0.jsonl"
@@ -35,44 +30,27 @@ class CommandErrors:
     E634 = "Expected a path, or a URI of a file system that Arrow can open, got {path}: {got}. Fix it."
     E635 = "Expected a file or files of type {known} at {path}, got none. Convert the texts to one of these."
     E636 = "Expected {expected} documents or more in {path}, got fewer. Do not change it during the run."
-    E637 = (
-        "The Ray job failed: {got}. What was linked is kept: run the same command with --resume to continue. --verbose "
-        "shows all that Ray says."
-    )
-    E638 = (
-        "Expected the links of the documents of {input} in {path}, which exists, got others. Add --overwrite to replace "
-        "it, or choose another file."
-    )
+    E637 = "The Ray job failed: {got}. What was linked is kept: continue with --resume, see more with --verbose."
+    E638 = "{path} exists, but not with the links of {input}. Add --overwrite to replace it, or choose another file."
     E640 = "Expected texts in one of the formats {known}, got {got}. Name the format with --format."
     E641 = '{where}: expected a "text" column or key that holds text, got {got}. {todo}'
     E642 = "Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = "{folder} holds an interrupted run. Add --resume to continue it, or delete the folder to start over."
-    E644 = (
-        "Cannot resume the run in {folder}: {changed} since it began. Repeat the command as it was, or "
-        "delete the folder to start over."
-    )
+    E644 = "Cannot resume the run in {folder}: {changed} since it began. Repeat its command, or delete the folder."
     E645 = "Expected texts to link, but {path} holds none. Check the path and --format."
     E646 = "Expected one of the formats {known}, got '{got}'. Fix --to."
     E647 = "Expected {wanted} to replace at {path}, got {got}. Choose another output."
-    E648 = (
-        "Expected .txt or BioC files in {path}, got {n_txt} .txt and {n_bioc} .xml or .json files. Choose one kind "
-        "with --format."
-    )
+    E648 = "Expected .txt or BioC files in {path}, got {n_txt} .txt and {n_bioc} .xml or .json. Choose with --format."
     E649 = "Expected an output apart from the input, got {path}. Choose another file or folder."
     E650 = "The pipeline {path} cannot be loaded: {got}. Assemble it again."
-    E651 = (
-        "Expected a pipeline with the component '{factory}' at {path}, got: {got}. Add it, or choose another pipeline."
-    )
+    E651 = "Expected a pipeline with the component '{factory}' at {path}, got: {got}. Choose another pipeline."
     E653 = "Expected a bi-encoder, a ranker made of one or a pipeline at {path}, but {got}. Choose another model."
     E655 = "{path} is the KB of a pipeline, whose index must change with it. Use: spacy-pel kb add {pipeline} FILE"
     E656 = "Expected a model, or a pipeline with one linker and encoder, at {path}, got {got}. {todo}"
     E657 = "{path} exists. Add --overwrite to replace it, or choose another file."
     E658 = "Expected a new folder at {path}, got {got}. Choose another, or replace a pipeline with --overwrite."
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
-    E698 = (
-        "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Add one at a time, or give "
-        "--reader."
-    )
+    E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
     E660 = "Expected --apply-to or --output, got both. Use one of them."
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
     E666 = "Expected the default pipeline at {path}. Run this in the root of the repository, or give {option}."
@@ -87,13 +65,17 @@ class CommandErrors:
     E674 = "Expected corrections in {path}, got none. See: spacy-pel teach --help"
     E675 = "The memory of {path} was changed by another process. Nothing was saved; run the command again."
     E676 = "Expected a mention from 1 to {n}, got {got}. Fix --mention."
+    E680 = "{path} is not an evaluation: it has no {name}. Make one with: spacy-pel evaluate"
+    E681 = "{path}: expected predictions as `spacy-pel evaluate` writes them, got {got}. Evaluate again."
+    E682 = "Expected the same mentions, but {a} has {n_a} and {b} {n_b}; {n} are in only one, e.g. {example}."
+    E683 = "Expected the same gold ids, but {n} mentions differ, e.g. {example}: {gold_a} in {a}, {gold_b} in {b}."
+    E684 = "Expected predictions with types of the KB, but {path} has none. Pass the KB with --kb, or evaluate again."
+    E685 = "Expected the corpus that {run} was evaluated on, but {got}. Pass it with --corpus."
+    E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
 
 
 class CommandWarnings:
     W605 = "The pipeline failed on {n}, left out of the output: {shown}. All with reasons: {path}"
     W606 = "The pipeline failed on the document '{id}', whose mentions count as wrong: {got}"
     W600 = "The config of {path} sets threshold = {value}, which overrides the calibration. Set it to null to use that."
-    W601 = (
-        "{n} passages of {path} overlap earlier text. They were moved behind it, so later offsets differ from the "
-        "input."
-    )
+    W601 = "{n} passages of {path} overlap earlier text and were moved behind it: later offsets differ."

@@ -2,23 +2,14 @@
 
 
 class CorpusErrors:
-    E201 = (
-        "{where}: expected the mention {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit "
-        "--strict."
-    )
+    E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."
     E202 = (
         '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got '
         "{got}. Create the file with `spacy-pel convert`."
     )
-    E203 = (
-        '{where}: expected {{"pmid", "sentences": [{{"tokens", "mentions": [{{"start", "end", "cui", "text"}}]}}]}}, '
-        "got {got}. Is this the tokenised MedMentions?"
-    )
+    E203 = '{where}: expected {{"pmid", "sentences": [{{"tokens", "mentions"}}]}}, got {got}. Is this MedMentions?'
     E204 = "Expected a share of development documents between 0 and 1, got {got}."
-    E205 = (
-        "{where}: expected a PubTator line of document {pmid} (PMID|t|title, PMID|a|abstract, then tab-separated PMID, "
-        "start, end, text, type, id), got {got!r}."
-    )
+    E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
     E206 = "Expected documents in {paths}, got none. Check the files and the reader."
     E207 = "{where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
     E208 = "'{reader}' has no setting {got}{hint}. Its settings: {known}."
@@ -32,28 +23,14 @@ class CorpusErrors:
     E218 = "Expected at least as many documents as folds ({n}), got {got}. Use fewer folds."
     E212 = "None of the {n} ids in {path} is in the corpus. Check that the list belongs to this corpus."
     E213 = "Expected {expected}, got {got!r}. Check {option}, or install the package that has it."
-    E238 = (
-        'Expected meta "original" as preprocessing writes it, {{"id", "offsets", "text_hash"}}, got {got}. Preprocess '
-        "again, or rename the key."
-    )
-    E239 = (
-        "Expected a span within {length} characters, got {start} to {end}. Use the corpus that the offsets belong to."
-    )
+    E238 = 'Expected meta "original" as preprocessing writes it, got {got}. Preprocess again, or rename the key.'
+    E239 = "Expected a span within {length} characters, got {start} to {end}. Use the corpus of these offsets."
     E240 = "{path} has no document with the id '{document}'. Pass the corpus that {what}."
-    E241 = (
-        "{path}: characters {start} to {end} are outside the document '{document}'. Pass the corpus before "
-        "preprocessing."
-    )
+    E241 = "{path}: characters {start} to {end} are outside '{document}'. Pass the corpus before preprocessing."
     E242 = "Expected a setting of one of the steps {known}, got '{got}'{hint}. Name the step with --preprocess."
     E243 = "Expected each preprocessing step once, got {got}. Name each step once, in the order of use."
-    E248 = (
-        "Expected the original text of '{document}', but {path} has another text of {length} characters. Pass the "
-        "corpus before preprocessing."
-    )
-    E249 = (
-        "Expected consecutive lines for '{document}', but other documents come between them. Sort the lines as "
-        "preprocessing wrote them."
-    )
+    E248 = "{path} has another text of '{document}' ({length} characters). Pass the corpus before preprocessing."
+    E249 = "Expected the lines of '{document}' together, but others come between. Keep the order of preprocessing."
     E250 = (
         "{n:,} of {total:,} ({share:.0%}) mentions of {paths} are not at their offsets. {examples}. Check the reader, "
         "its settings and the source, or write the other mentions with --keep-going."
@@ -70,14 +47,6 @@ class CorpusWarnings:
         "{path}: offsets are read as {base}: this way {n:,} of {total:,} match the text, but only {standard:,} as "
         "characters from the start of the document."
     )
-    W203 = (
-        "{path} is an output of `link`, and none of its {n:,} mentions has been corrected. Its ids, the answers of a "
-        "pipeline, count as annotation."
-    )
-    W202 = (
-        "{path}: the ids of {n:,} mentions differ from the kb_id that `link` gave them. The ids count, as corrections."
-    )
-    W201 = (
-        "{path}: of {mentions} mentions, {misaligned} do not match token boundaries and {overlapping} overlap longer "
-        "ones. doc.ents omits them."
-    )
+    W203 = "{path} is an output of `link` without a correction in {n:,} mentions: its ids count as annotation."
+    W202 = "{path}: {n:,} mentions have other ids than the kb_id that `link` gave. The ids count, as corrections."
+    W201 = "{path}: of {mentions} mentions, {misaligned} cut tokens and {overlapping} overlap; doc.ents lacks them."

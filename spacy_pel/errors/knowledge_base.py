@@ -5,17 +5,10 @@ class KnowledgeBaseErrors:
     E100 = "Expected the id of one of {n} entities, got '{id}'. Check the spelling, and that this is the right KB."
     E101 = "The knowledge base already has '{id}'. Use update() to change an entity, and give each id once."
     E102 = "Expected entities to write to {path}, got none. Check the source and the filters."
-    E104 = (
-        "Expected valid entities, but {entity} is invalid ({kind}). Fix the source, or repair it by omitting --strict."
-    )
+    E104 = "Expected valid entities, but {entity} is invalid ({kind}). Fix the source, or omit --strict."
     E105 = "Expected text in all fields of an entity, got {entity}. Fix the source."
-    E109 = (
-        "Expected the KB with the fingerprint {expected} at {path}, got {got}. Put it back, or load the folder again."
-    )
-    E110 = (
-        "Expected a row from 0 to {last}, got {row}. The index may belong to another KB: rebuild it with spacy-pel "
-        "index"
-    )
+    E109 = "Expected the KB with the fingerprint {expected} at {path}, got {got}. Put it back, or load again."
+    E110 = "Expected a row from 0 to {last}, got {row}. If the index belongs to another KB, rebuild it: spacy-pel index"
     E111 = "Expected a new folder or a knowledge base to replace at {path}, got {got}. Choose another folder."
     E112 = "Expected a successor for '{id}' that stays, but '{got}' is retired along with it. Name another entity."
     E113 = "Expected each id once in one call, got '{id}' twice. Merge the two entities."
@@ -37,14 +30,9 @@ class KnowledgeBaseErrors:
     )
     E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits"
     E140 = "Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
-    E141 = (
-        "Expected one of {known} or null for each column of {path}, and an 'id', got {got}. Fix the setting 'columns'."
-    )
+    E141 = "Expected an 'id', and else {known} or null, as columns of {path}, got {got}. Fix the setting 'columns'."
     E142 = "Invalid {config}, {where}: {fault}. Fix this setting."
-    E143 = (
-        "Expected at least one entity from {sources} of the {config}, got none. Check 'id_pattern', 'id_xref' and the "
-        "files."
-    )
+    E143 = "Expected entities from {sources} of the {config}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
 
 

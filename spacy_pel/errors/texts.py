@@ -9,7 +9,6 @@ from .corpora import CorpusErrors, CorpusWarnings
 from .general import GeneralErrors
 from .indexes import IndexErrors
 from .knowledge_base import KnowledgeBaseErrors, KnowledgeBaseWarnings
-from .reports import ReportErrors
 from .serving import ServingErrors
 from .training import TrainingErrors, TrainingWarnings
 
@@ -31,7 +30,6 @@ class Errors(
     CandidateErrors,
     ComponentErrors,
     CommandErrors,
-    ReportErrors,
     ServingErrors,
     metaclass=WithCodes,
 ):

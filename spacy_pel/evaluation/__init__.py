@@ -4,14 +4,3 @@ from .metrics.outcomes import Outcomes
 from .metrics.seen import seen_in_corpus, seen_in_index
 from .predict import gold_prediction
 from .prediction import Prediction
-
-__all__ = [
-    "Outcomes",
-    "Prediction",
-    "compute_metrics",
-    "evaluate",
-    "evaluate_end_to_end",
-    "gold_prediction",
-    "seen_in_corpus",
-    "seen_in_index",
-]

@@ -121,12 +121,8 @@ def _test(share: tuple[Flags, Flags, Flags]) -> dict[str, Any]:
 
 
 def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "name": name,
-        "n": int(mask.sum()),
-        "n_nil": int((mask & a.is_nil).sum()),
-        "n_documents": len(np.unique(a.document[mask])),
-    }
+    row: dict[str, Any] = {"name": name, "n": int(mask.sum()), "n_nil": int((mask & a.is_nil).sum())}
+    row["n_documents"] = len(np.unique(a.document[mask]))
     for metric in ("recall@1", "accuracy"):
         a_hits, b_hits, counted = shares[metric]
         share = (a_hits, b_hits, counted & mask)

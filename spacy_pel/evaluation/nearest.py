@@ -52,11 +52,9 @@ def nearest_entities(
         for row, score in zip(found[found >= 0].tolist(), own.tolist(), strict=False):
             entities.setdefault(row, score)
         best.append(dict(list(entities.items())[:wanted]))
-    ranked = RankedRows(
-        np.array([row for one in best for row in one], dtype=np.int64),
-        np.array([score for one in best for score in one.values()], dtype=np.float32),
-        offsets_of(np.array([len(one) for one in best], dtype=np.int64)),
-    )
+    kb_rows = np.array([row for entities in best for row in entities], dtype=np.int64)
+    all_scores = np.array([score for entities in best for score in entities.values()], dtype=np.float32)
+    ranked = RankedRows(kb_rows, all_scores, offsets_of(np.array(list(map(len, best)), dtype=np.int64)))
     if not isinstance(encoder, BiEncoder) or not in_two:
         return ranked
     return _first(rescore(encoder, kb, mentions, ranked), top_k)

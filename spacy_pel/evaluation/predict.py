@@ -262,17 +262,10 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     """
     resolved = [kb.resolve(entity_id) for entity_id in mention.ids]
     gold = list(dict.fromkeys(live for live in resolved if live is not None))
-    return Prediction(
-        doc=document.id,
-        original=original if (original := original_id(document)) != document.id else "",
-        start=mention.start,
-        end=mention.end,
-        text=document.text[mention.start : mention.end],
-        label=mention.label,
-        gold=gold,
-        kb_id="",
-        composite=mention.composite,
-        seen=bool(gold) and is_seen(gold),
-        outside=[given for given, live in zip(mention.ids, resolved, strict=True) if live is None],
-        types=sorted({name for entity_id in gold for name in kb[entity_id].types}),
-    )
+    start, end = mention.start, mention.end
+    prediction = Prediction(document.id, start, end, document.text[start:end], mention.label, gold, kb_id="")
+    prediction.original = original if (original := original_id(document)) != document.id else ""
+    prediction.composite, prediction.seen = mention.composite, bool(gold) and is_seen(gold)
+    prediction.outside = [entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None]
+    prediction.types = sorted({name for entity_id in gold for name in kb[entity_id].types})
+    return prediction

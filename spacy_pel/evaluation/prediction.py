@@ -87,18 +87,10 @@ class Prediction:
     def to_json(self) -> dict[str, Any]:
         """As JSON data; without ``original``, ``composite``, ``outside``,
         ``types``, ``probability`` and ``id_set`` where there are none."""
-        record: dict[str, Any] = {
-            "doc": self.doc,
-            "start": self.start,
-            "end": self.end,
-            "text": self.text,
-            "label": self.label,
-            "gold": self.gold,
-            "kb_id": self.kb_id,
-            "candidates": [[found, round(score, 6)] for found, score in self.candidates],
-            "nil_score": round(self.nil_score, 6),
-            "seen": self.seen,
-        }
+        keys = ("doc", "start", "end", "text", "label", "gold", "kb_id")
+        record: dict[str, Any] = {key: getattr(self, key) for key in keys}
+        record["candidates"] = [[entity_id, round(score, 6)] for entity_id, score in self.candidates]
+        record.update(nil_score=round(self.nil_score, 6), seen=self.seen)
         if self.probability is not None:
             record["probability"] = round(self.probability, 6)
         if self.id_set is not None:

@@ -1,3 +1,1 @@
 from .knowledge_base import KnowledgeBase
-
-__all__ = ["KnowledgeBase"]

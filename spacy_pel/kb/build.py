@@ -14,15 +14,11 @@ from .readers.repair import Repairs, counts_text, merge_duplicates, repaired_red
 from .store.arrow_store import entities_of
 from .store.store_writer import StoreWriter
 
+Ids = Mapping[str, str] | None  # by id
+Source = Mapping[str, Any] | None  # JSON data
 
-def build_store(
-    folder: Path,
-    entities: Iterable[Entity],
-    *,
-    redirects: Mapping[str, str] | None,
-    source: Mapping[str, Any] | None,
-    strict: bool,
-) -> int:
+
+def build_store(folder: Path, entities: Iterable[Entity], *, redirects: Ids, source: Source, strict: bool) -> int:
     """Check entities and write them to a folder, streaming.
 
     Entities of one id are merged. The first pass finds them by their hashes, so that no table of
@@ -47,7 +43,7 @@ def build_store(
         for file in first_pass:
             file.unlink()
     useful = _useful(repaired_redirects(redirects or {}, repairs.count), writer)
-    writer.finish(redirects=useful, source=source or {}, report=repairs.report)
+    writer.finish(useful, source or {}, report=repairs.report, edits={})
     reported = (source or {}).get("repairs", {})  # by a reader, of the same entities
     if more := {kind: n for kind, n in repairs.report.items() if n != reported.get(kind)}:
         logger.warning(Warnings.W100.format(counts=counts_text(more)))

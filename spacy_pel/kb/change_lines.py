@@ -75,14 +75,12 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
     by_id: dict[str, list[Entity]] = {}
     for entity in reader(paths):
         by_id.setdefault(entity.concept_id, []).append(entity)
-    return Changes(
-        list(map(merge_duplicates, by_id.values())),
-        repairs=dict(reader.report),
-        redirects={old: new for old, new in reader.redirects.items() if old.startswith(prefix)},
-        obsolete={old: new for old, new in getattr(reader, "obsolete", {}).items() if old.startswith(prefix)},
-        id_prefix=prefix,
-        types=types,
-    )
+    changes = Changes(list(map(merge_duplicates, by_id.values())), id_prefix=prefix, types=types)
+    changes.repairs.update(reader.report)
+    changes.redirects.update((old, new) for old, new in reader.redirects.items() if old.startswith(prefix))
+    obsolete = getattr(reader, "obsolete", {}).items()
+    changes.obsolete.update((old, new) for old, new in obsolete if old.startswith(prefix))
+    return changes
 
 
 def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:

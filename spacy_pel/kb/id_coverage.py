@@ -16,11 +16,8 @@ def warn_of_other_ids(kb: KnowledgeBase, *, n_outside: int, n: int, example: str
         example: an id that it lacks.
     """
     if 2 * n_outside > n and len(kb):
-        logger.warning(
-            Warnings.W103.format(
-                n_outside=n_outside, n=n, example=example, own=_own_id(kb), hint=prefix_hint(kb, example)
-            )
-        )
+        facts = {"example": example, "own": _own_id(kb), "hint": prefix_hint(kb, example)}
+        logger.warning(Warnings.W103.format(n_outside=n_outside, n=n, **facts))
 
 
 def no_known_id(kb: KnowledgeBase, *, n: int, example: str) -> PelError:

@@ -20,7 +20,7 @@ from ..util.files import PathLike
 from ..util.name_search import search_names
 from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
-from .build import build_store
+from .build import Ids, Source, build_store
 from .changes import Update, follow_release, put_entities, rename_entities, retire_entities, withdraw_edits
 from .edits import Edit, State
 from .overlay import Overlay
@@ -53,12 +53,7 @@ class KnowledgeBase:
     """
 
     def __init__(
-        self,
-        entities: Iterable[Entity] = (),
-        *,
-        redirects: Mapping[str, str] | None = None,
-        source: Mapping[str, Any] | None = None,
-        strict: bool = False,
+        self, entities: Iterable[Entity] = (), *, redirects: Ids = None, source: Source = None, strict: bool = False
     ):
         with TemporaryDirectory(prefix=_TEMPORARY) as folder:
             build_store(Path(folder), entities, redirects=redirects, source=source, strict=strict)
@@ -93,8 +88,8 @@ class KnowledgeBase:
         entities: Iterable[Entity],
         path: PathLike,
         *,
-        source: Mapping[str, Any] | None = None,
-        redirects: Mapping[str, str] | None = None,
+        source: Source = None,
+        redirects: Ids = None,
         strict: bool = False,
         show_progress: bool = False,
     ) -> "KnowledgeBase":
@@ -152,9 +147,8 @@ class KnowledgeBase:
             redirects.update(reader.redirects)
             source.update({**reader.source, **about, "repairs": dict(reader.report)})
 
-        return cls.build(
-            entities(), out, source=source, redirects=redirects, strict=strict, show_progress=show_progress
-        )
+        facts: Any = {"source": source, "redirects": redirects}
+        return cls.build(entities(), out, **facts, strict=strict, show_progress=show_progress)
 
     # --- disk, bytes, processes
 
@@ -189,9 +183,7 @@ class KnowledgeBase:
         for entity, live in self.items():
             writer.append(entity, live=live)
         writer.finish_entities()
-        writer.finish(
-            redirects=self.redirects(), source=self.source, report=self._store.meta["report"], edits=self.edits
-        )
+        writer.finish(self.redirects(), self.source, report=self._store.meta["report"], edits=self.edits)
 
     def to_bytes(self) -> bytes:
         """What ``to_disk`` would write.

@@ -1,5 +1,3 @@
 from .formats import FORMATS, read_terms
 from .tables import read_sssom, read_table
 from .term import Term, clean_text
-
-__all__ = ["FORMATS", "Term", "clean_text", "read_sssom", "read_table", "read_terms"]

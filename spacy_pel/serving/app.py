@@ -16,26 +16,11 @@ from ..about import __version__
 from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document
+from . import schemas
 from .bodies import Body, UnreadBodyRoute, read_body
 from .errors import RequestError, error_response
 from .guard import App, Guard
 from .limits import Limits
-from .schemas import (
-    EntitiesRequest,
-    EntitiesResponse,
-    EntityResponse,
-    ErrorResponse,
-    ExplainRequest,
-    ExplainResponse,
-    GivenCorrection,
-    HealthResponse,
-    LearnRequest,
-    LinkRequest,
-    LinkResponse,
-    MemoryResponse,
-    SearchResponse,
-    UnlearnRequest,
-)
 from .service import Service
 from .worker import Worker
 
@@ -56,11 +41,11 @@ _FILES = {
     "static/icon.svg": (_PAGE, "page/icon.svg", "image/svg+xml"),
 }
 _ERRORS: dict[Any, dict[str, Any]] = {
-    400: {"model": ErrorResponse, "description": "Wrong data"},
-    413: {"model": ErrorResponse, "description": "Too long, too many or too large"},
-    422: {"model": ErrorResponse, "description": "Wrong keys or types"},
-    503: {"model": ErrorResponse, "description": "Busy; try again after the seconds in Retry-After"},
-    504: {"model": ErrorResponse, "description": "It took too long"},
+    400: {"model": schemas.ErrorResponse, "description": "Wrong data"},
+    413: {"model": schemas.ErrorResponse, "description": "Too long, too many or too large"},
+    422: {"model": schemas.ErrorResponse, "description": "Wrong keys or types"},
+    503: {"model": schemas.ErrorResponse, "description": "Busy; try again after the seconds in Retry-After"},
+    504: {"model": schemas.ErrorResponse, "description": "It took too long"},
 }
 
 
@@ -85,15 +70,8 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         for worker in (model, lookups):
             worker.stop(timeout=limits.timeout)
 
-    app = FastAPI(
-        title="spacy_pel",
-        version=__version__,
-        description=_DESCRIPTION,
-        docs_url=None,  # both load scripts from elsewhere
-        redoc_url=None,
-        lifespan=lifespan,
-        responses=_ERRORS,
-    )
+    about: Any = {"title": "spacy_pel", "version": __version__, "description": _DESCRIPTION, "responses": _ERRORS}
+    app = FastAPI(**about, docs_url=None, redoc_url=None, lifespan=lifespan)  # both load scripts from elsewhere
     app.router.route_class = UnreadBodyRoute
     _add_errors(app)
     _add_files(app)
@@ -107,11 +85,11 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     async def look_up(function: Callable[[], Any]) -> Any:
         return await lookups.run(lambda _: function(), timeout=limits.timeout)
 
-    @app.post("/link", response_model=LinkResponse, summary="Link texts")
-    async def link(given: SkipValidation[LinkRequest]) -> Any:
+    @app.post("/link", response_model=schemas.LinkResponse, summary="Link texts")
+    async def link(body: SkipValidation[schemas.LinkRequest]) -> Any:
         """The mentions of each text with ids, scores and candidates: the documents that the command
         `spacy-pel link` writes."""
-        request = await read(given, LinkRequest)
+        request = await read(body, schemas.LinkRequest)
         documents = _documents(request)
         _check_texts(limits, [(document.text, f"document {document.id}") for document in documents], "texts")
 
@@ -120,63 +98,60 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 
         return await with_model(linked)
 
-    @app.post("/explain", response_model=ExplainResponse, summary="Explain a link")
-    async def explain(given: SkipValidation[ExplainRequest]) -> Any:
+    @app.post("/explain", response_model=schemas.ExplainResponse, summary="Explain a link")
+    async def explain(body: SkipValidation[schemas.ExplainRequest]) -> Any:
         """The evidence for each candidate of a mention, P(NIL) and its threshold."""
-        request = await read(given, ExplainRequest)
+        request = await read(body, schemas.ExplainRequest)
         _check_texts(limits, [(request.text, "the request")], "texts")
-        values = (request.text, request.start, request.end, request.label, request.n_candidates)
-        return await with_model(lambda _: JSONResponse(service.explain(*values)))
+        return await with_model(lambda _: JSONResponse(service.explain(**dict(request))))
 
-    @app.get(
-        "/entity/{entity_id:path}",
-        response_model=EntityResponse,
-        summary="Look up an entity",
-        responses={404: {"model": ErrorResponse, "description": "No such entity"}},
-    )
+    unknown: Any = {404: {"model": schemas.ErrorResponse, "description": "No such entity"}}
+    entity_path = "/entity/{entity_id:path}"
+
+    @app.get(entity_path, response_model=schemas.EntityResponse, summary="Look up an entity", responses=unknown)
     async def entity(entity_id: str) -> Any:
         """Names, types and definition; of a retired id those of its successor."""
         return JSONResponse(await look_up(lambda: service.entity(entity_id)))
 
-    @app.post("/entities", response_model=EntitiesResponse, summary="Look up several entities")
-    async def entities(given: SkipValidation[EntitiesRequest]) -> Any:
+    @app.post("/entities", response_model=schemas.EntitiesResponse, summary="Look up several entities")
+    async def entities(body: SkipValidation[schemas.EntitiesRequest]) -> Any:
         """Unknown ids are left out."""
-        request = await read(given, EntitiesRequest)
+        request = await read(body, schemas.EntitiesRequest)
         return await look_up(lambda: JSONResponse({"entities": service.entities(request.ids)}))
 
-    @app.get("/search", response_model=SearchResponse, summary="Search names")
+    @app.get("/search", response_model=schemas.SearchResponse, summary="Search names")
     async def search(
         q: str = Query(max_length=200, description="Words of a name, or how they begin."),
         n: int = Query(10, ge=1, le=50, description="How many entities at most."),
     ) -> Any:
         """Entities with such a name. Where there are few, those follow that the linker takes for similar."""
-        found: list[dict[str, Any]] = await look_up(lambda: service.search(q, n))
-        if service.are_few(found):
-            known = {entity["id"] for entity in found}
+        named: list[dict[str, Any]] = await look_up(lambda: service.search(q, n))
+        if service.are_few(named):
+            known = {entity["id"] for entity in named}
             similar = await with_model(lambda _: service.similar(q, n))
-            found = [*found, *(entity for entity in similar if entity["id"] not in known)][:n]
-        return JSONResponse({"entities": found})
+            named = [*named, *(entity for entity in similar if entity["id"] not in known)][:n]
+        return JSONResponse({"entities": named})
 
-    @app.get("/learned", response_model=MemoryResponse, summary="List corrections")
+    @app.get("/learned", response_model=schemas.MemoryResponse, summary="List corrections")
     async def learned() -> Any:
         """The corrections in effect."""
         return await look_up(lambda: memory([]))
 
-    @app.post("/learn", response_model=MemoryResponse, summary="Correct links")
-    async def learn(given: SkipValidation[LearnRequest]) -> Any:
+    @app.post("/learn", response_model=schemas.MemoryResponse, summary="Correct links")
+    async def learn(body: SkipValidation[schemas.LearnRequest]) -> Any:
         """Corrections count at once, for this text and others. What is known already adds nothing."""
-        request = await read(given, LearnRequest)
+        request = await read(body, schemas.LearnRequest)
         corrections = list(map(_correction, request.corrections))
         _check_texts(limits, [(correction.text, "a correction") for correction in corrections], "corrections")
         return await with_model(lambda _: memory(service.learn(corrections, request.by)))
 
-    @app.post("/unlearn", response_model=MemoryResponse, summary="Undo corrections")
-    async def unlearn(given: SkipValidation[UnlearnRequest]) -> Any:
+    @app.post("/unlearn", response_model=schemas.MemoryResponse, summary="Undo corrections")
+    async def unlearn(body: SkipValidation[schemas.UnlearnRequest]) -> Any:
         """Links are again what they were without them."""
-        request = await read(given, UnlearnRequest)
+        request = await read(body, schemas.UnlearnRequest)
         return await with_model(lambda _: memory(service.unlearn(request.ids, request.by)))
 
-    @app.get("/health", response_model=HealthResponse, summary="Is it well?")
+    @app.get("/health", response_model=schemas.HealthResponse, summary="Is it well?")
     async def health() -> Any:
         """Answers at once, also while the model works."""
         status = "busy" if len(model) >= limits.n_waiting else "ok"
@@ -184,13 +159,12 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse({**facts, "waiting": len(model), "limits": asdict(limits)})
 
     def memory(changed: list[dict[str, Any]]) -> Response:
-        saved = service.saves
-        return JSONResponse({"changed": changed, "learned": service.learned, "saved": saved})
+        return JSONResponse({"changed": changed, "learned": service.learned, "saved": service.saves})
 
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
 
 
-def _documents(request: LinkRequest) -> list[Document]:
+def _documents(request: schemas.LinkRequest) -> list[Document]:
     """The texts of a request.
 
     Raises:
@@ -200,10 +174,9 @@ def _documents(request: LinkRequest) -> list[Document]:
         got = "none" if request.text is None else "both"
         raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
     if request.documents is not None:
-        pairs = enumerate(request.documents, start=1)
         return [
-            Document(str(number if document.id is None else document.id), document.text, meta=document.meta)
-            for number, document in pairs
+            Document(str(number if item.id is None else item.id), item.text, meta=item.meta)
+            for number, item in enumerate(request.documents, start=1)
         ]
     texts = [request.text] if isinstance(request.text, str) else request.text or []
     return [Document(str(number), text) for number, text in enumerate(texts, start=1)]
@@ -220,7 +193,7 @@ def _check_texts(limits: Limits, texts: Sequence[Any], what: str) -> None:
             raise RequestError(Errors.E726.format(most=limits.max_chars, got=len(text), where=where[:100]), status=413)
 
 
-def _correction(given: GivenCorrection) -> Correction:
+def _correction(given: schemas.GivenCorrection) -> Correction:
     correction = Correction(given.text, given.start, given.end, given.kb_id, given.label, given.id)
     if given.mention is not None and given.mention != correction.surface:
         expected = f"the mention {quoted(given.mention)} at {given.start} to {given.end}"

@@ -104,14 +104,15 @@ class Guard:
     async def _body(self, receive: Receive) -> bytes:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.limits.receive_timeout
+        too_slow = RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408)
         body = bytearray()  # not a list of parts, which may be of one byte each
         while True:
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, end - loop.time()))
             except asyncio.TimeoutError as err:
-                raise RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408) from err
+                raise too_slow from err
             if message["type"] == "http.disconnect":
-                raise RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408)
+                raise too_slow
             body += message.get("body", b"")
             if len(body) > self.limits.max_bytes:
                 raise RequestError(Errors.E728.format(most=self.limits.max_bytes), status=413)

@@ -1,13 +1,18 @@
 """What the server accepts and answers, as in its OpenAPI description."""
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..errors import quoted
+from ..linking import Learned
+from ..linking.explanation import CandidateEvidence, Explanation
 from .limits import Limits
 
+# the fields of a dataclass and what its docstring says of them
+_ATTRIBUTE = re.compile(r"^ {8}(\w[\w, ]*): (.+?)(?=^ {8}\w|\Z)", re.MULTILINE | re.DOTALL)
 _TEXT = "Patients with rheumatoid arthritis received methotrexate."
 
 
@@ -27,6 +32,18 @@ class Request(BaseModel):
 
 
 Name = Annotated[str, Field(max_length=1000)]
+Numbers = dict[str, float | None]  # null = a number that JSON does not have
+
+
+def _described(kind: type) -> Any:
+    """A model with the fields of a dataclass, described as in its docstring."""
+    notes = {
+        name: " ".join(text.split())
+        for names, text in _ATTRIBUTE.findall(kind.__doc__ or "")
+        for name in names.split(", ")
+    }
+    fields: Any = {name: (hint, Field(description=notes[name])) for name, hint in get_type_hints(kind).items()}
+    return create_model(kind.__name__, **fields)
 
 
 class GivenDocument(Request):
@@ -92,77 +109,27 @@ class ExplainRequest(Request):
     n_candidates: int = Field(10, ge=1, le=128)
 
 
-class CandidateResponse(BaseModel):
+class CandidateResponse(_described(CandidateEvidence)):  # type: ignore[misc]
     """The evidence for a candidate."""
 
-    id: str
-    name: str
-    score: float
-    nearest_name: str | None = Field(description="The name of the entity that is nearest to the mention.")
-    name_cosine: float | None = Field(description="The best cosine of its names.")
-    mention_cosine: float | None = Field(description="The best cosine of its annotated mentions.")
-    nearest_mention: str | None = Field(
-        description="That mention in its context, if it is a correction; other texts are not kept."
-    )
-    learned: int | None = Field(description="The number of that correction.")
-    features: dict[str, float | None]
-    contributions: dict[str, float | None]
-    ranker_score: float | None
+    features: Numbers
+    contributions: Numbers
 
 
-class LearnedResponse(BaseModel):
+class LearnedResponse(_described(Learned)):  # type: ignore[misc]
     """A correction in the memory."""
 
-    id: int
-    at: str
-    by: str
-    doc: str
-    start: int
-    end: int
-    text: str
-    form: str
-    label: str
-    before: str
     before_name: str | None
-    after: str
     after_name: str | None
-    sha256: str
-    read_sha256: str
-    context: str
 
 
-class ExplainResponse(BaseModel):
+class ExplainResponse(_described(Explanation)):  # type: ignore[misc]
     """The answer for a mention, and why."""
 
-    text: str = Field(description="The mention as the linker reads it.")
-    written: str = Field(description="The mention as it is written.")
-    context: str
-    context_start: int = Field(description="Where the mention begins in the context.")
-    label: str
-    kb_id: str
-    name: str | None
-    probability: float
-    nil_score: float
-    threshold: float | None = Field(
-        description="A higher nil_score is NIL. Before calibration it is the mention's own, above which NIL "
-        "is more probable than the first candidate. Null: NIL only for lack of candidates."
-    )
-    threshold_is_own: bool = Field(description="Whether the threshold is the mention's own.")
-    id_set: list[str] | None
     learned: LearnedResponse | None = Field(description="The correction that decides, if one does.")
-    record: dict[str, int] | None = Field(
-        description="How often the first candidate came first in the text of the calibration, and was right "
-        "then, and the mention was NIL."
-    )
-    words: dict[str, tuple[str, int, int]] | None = Field(
-        description="The mention's first word, last word and ending, each with how many mentions in the "
-        "text of the calibration have it, and how many of these were NIL; 0 for a part that fewer than two "
-        "texts have."
-    )
-    weights: dict[str, float | None]
-    ranker_weights: tuple[float, float] | None
+    weights: Numbers
     candidates: list[CandidateResponse]
-    difference: dict[str, float | None] = Field(description="What puts the first candidate ahead of the second one.")
+    difference: Numbers = Field(description="What puts the first candidate ahead of the second one.")
 
 
 class EntityResponse(BaseModel):

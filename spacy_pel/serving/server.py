@@ -59,21 +59,12 @@ class Server(uvicorn.Server):
     """
 
     def __init__(self, app: App, taken: socket.socket, *, limits: Limits):
-        config = uvicorn.Config(
-            app,  # type: ignore[arg-type]
-            loop="asyncio",
-            http=_Connection,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            log_level="error",
-            access_log=False,  # a search is in the address
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=limits.n_connections,
-            timeout_graceful_shutdown=int(limits.timeout) + 1,
-        )
-        super().__init__(config)
+        engine: Any = {"loop": "asyncio", "http": _Connection, "ws": "none", "lifespan": "on"}
+        # no log of accesses: a search is in the address
+        quiet: Any = {"log_config": None, "log_level": "error", "access_log": False}
+        quiet |= {"server_header": False, "proxy_headers": False}
+        bounds: Any = {"limit_concurrency": limits.n_connections, "timeout_graceful_shutdown": int(limits.timeout) + 1}
+        super().__init__(uvicorn.Config(app, **engine, **quiet, **bounds))  # type: ignore[arg-type]
         self.taken = taken
         self._seconds = limits.receive_timeout + _GRACE
         self._waiting: dict[Any, tuple[Any, float]] = {}  # connection -> its request, and since when it waits

@@ -76,9 +76,9 @@ class Service:
             batch = documents[start : start + _BATCH]
             # without a memory zone the vocabulary keeps each word that it has seen
             with self.nlp.memory_zone():
-                for one in process_documents(self.nlp, batch, batch_size=_BATCH):
-                    unlinked = {"text": one.document.text, "mentions": [], "meta": one.document.meta}
-                    records.append(unlinked | document_record(self.component, one, n_candidates))
+                for processed in process_documents(self.nlp, batch, batch_size=_BATCH):
+                    unlinked = {"text": processed.document.text, "mentions": [], "meta": processed.document.meta}
+                    records.append(unlinked | document_record(self.component, processed, n_candidates))
         if all("error" in record for record in records):
             raise RequestError(Errors.E606.format(id=records[0]["id"], got=records[0]["error"]))
         return records
@@ -224,10 +224,10 @@ class Service:
         self._learned = self._learned_records()
 
     def _learned_records(self) -> list[Record]:
-        return [self._with_names(one) for one in self.component.learned]
+        return list(map(self._with_names, self.component.learned))
 
-    def _with_names(self, one: Learned) -> Record:
-        return {**asdict(one), "before_name": self._name_of(one.before), "after_name": self._name_of(one.after)}
+    def _with_names(self, entry: Learned) -> Record:
+        return {**asdict(entry), "before_name": self._name_of(entry.before), "after_name": self._name_of(entry.after)}
 
     def _name_of(self, entity_id: str) -> str | None:
         kb = self.component.kb
@@ -239,13 +239,8 @@ class Service:
     def facts(self) -> Record:
         """What the page says about the pipeline."""
         linker = self.component.linker
-        return {
-            "pipeline": self.title,
-            "entities": len(linker.kb),
-            "calibrated": linker.in_context.is_calibrated,
-            "saves": self.saves,
-            "corrections": len(self._learned),
-        }
+        facts = {"pipeline": self.title, "entities": len(linker.kb), "calibrated": linker.in_context.is_calibrated}
+        return {**facts, "saves": self.saves, "corrections": len(self._learned)}
 
 
 def _check_offsets(text: str, start: int, end: int) -> None:
@@ -254,14 +249,9 @@ def _check_offsets(text: str, start: int, end: int) -> None:
 
 
 def _entity_record(entity: Entity) -> Record:
-    return {
-        "id": entity.concept_id,
-        "name": entity.canonical_name,
-        "aliases": list(entity.aliases),
-        "types": list(entity.types),
-        "definition": entity.definition,
-        "url": entity_url(entity.concept_id),
-    }
+    names = {"id": entity.concept_id, "name": entity.canonical_name, "aliases": list(entity.aliases)}
+    about = {"types": list(entity.types), "definition": entity.definition, "url": entity_url(entity.concept_id)}
+    return {**names, **about}
 
 
 def _found_record(entity: Entity, *, match: str | None) -> Record:

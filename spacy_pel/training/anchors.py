@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ..errors import Errors, PelError
 from ..registry import registry
+from ..util.vectors import at_least_float32
 
 
 class Anchors(NamedTuple):
@@ -180,8 +181,7 @@ def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
         (g, width), of the type of the vectors.
     """
     n_groups = int(groups.max()) + 1
-    dtype = torch.promote_types(vectors.dtype, torch.float32)
-    wide, weights = vectors.to(dtype), weights.to(dtype)
+    wide, weights = at_least_float32(vectors), at_least_float32(weights)
     sums = wide.new_zeros(n_groups, vectors.shape[1])
     sums = sums.index_add(0, groups, wide * weights.unsqueeze(1))
     totals = wide.new_zeros(n_groups).index_add(0, groups, weights)

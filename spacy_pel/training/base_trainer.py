@@ -30,7 +30,8 @@ class Planner(Protocol):
 
     def plan(self, epoch: int) -> Sequence[Any]: ...
 
-    def build(self, plan: Any) -> Any: ...  # input of the objective; its length is the number of examples
+    # input of the objective, its length is the number of examples; the number counts the batches of a training
+    def build(self, plan: Any, number: int) -> Any: ...
 
 
 @dataclass
@@ -81,9 +82,7 @@ class BaseTrainer:
         self.output = Path(output)
         self.seed = seed
         self.show_progress = show_progress
-        self.accelerator = make_accelerator(
-            gpu_id, mixed_precision=training.mixed_precision, accumulate_gradient=training.accumulate_gradient
-        )
+        self.accelerator = make_accelerator(gpu_id, training.mixed_precision, training.accumulate_gradient)
         self._n_read = 0  # examples since this process started
         self._clipped: list[nn.Parameter] = []
 
@@ -135,15 +134,6 @@ class BaseTrainer:
         """Called once the model has its initial weights."""
         raise NotImplementedError
 
-    def build(self, planner: Any, plan: Any, number: int) -> Any:
-        """Make a batch.
-
-        Args:
-            plan: one of ``planner.plan(epoch)``.
-            number: counts the batches of the whole training.
-        """
-        return planner.build(plan)
-
     def before_update(self, state: Progress, total: int) -> None:
         """Called before each of ``total`` updates."""
 
@@ -187,7 +177,7 @@ class BaseTrainer:
             plan = planner.plan(state.epoch)
             while state.batch + world <= len(plan):
                 number = state.epoch * len(plan) + state.batch + rank
-                batch = self.build(planner, plan[state.batch + rank], number)
+                batch = planner.build(plan[state.batch + rank], number)
                 state.batch += world
                 yield batch
             state.epoch, state.batch = state.epoch + 1, 0
@@ -195,22 +185,16 @@ class BaseTrainer:
     def _train(self, task: Task, state: Progress, *, resume: bool) -> dict[str, Any]:
         objective, optimizer = self._prepare(task)
         if resume:
-            state = load_checkpoint(
-                self.checkpoint, self.accelerator.unwrap_model(objective), optimizer, state.fingerprint
-            )
+            bare = self.accelerator.unwrap_model(objective)
+            state = load_checkpoint(self.checkpoint, bare, optimizer, state.fingerprint)
             self.model.changed()
             if state.scaler and self.accelerator.scaler is not None:
                 self.accelerator.scaler.load_state_dict(state.scaler)
             logger.info("Resuming at step %d, epoch %d", state.step, state.epoch)
         total, world = self._total_steps(task.planner), self.accelerator.num_processes
         batches = self._batches(task.planner, state)
-        log = TrainingLog(
-            self.output,
-            resume_at=state.step,
-            total=total,
-            show=self.show_progress,
-            is_main=self.accelerator.is_main_process,
-        )
+        is_main = self.accelerator.is_main_process
+        log = TrainingLog(self.output, resume_at=state.step, total=total, show=self.show_progress, is_main=is_main)
         best = log.best(self.training.dev.metric)
         started, self._n_read = time.perf_counter(), 0
         while state.step < total and not 0 < self.training.patience <= state.stale:

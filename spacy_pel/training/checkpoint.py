@@ -39,7 +39,8 @@ def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress)
     """Write weights, optimizer moments and progress to a folder, atomically."""
     with atomic_path(path) as part:
         part.mkdir()
-        save_file(_weights(objective), str(part / "objective.safetensors"))
+        weights = {name: tensor.detach().cpu().clone() for name, tensor in objective.state_dict().items()}
+        save_file(weights, str(part / "objective.safetensors"))
         save_file(_moments(optimizer), str(part / "optimizer.safetensors"))
         write_json(part / "progress.json", asdict(state))
 
@@ -95,10 +96,6 @@ def describe(part: Any) -> str:
     return text + "".join(
         f"{name}={describe(each)}" for parts in inner for name, each in sorted(parts.items()) if hasattr(each, "sample")
     )
-
-
-def _weights(objective: Any) -> dict[str, torch.Tensor]:
-    return {name: tensor.detach().cpu().clone() for name, tensor in objective.state_dict().items()}
 
 
 def _moments(optimizer: Any) -> dict[str, torch.Tensor]:

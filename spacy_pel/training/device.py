@@ -8,6 +8,8 @@ from ..encoders.backend import native_bfloat16
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
 
+Precision = Literal["auto", "no", "bf16", "fp16"]
+
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
@@ -21,9 +23,7 @@ def check_gpu(gpu_id: int) -> None:
         raise PelError(Errors.E316.format(gpu_id=gpu_id, got=got))
 
 
-def make_accelerator(
-    gpu_id: int, *, mixed_precision: Literal["auto", "no", "bf16", "fp16"], accumulate_gradient: int
-) -> "Accelerator":
+def make_accelerator(gpu_id: int, mixed_precision: Precision, accumulate_gradient: int) -> "Accelerator":
     """Set up the device of a training.
 
     Args:

@@ -1,5 +1,6 @@
 """Mixing: makes or selects the negatives of a mention from those in the batch (Cai et al. 2023)."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -39,8 +40,31 @@ class Mixing(Protocol):
         ...
 
 
+@registry.pel_mixing("spacy-pel.HardestInBatch.v1")
+@dataclass(kw_only=True, eq=False)
+class HardestInBatch:
+    """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
+    without its mixing, as with alpha = 0. Not in the paper.
+
+    Args:
+        k: maximum number of negatives per mention.
+    """
+
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise PelError(Errors.E301.format(name="k", least=1, value=self.k))
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """At most k per mention; see ``Mixing``."""
+        places, real = hardest(scores, mask, self.k)
+        return StrongNegatives(take(entities, places), real)
+
+
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
-class AdaptiveMixup:
+@dataclass(kw_only=True, eq=False)
+class AdaptiveMixup(HardestInBatch):
     """The K hardest negatives of a mention (Eq. 8), each mixed with some of the positive:
 
         W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
@@ -62,13 +86,12 @@ class AdaptiveMixup:
         k: maximum number of negatives per mention.
     """
 
-    def __init__(self, *, alpha: float = 0.3, k: int = 1):
-        if not alpha >= 0:
-            raise PelError(Errors.E301.format(name="alpha", least=0, value=alpha))
-        if k < 1:
-            raise PelError(Errors.E301.format(name="k", least=1, value=k))
-        self.alpha = alpha
-        self.k = k
+    alpha: float = 0.3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.alpha >= 0:
+            raise PelError(Errors.E301.format(name="alpha", least=0, value=self.alpha))
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
         """At most k per mention; see ``Mixing``."""
@@ -101,26 +124,6 @@ def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
 
 def _without_padding(tokens: TokenVectors) -> Tensor:
     return tokens.vectors.masked_fill(~tokens.mask.unsqueeze(-1), 0.0)
-
-
-@registry.pel_mixing("spacy-pel.HardestInBatch.v1")
-class HardestInBatch:
-    """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
-    without its mixing, as with alpha = 0. Not in the paper.
-
-    Args:
-        k: maximum number of negatives per mention.
-    """
-
-    def __init__(self, *, k: int = 1):
-        if k < 1:
-            raise PelError(Errors.E301.format(name="k", least=1, value=k))
-        self.k = k
-
-    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """At most k per mention; see ``Mixing``."""
-        places, real = hardest(scores, mask, self.k)
-        return StrongNegatives(take(entities, places), real)
 
 
 def hardest(scores: Tensor, mask: Tensor, k: int) -> tuple[Tensor, Tensor]:

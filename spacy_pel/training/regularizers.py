@@ -2,6 +2,7 @@
 gradient sign method (Wiatrak et al. 2022, Eq. 5-8)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -39,6 +40,7 @@ class GradientRegularizer(Regularizer, Protocol):
 
 
 @registry.pel_regularizers("spacy-pel.FGSM.v1")
+@dataclass(kw_only=True, eq=False)
 class FGSM:
     """Perturbs the composite input embeddings z (word + position + segment) of entities so that they become
     harder, and trains on the original and the perturbed batch:
@@ -69,12 +71,13 @@ class FGSM:
         weight: lambda; 1 in the paper.
     """
 
-    def __init__(self, *, epsilon: float = 0.01, weight: float = 1.0):
-        for name, value in (("epsilon", epsilon), ("weight", weight)):
+    epsilon: float = 0.01
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
             if not value >= 0:
                 raise PelError(Errors.E301.format(name=name, least=0, value=value))
-        self.epsilon = epsilon
-        self.weight = weight
 
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor

@@ -17,8 +17,6 @@ def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> dict[str,
         negatives; 0 if there are none), and "accuracy", the share of positives above all of their negatives.
     """
     hardest, pushes = scores.masked_fill(~wrong, -torch.inf).amax(dim=1), wrong.any(dim=1)
-    return {
-        "similarity+": float(positives.mean()),
-        "similarity-": float(hardest[pushes].mean()) if pushes.any() else 0.0,
-        "accuracy": float((positives > hardest).float().mean()),
-    }
+    pushed = float(hardest[pushes].mean()) if pushes.any() else 0.0
+    accuracy = float((positives > hardest).float().mean())
+    return {"similarity+": float(positives.mean()), "similarity-": pushed, "accuracy": accuracy}

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError, did_you_mean
-from .files import check_unicode, wrong_file
+from .files import check_unicode
+from .place import unexpected
 
 _BLANKS = 1000  # in a row; configparser takes time by their square
 
@@ -31,8 +32,7 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
     from thinc.api import Config, ConfigValidationError
 
     if not Path(path).is_file():
-        todo = "Check the path; configs/ has examples."
-        raise wrong_file(path, expected="a config file", got="no file", todo=todo)
+        raise unexpected(path, "a config file", "no file", "Check the path; configs/ has examples.")
     try:
         _check_blanks(Path(path))
         config = spacy_load_config(Path(path), interpolate=not overrides)

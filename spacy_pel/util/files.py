@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from ..errors import Errors, PelError, quoted, shortened
+from .place import Place, unexpected
 from .replacing import atomic_path
 
 PathLike = str | Path
@@ -23,17 +24,7 @@ Item = TypeVar("Item")
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
 # what data of another kind than a reader expects can raise in it
-DATA_ERRORS = (
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    ArithmeticError,
-    RecursionError,
-    EOFError,
-    csv.Error,
-    zlib.error,
-)
+DATA_ERRORS = (*JSON_ERRORS, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, csv.Error, zlib.error)
 _EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times its size a .gz may hold
 _USUAL_EXPANSION = "200"  # MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
@@ -56,11 +47,6 @@ def last_read() -> str:
     return f"{_LastRead.path}, line {_LastRead.line}" if _LastRead.line else str(_LastRead.path)
 
 
-def wrong_file(path: object, *, expected: str, got: str, todo: str) -> PelError:
-    """The error for a file, or a place in it, that is not as expected."""
-    return PelError(Errors.E002.format(expected=expected, path=path, got=got, todo=todo))
-
-
 def check_is_file(path: Path) -> None:
     """Raises:
     PelError: if there is no such file, or it is a folder or a device.
@@ -68,7 +54,7 @@ def check_is_file(path: Path) -> None:
     if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
         got = "not a regular file" if os.path.exists(path) else "no such file"
         got = "a folder" if os.path.isdir(path) else got
-        raise wrong_file(path, expected="a file", got=got, todo="Check the path.")
+        raise unexpected(path, "a file", got, "Check the path.")
 
 
 def open_text(path: PathLike) -> IO[str]:
@@ -90,7 +76,7 @@ def open_bytes(path: PathLike) -> IO[bytes]:
         return io.BufferedReader(_BoundedGzip(path)) if path.suffix.lower() == ".gz" else path.open("rb")
     except OSError as err:
         got = f"an OS error ({err.strerror or err})"
-        raise wrong_file(path, expected="a readable file", got=got, todo="Check its permissions.") from err
+        raise unexpected(path, "a readable file", got, "Check its permissions.") from err
 
 
 class _BoundedGzip(io.RawIOBase):
@@ -130,11 +116,11 @@ def check_expansion(path: PathLike, *, packed_size: int, size: int) -> None:
         limit = max(_SMALL, int(packed_size * float(setting)))
     except (ValueError, OverflowError) as err:
         place = f"the environment variable {_EXPANSION}"
-        raise wrong_file(place, expected="a number", got=repr(setting), todo="Fix or unset it.") from err
+        raise unexpected(place, "a number", repr(setting), "Fix or unset it.") from err
     if size > limit:
         expected = f"a compressed file of at most {limit / 2**20:,.0f} MiB of data"
         todo = f"If you trust it, unpack it, or set {_EXPANSION} to more than {setting}."
-        raise wrong_file(path, expected=expected, got="more", todo=todo)
+        raise unexpected(path, expected, "more", todo)
 
 
 def ending_of(path: Path) -> str:
@@ -190,15 +176,13 @@ def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
                 return
             _LastRead.path, _LastRead.line = path, number
             if len(lines[-1]) > _LINE:
-                place, expected = f"{path}, line {number + len(lines) - 1}", f"lines of at most {_LINE // 2**20} MiB"
-                todo = "Check that this is the right file."
-                raise wrong_file(place, expected=expected, got="a longer one", todo=todo)
+                place, expected = Place(Path(path), number + len(lines) - 1), f"lines of at most {_LINE // 2**20} MiB"
+                raise unexpected(place, expected, "a longer one", "Check that this is the right file.")
             if number == 1 and b"\r" in lines[0]:
                 text = b"".join(lines)
                 if text.count(b"\r") - text.count(b"\r\n") >= len(lines):
-                    todo = "Convert it, e.g. with: tr '\\r' '\\n'"
-                    got = "lines that end in CR alone"
-                    raise wrong_file(path, expected="lines that end in LF or CR LF", got=got, todo=todo)
+                    expected, todo = "lines that end in LF or CR LF", "Convert it, e.g. with: tr '\\r' '\\n'"
+                    raise unexpected(path, expected, "lines that end in CR alone", todo)
             yield number, lines
             number += len(lines)
 
@@ -261,7 +245,7 @@ def _unreadable(place: PathLike, err: Exception) -> PelError:
     todo = "Download the file again."
     if isinstance(err, UnicodeDecodeError) and err.encoding == "utf-8":
         todo = "Convert it, e.g. from Windows-1252 or Latin-1 with: iconv -f WINDOWS-1252 -t UTF-8"
-    return wrong_file(place, expected="readable UTF-8 text", got=f"an error: {err}", todo=todo)
+    return unexpected(place, "readable UTF-8 text", f"an error: {err}", todo)
 
 
 def read_cells(
@@ -293,7 +277,7 @@ def read_cells(
 
     def not_a_row(got: str) -> PelError:
         todo = "Check the quotation marks of this line and those before it."
-        return wrong_file(f"{path}, line {number}", expected="a row of a table", got=got, todo=todo)
+        return unexpected(Place(path, number), "a row of a table", got, todo)
 
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
@@ -316,10 +300,10 @@ def check_unicode(record: dict[str, Any], place: object) -> None:
         text = json.dumps(record, ensure_ascii=False, default=str)
         text.encode("utf8")
     except RecursionError as err:
-        raise wrong_file(place, expected="flat data", got="deeply nested data", todo="Fix it.") from err
+        raise unexpected(place, "flat data", "deeply nested data", "Fix it.") from err
     except UnicodeEncodeError as err:
         got = f"a lone surrogate after {quoted(text[max(0, err.start - 40) : err.start])}"
-        raise wrong_file(place, expected="text that UTF-8 can hold", got=got, todo="Fix the text.") from err
+        raise unexpected(place, "text that UTF-8 can hold", got, "Fix the text.") from err
 
 
 def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> Iterator[Item]:
@@ -351,7 +335,7 @@ def read_json(path: PathLike) -> Any:
     try:
         return json.loads(text)
     except JSON_ERRORS as err:
-        raise wrong_file(path, expected="JSON", got=f"invalid JSON ({err})", todo="Fix the file.") from err
+        raise unexpected(path, "JSON", f"invalid JSON ({err})") from err
 
 
 def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
@@ -395,7 +379,7 @@ def json_object(line: str | bytes, place: object) -> dict[str, Any]:
     except JSON_ERRORS as err:
         record, got = None, f"invalid JSON ({err})"
     if not isinstance(record, dict):
-        raise wrong_file(place, expected="a JSON object", got=got, todo="Fix the line.")
+        raise unexpected(place, "a JSON object", got, "Fix the line.")
     return record
 
 

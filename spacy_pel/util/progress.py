@@ -121,13 +121,7 @@ def _bar(items: Iterable[T] | None, description: str, total: int | None, show: b
 
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
-    return tqdm(
-        items,
-        desc=description,
-        total=total,
-        initial=start,
-        disable=not show or total == 0,
-        mininterval=0.5 if sys.stderr.isatty() else 10.0,
-        miniters=1 if items is None else None,  # chunks differ: look at the clock each time
-        file=sys.stderr,
-    )
+    pace: Any = {"mininterval": 0.5 if sys.stderr.isatty() else 10.0}
+    pace["miniters"] = 1 if items is None else None  # chunks differ: look at the clock each time
+    is_hidden = not show or total == 0
+    return tqdm(items, desc=description, total=total, initial=start, disable=is_hidden, file=sys.stderr, **pace)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError
+from .place import unexpected
 
 try:
     import fcntl
@@ -87,7 +88,7 @@ def _unwritable(target: Path, err: Exception) -> PelError:
     path = Path(*(part for part in target.parts if not is_staging_dir(part)))
     got = f"an OS error ({getattr(err, 'strerror', None) or err})"
     todo = "Nothing was changed there. Free some space, or choose another folder."
-    return PelError(Errors.E002.format(expected="a writable path", path=path, got=got, todo=todo))
+    return unexpected(path, "a writable path", got, todo)
 
 
 def staging_dir(target: Path) -> Path:

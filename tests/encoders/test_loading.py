@@ -12,7 +12,7 @@ import catalogue
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
+import transformers
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
@@ -107,7 +107,7 @@ def test_a_saved_bert_is_the_one_of_transformers(tiny_bert, tmp_path, pooling):
     encoder.to_disk(tmp_path / "model")
     folder = tmp_path / "model" / "mention"
     tokenizer, model = load_tower(folder)
-    whole = AutoModel.from_pretrained(folder)
+    whole = transformers.AutoModel.from_pretrained(folder)
     assert isinstance(model, Bert) and isinstance(tokenizer, SavedTokenizer)
     ours, theirs = dict(model.named_parameters()), dict(whole.named_parameters())
     assert [*ours] == [name for name in theirs if not name.startswith("pooler")]
@@ -152,7 +152,7 @@ def test_a_saved_tokenizer_is_the_one_of_transformers(tiny_bert, tmp_path):
     encoder = make_encoder(tiny_bert, tied=True)
     encoder.to_disk(tmp_path / "model")
     tokenizer = pickle.loads(pickle.dumps(load_tower(tmp_path / "model" / "mention")[0]))
-    whole = AutoTokenizer.from_pretrained(tmp_path / "model" / "mention")
+    whole = transformers.AutoTokenizer.from_pretrained(tmp_path / "model" / "mention")
     texts = ["Aspirin [SEP] relieves\u00a0Kopfschmerz", "", "α-synuclein [M_s] x" * 200]
     assert piece_lists(tokenizer, texts) == piece_lists(whole, texts)
     for name in ("cls_token_id", "sep_token_id", "pad_token_id"):
@@ -183,7 +183,7 @@ def test_a_saved_tokenizer_knows_where_its_pieces_are(tiny_bert, tmp_path, kind)
     shipped = PIPELINE / "proxy_entity_linker" / "encoder" / "mention"
     folders = {"words": lambda: shipped, "letters": lambda: tiny_bert}
     folder = folders.get(kind, lambda: make_byte_level(tmp_path / "bytes"))()
-    tokenizer, whole = SavedTokenizer.read(folder), AutoTokenizer.from_pretrained(folder)
+    tokenizer, whole = SavedTokenizer.read(folder), transformers.AutoTokenizer.from_pretrained(folder)
     texts = [
         "Aspirin [SEP] relieves\u00a0Kopfschmerz <s> [M_s]fever",
         "naïve cafe\u0301 – ﬁbrosis, Å and A\u030a; ½ µg of α-synuclein İ",

@@ -12,7 +12,7 @@ from ...util.config import load_config
 from ...util.files import atomic_path
 from .._app import CONFIG_CONTEXT, kb_cli
 from .._config import parse_overrides
-from .._options import KB, NewKB, Seed, Settings, argument, option
+from .._options import KB, Files, NewKB, Seed, Settings, argument, option
 from .._output import JSON, emit, key_values
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -36,8 +36,8 @@ def kb_build(
     """
     from ...kb import KnowledgeBase
 
-    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
-    made, source = kb_source(reader, **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
+    lists = {"types": types, "sources": sources, "languages": languages}
+    made, source = kb_source(reader, settings, lists, {"id_prefix": id_prefix, "strict": strict})
     kb = KnowledgeBase.read(made, files, out, about=source, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
@@ -50,12 +50,8 @@ def kb_merge(
     out: NewKB,
     config: Annotated[Path, argument("CONFIG", "A config with a [merge] section, e.g. configs/open_cui.cfg.")],
     data: Annotated[Path, option("FOLDER", "The folder of the source files.")] = Path("."),
-    corpus: Annotated[
-        list[Path] | None, option("FILE", "A corpus (JSON lines) whose gold mentions become names (repeatable).")
-    ] = None,
-    name_sources: Annotated[
-        Path | None, option("FILE", "Also write a TSV of all names: id, name, first source.", "--names")
-    ] = None,
+    corpus: Annotated[Files, option("FILE", "A corpus whose gold mentions become names (repeatable).")] = None,
+    name_sources: Annotated[Path | None, option("FILE", "Also write a TSV: id, name, first source.", "--names")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Merge ontologies into one knowledge base by their cross references.
@@ -103,9 +99,7 @@ def kb_sample(
     kb: KB,
     out: NewKB,
     share: Annotated[float, option("NUMBER", "Share of entities to draw.", min=0.0, max=1.0)] = 0.1,
-    keep: Annotated[
-        list[Path] | None, option("FILE", "A corpus (JSON lines) whose entities are always kept (repeatable).")
-    ] = None,
+    keep: Annotated[Files, option("FILE", "A corpus whose entities are always kept (repeatable).")] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:

@@ -9,7 +9,7 @@ from ...errors import Errors, PelError
 from ...types import NIL
 from .._app import kb_cli
 from .._kb import open_kb, reader_of_all
-from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, argument, flag, option
+from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
 from .._output import JSON, count_with_examples, emit, key_values, message
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -65,9 +65,7 @@ def kb_add(
     id_prefix: IdPrefix = "",
     settings: Settings = None,
     strict: Strict = False,
-    retire_missing: Annotated[
-        bool, flag("--retire-missing", "FILE is a complete release: retire entities that it lacks.")
-    ] = False,
+    retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
     as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
     as_json: bool = JSON,
 ) -> None:
@@ -92,20 +90,17 @@ def kb_add(
     """
     from ...kb.change_lines import apply_changes, changes_from_reader
 
-    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
-    made, _ = kb_source(reader or reader_of_all(files), **filters, settings=settings, strict=strict)  # type: ignore[arg-type]
+    lists = {"types": types, "sources": sources, "languages": languages}
+    values = {"id_prefix": id_prefix, "strict": strict}
+    made, _ = kb_source(reader or reader_of_all(files), settings, lists, values)
     changes = changes_from_reader(made, files)
     with changed_kb(kb) as (opened, component):
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
     learned = component.learned if component is not None else ()
     lost = [mention.id for mention in learned if mention.after != NIL and opened.resolve(mention.after) is None]
-    result = {
-        **_update_result(opened, update, retire_missing=retire_missing),
-        "corrections_without_entity": lost,
-        "repairs": changes.repairs,
-        "entities": len(opened),
-        "fingerprint": opened.fingerprint,
-    }
+    result = _update_result(opened, update, retire_missing=retire_missing)
+    result |= {"corrections_without_entity": lost, "repairs": changes.repairs}
+    result |= {"entities": len(opened), "fingerprint": opened.fingerprint}
     emit(result, as_json=as_json, text=_update_text)
 
 
@@ -156,9 +151,7 @@ def _update_text(result: dict[str, Any]) -> str:
 @kb_cli.command("edits")
 def kb_edits(
     kb: KBOrPipeline,
-    drop: Annotated[
-        list[str] | None, option("ID", "Undo the edits of this entity, as if only the source existed (repeatable).")
-    ] = None,
+    drop: Annotated[Texts, option("ID", "Undo the edits of this entity (repeatable).")] = None,
     as_json: bool = JSON,
 ) -> None:
     """List the entities that were edited: added, replaced, renamed or retired in Python or with
@@ -168,9 +161,7 @@ def kb_edits(
     """
     if drop:
         with changed_kb(kb) as (changed, _):
-            dropped = [
-                _edit_record(changed, entity_id) for entity_id in dict.fromkeys(drop) if entity_id in changed.edits
-            ]
+            dropped = [_edit_record(changed, edited) for edited in dict.fromkeys(drop) if edited in changed.edits]
             changed.withdraw(drop)
         emit({"dropped": dropped, "n_edits": len(changed.edits)}, as_json=as_json, text=_dropped_text)
         return
@@ -182,14 +173,10 @@ def kb_edits(
 def _edit_record(kb: Any, entity_id: str) -> dict[str, Any]:
     """An edit; "was" and "is" are null for an entity that was or is not there."""
     edit, is_live = kb.edits[entity_id], kb.resolve(entity_id) == entity_id
-    return {
-        "concept_id": entity_id,
-        "edit": edit.kind,
-        "at": edit.at,
-        "was": edit.release.entity.to_json() if edit.release.live else None,
-        "is": kb[entity_id].to_json() if is_live else None,
-        "successor": edit.successor,
-    }
+    was = edit.release.entity.to_json() if edit.release.live else None
+    now = kb[entity_id].to_json() if is_live else None
+    record = {"concept_id": entity_id, "edit": edit.kind, "at": edit.at}
+    return {**record, "was": was, "is": now, "successor": edit.successor}
 
 
 def _dropped_text(result: dict[str, Any]) -> str:
@@ -208,9 +195,7 @@ def kb_migrate(
     links: Annotated[Path, argument("LINKS", "An output of `link` (.jsonl, .jsonl.gz, .parquet), or a corpus.")],
     old: OldKB,
     new: CurrentKB,
-    output: Annotated[
-        Path | None, option("FILE", "The file to write. [default: LINKS with .migrated in its name]")
-    ] = None,
+    output: Annotated[Path | None, option("FILE", "[default: LINKS with .migrated in its name]")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Replace retired ids in old results by their successors.
@@ -229,16 +214,10 @@ def kb_migrate(
     to = output_format("auto", target)
     migration = Migration(open_kb(old), open_kb(new))
     write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to)
-    result = {
-        "documents": migration.n_documents,
-        "mentions": migration.n_mentions,
-        "changed": migration.n_changed,
-        "replaced": migration.replaced,
-        "retired": dict(migration.retired.most_common()),
-        "unknown": dict(migration.unknown.most_common()),
-        "output": str(target),
-    }
-    emit(result, as_json=as_json, text=_migration_text)
+    counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
+    retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))
+    ids = {"replaced": migration.replaced, "retired": retired, "unknown": unknown}
+    emit({**counts, **ids, "output": str(target)}, as_json=as_json, text=_migration_text)
 
 
 def _migration_text(result: dict[str, Any]) -> str:

@@ -81,11 +81,8 @@ def kb_diff(
 
     before, after = open_kb(old), open_kb(new)
     changes = vars(diff(before, after, show_progress=True))
-    result = {
-        **{f"n_{kind}": len(changes[kind]) for kind in ("added", "removed", "changed")},
-        "n_edits": {"old": len(before.edits), "new": len(after.edits)},
-        **changes,
-    }
+    counts = {f"n_{kind}": len(changes[kind]) for kind in ("added", "removed", "changed")}
+    result = {**counts, "n_edits": {"old": len(before.edits), "new": len(after.edits)}, **changes}
     emit(result, as_json=as_json, text=lambda shown: _diff_text(shown, limit))
 
 

@@ -18,16 +18,14 @@ Strict = Annotated[bool, flag("--strict", "Reject invalid entities instead of re
 
 
 def kb_source(
-    reader: str,
-    *,
-    types: Filter,
-    sources: Filter,
-    languages: Filter,
-    id_prefix: str,
-    settings: list[str] | None,
-    strict: bool,
+    reader: str, settings: Filter, lists: dict[str, Filter], values: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """Make a reader from the options of a command.
+
+    Args:
+        reader: its name.
+        settings: of ``--set``.
+        lists, values: other settings by name; those that are empty are left out.
 
     Returns:
         The reader, and its settings for meta.json.
@@ -35,8 +33,7 @@ def kb_source(
     Raises:
         PelError: if the reader lacks one of the settings.
     """
-    lists = {"types": types, "sources": sources, "languages": languages}
     of_reader: dict[str, Any] = parse_settings(settings or [])
-    of_reader.update({name: split_names(",".join(values)) for name, values in lists.items() if values})
-    of_reader.update({name: value for name, value in (("id_prefix", id_prefix), ("strict", strict)) if value})
+    of_reader.update({name: split_names(",".join(texts)) for name, texts in lists.items() if texts})
+    of_reader.update({name: value for name, value in values.items() if value})
     return make_reader("pel_kb_readers", reader, of_reader), {"reader": reader, "settings": of_reader}

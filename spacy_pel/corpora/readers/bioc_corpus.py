@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ _MOST = 0.95  # of the mentions that match the text in any base, for a base to b
 
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class BiocCorpus(CorpusReaderBase):
     """Reads .xml files, and .json files of a collection, of a list of collections or documents, or of one of
     them a line.
@@ -49,18 +51,8 @@ class BiocCorpus(CorpusReaderBase):
         annotations: whether to read them; without them, nothing in them is an error.
     """
 
-    def __init__(
-        self,
-        *,
-        id_key: str | None = None,
-        label: str | None = None,
-        strip_prefix: str = "",
-        strict: bool = False,
-        annotations: bool = True,
-    ) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
-        self.id_keys = ID_KEYS if id_key is None else (_plain(id_key),)
-        self.annotations = annotations
+    id_key: str | None = None
+    annotations: bool = True
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
@@ -110,7 +102,8 @@ class BiocCorpus(CorpusReaderBase):
             self.count("without_location")
             return
         infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
-        key = next((key for key in self.id_keys if infons.get(key) is not None), None)
+        id_keys = ID_KEYS if self.id_key is None else (_plain(self.id_key),)
+        key = next((key for key in id_keys if infons.get(key) is not None), None)
         if key is None:
             self.count("without_id_infon")
         ids, composite = split_ids(id_text(infons[key]) if key else "", strip_prefix=self.strip_prefix)
@@ -200,20 +193,14 @@ def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _document(element: Element) -> dict[str, Any]:
-    return {
-        "id": element.findtext("id", "").strip(),
-        "passages": [_passage(passage) for passage in element.findall("passage")],
-        **_annotations(element),
-    }
+    passages = list(map(_passage, element.findall("passage")))
+    return {"id": element.findtext("id", "").strip(), "passages": passages, **_annotations(element)}
 
 
 def _passage(element: Element) -> dict[str, Any]:
     """A passage or a sentence: both have an offset, text and annotations."""
-    passage: dict[str, Any] = {
-        "offset": element.findtext("offset", "0"),
-        "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
-        **_annotations(element),
-    }
+    sentences = list(map(_passage, element.findall("sentence")))
+    passage = {"offset": element.findtext("offset", "0"), "sentences": sentences, **_annotations(element)}
     text = element.findtext("text")
     if text is not None:
         passage["text"] = text
@@ -222,15 +209,11 @@ def _passage(element: Element) -> dict[str, Any]:
 
 def _annotations(element: Element) -> dict[str, Any]:
     """Those of a document, passage or sentence itself; its relations are counted only."""
-    return {
-        "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
-        "relations": [{} for _ in element.findall("relation")],
-    }
+    annotations = list(map(_annotation, element.findall("annotation")))
+    return {"annotations": annotations, "relations": [{} for _ in element.findall("relation")]}
 
 
 def _annotation(element: Element) -> dict[str, Any]:
-    return {
-        "infons": {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")},
-        "text": element.findtext("text", ""),
-        "locations": [dict(location.attrib) for location in element.findall("location")],
-    }
+    infons = {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}
+    locations = [dict(location.attrib) for location in element.findall("location")]
+    return {"infons": infons, "text": element.findtext("text", ""), "locations": locations}

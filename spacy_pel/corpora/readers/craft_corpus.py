@@ -1,6 +1,7 @@
 """CRAFT: full texts as JSON lines and all ontologies' annotations as one table, given together."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ Row = tuple[str, dict[str, str]]  # its file and line, and its fields
 
 
 @registry.pel_corpus_readers("spacy-pel.CraftCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class CraftCorpus(CorpusReaderBase):
     """Reads ``craft_texts.jsonl`` (pmid, split, text) with ``craft_concepts.tsv`` (ontology, split, pmid,
     spans "start,end;start,end", id, label, text), distinguished by their endings. Counted in ``report`` as
@@ -32,20 +34,9 @@ class CraftCorpus(CorpusReaderBase):
         strict: a mention whose text differs from the text at its offsets is an error.
     """
 
-    def __init__(
-        self,
-        *,
-        ontologies: list[str] | None = None,
-        part: Part | None = None,
-        discontinuous: Literal["cover", "drop"] = "cover",
-        label: str | None = None,
-        strip_prefix: str = "",
-        strict: bool = False,
-    ) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
-        self.ontologies = None if ontologies is None else frozenset(ontologies)
-        self.part = part
-        self.discontinuous = discontinuous
+    ontologies: list[str] | None = None
+    part: Part | None = None
+    discontinuous: Literal["cover", "drop"] = "cover"
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         names = {path: path.name.removesuffix(".gz") for path in paths}

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,7 @@ _CHUNK = 2**20  # bytes
 
 
 @registry.pel_corpus_readers("spacy-pel.DocbinCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class DocbinCorpus(CorpusReaderBase):
     """Reads entities (or a span group) with labels and ``kb_id``; ``|`` joins alternative ids.
 
@@ -35,19 +37,10 @@ class DocbinCorpus(CorpusReaderBase):
         strip_prefix: taken off the ids that have it.
     """
 
-    def __init__(
-        self,
-        *,
-        lang: str = "en",
-        spans_key: str | None = None,
-        unlabelled: Literal["drop", "nil"] = "drop",
-        label: str | None = None,
-        strip_prefix: str = "",
-    ) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix)
-        self.lang = lang
-        self.spans_key = spans_key
-        self.unlabelled = unlabelled
+    strict: bool = field(default=False, init=False)  # the text is the file's own
+    lang: str = "en"
+    spans_key: str | None = None
+    unlabelled: Literal["drop", "nil"] = "drop"
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         vocab = create_vocab(self.lang, get_lang_class(self.lang).Defaults)  # without a tokenizer's rules
@@ -68,8 +61,8 @@ class DocbinCorpus(CorpusReaderBase):
                 self.count("mentions")
                 self.count("unlabelled")
                 continue
-            field = "" if span.kb_id_ == NIL else span.kb_id_
-            ids, _ = split_ids(field, joiners="|", strip_prefix=self.strip_prefix)
+            kb_id = "" if span.kb_id_ == NIL else span.kb_id_
+            ids, _ = split_ids(kb_id, joiners="|", strip_prefix=self.strip_prefix)
             place = [(span.start_char, span.end_char)]
             self.add(document, place, span.text, label=span.label_, ids=ids, where=where)
 

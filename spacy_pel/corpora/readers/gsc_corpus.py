@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import quoted
@@ -16,6 +17,7 @@ _UNDERSCORE_ID = re.compile(r"(?<![A-Za-z])([A-Za-z]+)_(\w+)")  # from the first
 
 
 @registry.pel_corpus_readers("spacy-pel.GscCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class GscCorpus(CorpusReaderBase):
     """Reads folders with ``Text/`` and ``Annotations/`` (one file per document, with the same name).
 
@@ -28,8 +30,7 @@ class GscCorpus(CorpusReaderBase):
         strict: a mention whose text differs from the text at its offsets is an error.
     """
 
-    def __init__(self, *, label: str | None = "PHENOTYPE", strip_prefix: str = "", strict: bool = False) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
+    label: str | None = "PHENOTYPE"
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:

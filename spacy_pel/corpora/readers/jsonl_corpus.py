@@ -1,7 +1,7 @@
 """The corpus format of this package: JSON lines, one document per line."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 
 
 @registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class JsonlCorpus(CorpusReaderBase):
     """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
 
@@ -31,8 +32,8 @@ class JsonlCorpus(CorpusReaderBase):
         strip_prefix: taken off the ids that have it, e.g. "MESH:".
     """
 
-    def __init__(self, *, strict: bool = True, strip_prefix: str = "") -> None:
-        super().__init__(strict=strict, strip_prefix=strip_prefix)
+    label: str | None = field(default=None, init=False)  # mentions stay as they are
+    strict: bool = True
 
     def read(self, paths: Sequence[Path], *, gold: bool = False) -> Iterator[Document]:
         """As calling it, but a file may be empty.
@@ -127,13 +128,9 @@ def to_record(document: Document) -> dict[str, Any]:
     """One line of the corpus format."""
     mentions = []
     for mention in document.mentions:
-        record: dict[str, Any] = {
-            "start": mention.start,
-            "end": mention.end,
-            "text": document.text[mention.start : mention.end],
-            "label": mention.label,
-            "ids": list(mention.ids),
-        }
+        record: dict[str, Any] = {"start": mention.start, "end": mention.end}
+        record["text"] = document.text[mention.start : mention.end]
+        record |= {"label": mention.label, "ids": list(mention.ids)}
         if mention.composite:
             record["composite"] = True
         mentions.append(record)

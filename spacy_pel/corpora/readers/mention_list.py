@@ -1,6 +1,7 @@
 """Annotated mentions without their texts: a table with a row for each."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import quoted
@@ -18,6 +19,7 @@ _BETWEEN = ", "
 
 
 @registry.pel_corpus_readers("spacy-pel.MentionList.v1")
+@dataclass(kw_only=True, eq=False)
 class MentionList(CorpusReaderBase):
     """Reads a tab-separated table with the columns document (or pmid), id (or cui), mention (or text) and
     perhaps split, in any order. Other columns are ignored.
@@ -32,9 +34,9 @@ class MentionList(CorpusReaderBase):
         strip_prefix: taken off the ids that have it, e.g. "UMLS:".
     """
 
-    def __init__(self, *, part: str | None = None, label: str | None = "ENTITY", strip_prefix: str = "") -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix)
-        self.part = part
+    part: str | None = None
+    label: str | None = "ENTITY"
+    strict: bool = field(default=False, init=False)  # the text is made of the mentions
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
@@ -49,16 +51,16 @@ class MentionList(CorpusReaderBase):
         rows = read_cells(path, read_lines(path), quotes=False)
         _, header = next(rows, (1, []))
         columns = {**_COLUMNS, **(_SPLIT if self.part is not None else {})}
-        known = {field: [name for name in names if name in header] for field, names in columns.items()}
-        if missing := [" or ".join(columns[field]) for field in columns if not known[field]]:
+        known = {column: [name for name in names if name in header] for column, names in columns.items()}
+        if missing := [" or ".join(columns[column]) for column in columns if not known[column]]:
             expected = f"a header with {', '.join(missing)}"
             raise wrong_format("mentionlist", f"{path}, line 1", expected, quoted(header))
-        numbers = {field: header.index(names[0]) for field, names in known.items()}
+        numbers = {column: header.index(names[0]) for column, names in known.items()}
         for number, cells in rows:
             if len(cells) != len(header):
                 expected = f"{len(header)} cells as in the header"
                 raise wrong_format("mentionlist", f"{path}, line {number}", expected, str(len(cells)))
-            row = {field: " ".join(cells[place].split()) for field, place in numbers.items()}
+            row = {column: " ".join(cells[place].split()) for column, place in numbers.items()}
             if row.get("split") == self.part:
                 yield row["document"], row["id"], row["mention"]
 

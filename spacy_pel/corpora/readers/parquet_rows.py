@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...util.files import JSON_ERRORS, check_is_file, wrong_file
+from ...util.files import JSON_ERRORS, check_is_file
+from ...util.place import unexpected
 
 _ROWS = 1024  # read at a time
 
@@ -28,8 +29,7 @@ def open_parquet(path: Any, files: Any = None) -> Any:
     try:
         return pq.ParquetFile(path if files is None else files.open_input_file(path))
     except pa.ArrowInvalid as err:
-        got = f"an error: {str(err).rstrip('.')}"
-        raise wrong_file(path, expected="Parquet", got=got, todo="Write the file again.") from err
+        raise unexpected(path, "Parquet", f"an error: {str(err).rstrip('.')}", "Write the file again.") from err
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:

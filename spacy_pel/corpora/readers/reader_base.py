@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..offsets import OffsetCheck, new_report
 from ..policy import tidy
 
 
+@dataclass(kw_only=True, eq=False)
 class CorpusReaderBase(ABC):
     """A reader implements ``read``; the base counts, orders mentions and has the shared settings.
 
@@ -22,10 +24,11 @@ class CorpusReaderBase(ABC):
             otherwise it is moved by at most three characters or left out, and counted.
     """
 
-    def __init__(self, *, label: str | None = None, strip_prefix: str = "", strict: bool = False) -> None:
-        self.label = label
-        self.strip_prefix = strip_prefix
-        self.strict = strict
+    label: str | None = None
+    strip_prefix: str = ""
+    strict: bool = False
+
+    def __post_init__(self) -> None:
         self._begin()
 
     @abstractmethod

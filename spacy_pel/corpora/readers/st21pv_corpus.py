@@ -1,6 +1,7 @@
 """MedMentions ST21pv in a tokenised form: one JSON line per document, with sentences and token spans."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from .reader_base import CorpusReaderBase, id_text
 
 
 @registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class St21pvCorpus(CorpusReaderBase):
     """Reads ``{"pmid", "sentences": [{"tokens", "mentions": [{"start", "end", "cui", "text"}]}]}``.
 
@@ -28,8 +30,7 @@ class St21pvCorpus(CorpusReaderBase):
         strict: a mention whose tokens do not give its listed string is an error.
     """
 
-    def __init__(self, *, label: str | None = "ENTITY", strip_prefix: str = "", strict: bool = False) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
+    label: str | None = "ENTITY"
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:

@@ -1,6 +1,7 @@
 """ZESHEL: mentions as JSON lines with token offsets into the pages of wikis, given together."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ Row = tuple[str, dict[str, Any]]  # file and line of a mention, and its record
 
 
 @registry.pel_corpus_readers("spacy-pel.ZeshelCorpus.v1")
+@dataclass(kw_only=True, eq=False)
 class ZeshelCorpus(CorpusReaderBase):
     """Reads a split's file of mentions (``mentions/train.json``: mention_id, context_document_id,
     label_document_id, start_index, end_index, text, category, corpus) with the pages of its worlds
@@ -35,11 +37,7 @@ class ZeshelCorpus(CorpusReaderBase):
         strict: a mention whose text differs from the text at its offsets is an error.
     """
 
-    def __init__(
-        self, *, worlds: list[str] | None = None, label: str | None = None, strip_prefix: str = "", strict: bool = False
-    ) -> None:
-        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
-        self.worlds = None if worlds is None else frozenset(worlds)
+    worlds: list[str] | None = None
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         pages, mention_files = _pages_and_mentions(paths)

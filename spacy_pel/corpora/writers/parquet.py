@@ -38,21 +38,13 @@ def link_schema() -> Any:
     """Of linked documents, one a row."""
     import pyarrow as pa
 
-    candidate = pa.struct([("id", pa.string()), ("score", pa.float64())])
-    mention = pa.struct(
-        [
-            *((name, pa.int64()) for name in ("start", "end")),
-            *((name, pa.string()) for name in ("text", "label")),
-            ("ids", pa.list_(pa.string())),
-            *((name, pa.string()) for name in ("kb_id", "name")),
-            *((name, pa.float64()) for name in ("score", "nil_score", "probability")),
-            ("id_set", pa.list_(pa.string())),
-            ("candidates", pa.list_(candidate)),
-        ]
-    )
-    return pa.schema(
-        [*((name, pa.string()) for name in ("id", "text")), ("mentions", pa.list_(mention)), ("meta", pa.string())]
-    )
+    text, number, texts = pa.string(), pa.float64(), pa.list_(pa.string())
+    candidates = pa.list_(pa.struct([("id", text), ("score", number)]))
+    place = {"start": pa.int64(), "end": pa.int64(), "text": text, "label": text, "ids": texts}
+    scores = dict.fromkeys(("score", "nil_score", "probability"), number)
+    answer = {"kb_id": text, "name": text, **scores, "id_set": texts, "candidates": candidates}
+    mentions = pa.list_(pa.struct(list((place | answer).items())))
+    return pa.schema([("id", text), ("text", text), ("mentions", mentions), ("meta", text)])
 
 
 def link_row(record: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from .outcomes import Flags, Floats
 
+Numbers = NDArray[np.int64]  # of documents
+Metric = Callable[[Floats], float]  # takes (n,) weights, one per mention
 _BLOCK = 50  # samples drawn at a time, to keep memory small
 
 
@@ -42,11 +44,11 @@ def share_interval(hits: Floats, counts: Floats, *, n_samples: int, rng: np.rand
         The 2.5th and 97.5th percentile.
     """
     draws = document_draws(len(hits), n_samples, rng)
-    return percentiles(np.concatenate([(one @ hits) / np.maximum(one @ counts, 1e-12) for one in draws]))
+    return percentiles(np.concatenate([(block @ hits) / np.maximum(block @ counts, 1e-12) for block in draws]))
 
 
 def weighted_interval(
-    metric: Callable[[Floats], float], document: NDArray[np.int64], *, n_samples: int, rng: np.random.Generator
+    metric: Metric, document: Numbers, *, n_samples: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Interval of a metric that is not a share.
 
@@ -102,13 +104,7 @@ class Difference(NamedTuple):
 
 
 def share_difference(
-    a_hits: Flags,
-    b_hits: Flags,
-    counted: Flags,
-    document: NDArray[np.int64],
-    *,
-    n_samples: int,
-    rng: np.random.Generator,
+    a_hits: Flags, b_hits: Flags, counted: Flags, document: Numbers, *, n_samples: int, rng: np.random.Generator
 ) -> Difference:
     """Difference of two shares of the same mentions, e.g. recall@1.
 
@@ -134,12 +130,7 @@ def share_difference(
 
 
 def metric_difference(
-    a_metric: Callable[[Floats], float],
-    b_metric: Callable[[Floats], float],
-    document: NDArray[np.int64],
-    *,
-    n_samples: int,
-    rng: np.random.Generator,
+    a_metric: Metric, b_metric: Metric, document: Numbers, *, n_samples: int, rng: np.random.Generator
 ) -> Difference:
     """Difference of a metric that is not a share.
 
@@ -148,11 +139,8 @@ def metric_difference(
             The other arguments and the result are those of ``share_difference``.
     """
     n_documents = int(document.max()) + 1
-    samples = [
-        b_metric(weights) - a_metric(weights)
-        for draws in document_draws(n_documents, n_samples, rng)
-        for weights in (draw[document] for draw in draws)
-    ]
+    weights = (draw[document] for draws in document_draws(n_documents, n_samples, rng) for draw in draws)
+    samples = [b_metric(drawn) - a_metric(drawn) for drawn in weights]
     everything = np.ones(len(document))
     return _difference(a_metric(everything), b_metric(everything), np.asarray(samples))
 

@@ -12,7 +12,7 @@ from ...types import Document
 from ..prediction import Prediction
 from .bootstrap import document_draws
 from .outcomes import Floats, Outcomes
-from .recall import RECALL_AT
+from .recall import RECALL_AT, found_within
 
 _PREFIX = "meta."
 
@@ -52,9 +52,8 @@ class DocumentGroups:
         for part in self.key[len(_PREFIX) :].split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if not isinstance(value, (str, int)):
-            raise PelError(
-                Errors.E623.format(key=self.key, document=document.id, known=", ".join(document.meta) or "none")
-            )
+            known = ", ".join(document.meta) or "none"
+            raise PelError(Errors.E623.format(key=self.key, document=document.id, known=known))
         return str(value)
 
     def metrics(self, outcomes: Outcomes, *, ks: Sequence[int], n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
@@ -75,11 +74,8 @@ class DocumentGroups:
         groups: dict[str, dict[str, Any]] = {}
         for number, name in enumerate(names):
             mine = group == number
-            groups[name] = {
-                "n": int(mine.sum()),
-                "n_nil": int((mine & outcomes.is_nil).sum()),
-                "accuracy": float(outcomes.correct[mine].mean()),
-            }
+            accuracy = float(outcomes.correct[mine].mean())
+            groups[name] = {"n": int(mine.sum()), "n_nil": int((mine & outcomes.is_nil).sum()), "accuracy": accuracy}
             linkable = mine & ~outcomes.is_nil
             if linkable.any():
                 documents: list[str] = [ids[i] for i in outcomes.document[linkable]]
@@ -127,16 +123,15 @@ class GroupTable:
         self.groups = list(groups)
         self.ks = tuple(ks)
         # sorted: two systems on the same mentions draw the same documents
-        documents = sorted({document for one in groups.values() for document in one.documents})
+        documents = sorted({document for group in groups.values() for document in group.documents})
         row_of = {document: row for row, document in enumerate(documents)}
         self.counts: Floats = np.zeros((len(documents), len(groups)))
         self.hits: Floats = np.zeros((len(self.ks), len(documents), len(groups)))
-        for column, one in enumerate(groups.values()):
-            rows = np.array([row_of[document] for document in one.documents], dtype=np.int64)
+        for column, group in enumerate(groups.values()):
+            rows = np.array([row_of[document] for document in group.documents], dtype=np.int64)
             np.add.at(self.counts[:, column], rows, 1.0)
             for number, k in enumerate(self.ks):
-                right = (one.rank >= 1) & (one.rank <= k)
-                np.add.at(self.hits[number, :, column], rows, right.astype(np.float64))
+                np.add.at(self.hits[number, :, column], rows, found_within(group.rank, k).astype(np.float64))
 
     def recall(self) -> Floats:
         """(ks, groups), recall@k of each group; 0 for a group without mentions."""

@@ -45,21 +45,13 @@ class Outcomes(NamedTuple):
         predictions: may be a generator; the predictions are not kept.
         """
         documents: dict[str, int] = {}
-        rows = [
-            (
-                documents.setdefault(one.source, len(documents)),
-                one.rank,
-                not one.gold,
-                one.kb_id == NIL,
-                one.nil_score,
-                one.seen,
-                one.correct,
-                np.nan if one.probability is None else one.probability,
-                one.covered,
-                len(one.id_set or ()),
-            )
-            for one in predictions
-        ]
+        rows: list[tuple[Any, ...]] = []
+        for prediction in predictions:
+            document = documents.setdefault(prediction.source, len(documents))
+            probability = np.nan if prediction.probability is None else prediction.probability
+            decision = (prediction.kb_id == NIL, prediction.nil_score, prediction.seen, prediction.correct, probability)
+            id_set = (prediction.covered, len(prediction.id_set or ()))
+            rows.append((document, prediction.rank, not prediction.gold, *decision, *id_set))
         table = np.array(rows, dtype="i8, i8, ?, ?, f8, ?, ?, f8, ?, i8")
         columns: list[Any] = [np.ascontiguousarray(table[name]) for name in table.dtype.names or ()]
         return cls(*columns)

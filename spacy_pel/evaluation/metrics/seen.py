@@ -1,6 +1,6 @@
 """Seen or unseen: does a gold entity occur in the training corpus?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...kb import KnowledgeBase
@@ -15,18 +15,10 @@ def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
     """Is one of these live ids a gold id of the documents?"""
     ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
     live: set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
-
-    def is_seen(gold: Sequence[str]) -> bool:
-        return not live.isdisjoint(gold)
-
-    return is_seen
+    return lambda gold: not live.isdisjoint(gold)
 
 
 def seen_in_index(kb: KnowledgeBase, index: "EntityIndex | None") -> IsSeen:
     """Is one of these ids a gold id of the documents that the index was built with?
     Without an index, nothing was seen."""
-
-    def is_seen(gold: Sequence[str]) -> bool:
-        return index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
-
-    return is_seen
+    return lambda gold: index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ...kb import KnowledgeBase
 
 _BARS = 60  # more bars than this would look like lines
+_SPREADS = {
+    "mentions_per_entity_and_document": "Mentions of an entity in a document",
+    "mentions_per_entity": "Mentions of an entity in the corpus",
+}
 
 
 def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = None) -> dict[str, Any]:
@@ -97,12 +101,7 @@ def plot_spread(facts: dict[str, Any], *paths: Path) -> None:
         paths: files to write, .png or .svg.
     """
     figure, panels = new_panels(2, width=10.0, height=4.0)
-    for axes, key, title in zip(
-        panels,
-        ("mentions_per_entity_and_document", "mentions_per_entity"),
-        ("Mentions of an entity in a document", "Mentions of an entity in the corpus"),
-        strict=True,
-    ):
+    for axes, (key, title) in zip(panels, _SPREADS.items(), strict=True):
         axes.set(xlabel="mentions", ylabel="number (log)", title=title)
         if not facts[key]:
             continue

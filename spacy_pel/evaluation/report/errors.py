@@ -1,7 +1,7 @@
 """The errors of a run: their kinds and reasons, a sample of each kind, and what the report shows of them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -95,6 +95,7 @@ class ErrorCase(NamedTuple):
     gold_found: dict[str, tuple[int, float]]
 
 
+@dataclass(kw_only=True)
 class ErrorSample:
     """Takes a run's predictions one by one and keeps a random sample of the errors of each kind
     (reservoir sampling: Vitter 1985, algorithm R).
@@ -106,21 +107,16 @@ class ErrorSample:
         seed: random seed of the sample.
     """
 
-    def __init__(
-        self,
-        *,
-        n_per_kind: int,
-        n_candidates: int = 5,
-        thresholds: dict[str, float | None] | None = None,
-        seed: int = 0,
-    ):
-        self.n_per_kind = n_per_kind
-        self.n_candidates = n_candidates
-        self.thresholds = thresholds or {}
+    n_per_kind: int
+    n_candidates: int = 5
+    thresholds: dict[str, float | None] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
         self._sample: dict[str, dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
         # one generator per kind, so that more errors of one kind do not change the sample of another
-        self._rng = {kind: np.random.default_rng([seed, number]) for number, kind in enumerate(KINDS)}
+        self._rng = {kind: np.random.default_rng([self.seed, number]) for number, kind in enumerate(KINDS)}
 
     def add(self, prediction: Prediction) -> None:
         kind = error_kind(prediction)
@@ -179,18 +175,10 @@ def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: Knowledge
     """
     prediction = case.prediction
     before, after = ("", "") if texts is None else _context(run, prediction, texts)
-    return ShownError(
-        run=run,
-        kind=case.kind,
-        types=list(dict.fromkeys([prediction.label, *prediction.types])),
-        before=before,
-        mention=prediction.text,
-        after=after,
-        where=f"{prediction.doc}, {prediction.start}–{prediction.end}",
-        answer=prediction.kb_id,
-        why=case.why,
-        entities=_entities(case, kb),
-    )
+    types = list(dict.fromkeys([prediction.label, *prediction.types]))
+    where = f"{prediction.doc}, {prediction.start}–{prediction.end}"
+    in_text, entities = (before, prediction.text, after), _entities(case, kb)
+    return ShownError(run, case.kind, types, *in_text, where, prediction.kb_id, case.why, entities)
 
 
 def _context(run: str, prediction: Prediction, texts: Texts) -> tuple[str, str]:

@@ -44,14 +44,8 @@ def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
     if others:
         entity_id, score = others[0]
         runner_up = f"{name_of(entity_id)} ({entity_id}) {show(score)}"
-    return LinkRow(
-        mention=" ".join(record["text"].split()),
-        label=record["label"],
-        kb_id=record["kb_id"] or "–",
-        name=record["name"] or "–",
-        probability=show(record["probability"]),
-        runner_up=runner_up,
-    )
+    surface, kb_id, name = " ".join(record["text"].split()), record["kb_id"] or "–", record["name"] or "–"
+    return LinkRow(surface, record["label"], kb_id, name, show(record["probability"]), runner_up)
 
 
 def show(score: float | None) -> str:
@@ -80,14 +74,10 @@ def render_links(
     Returns:
         The page. All text in it is escaped.
     """
-    shown = [
-        {
-            "id": document["id"],
-            "pieces": pieces(document["text"], document["mentions"]),
-            "rows": [link_row(mention, name_of) for mention in document["mentions"]],
-        }
-        for document in documents
-    ]
+    shown = []
+    for document in documents:
+        rows = [link_row(mention, name_of) for mention in document["mentions"]]
+        shown.append({"id": document["id"], "pieces": pieces(document["text"], document["mentions"]), "rows": rows})
     functions = {"name_of": name_of, "url_of": url_of, "show": show}
     texts = {"title": title, "description": description, "note": NOTE, "NIL": NIL, "PROBABILITY": PROBABILITY}
     return render_template("links.html", documents=shown, **functions, **texts)

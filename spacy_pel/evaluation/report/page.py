@@ -117,11 +117,7 @@ def render_template(name: str, **values: Any) -> str:
     Raises:
         UndefinedError: if the template uses a value that is not given.
     """
-    environment = Environment(
-        loader=PackageLoader("spacy_pel.evaluation.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("spacy_pel.evaluation.report", ".")
+    layout: Any = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **layout)
     return environment.get_template(name, globals=values).render()

@@ -30,9 +30,9 @@ def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
     """
     outcomes = {name: run.outcomes for name, run in runs.items()}
     drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
-    if any(one.is_nil.any() for one in outcomes.values()):
+    if any(of_run.is_nil.any() for of_run in outcomes.values()):
         drawn["nil"] = nil_figure(outcomes)
-        if any(reliability_curve(one.nil_score, one.is_nil) for one in outcomes.values()):
+        if any(reliability_curve(of_run.nil_score, of_run.is_nil) for of_run in outcomes.values()):
             drawn["reliability"] = reliability_figure(outcomes)
     figures = {}
     for name, (figure, axes) in drawn.items():
@@ -83,13 +83,8 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     figure, axes = _new_figure()
     for name, outcomes in runs.items():
         draw_nil_curve(axes, outcomes, label=name)
-    axes.set(
-        xlabel="recall of NIL",
-        ylabel="precision of NIL",
-        title="NIL (dot = calibrated decision)",
-        xlim=(0, 1),
-        ylim=(0, 1.02),
-    )
+    axes.set(xlabel="recall of NIL", ylabel="precision of NIL", title="NIL (dot = calibrated decision)")
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
     return figure, axes
 
 

@@ -66,24 +66,17 @@ def make_report(
     per_run = max(1, max_errors // len(paths)) if max_errors else 0
     names = run_names(paths)
     read = {name: _read(path, watch, per_run, seed) for name, path in zip(names, paths, strict=True)}
-    runs = {name: one.run for name, one in read.items()}
-    masks = {name: {key: groups.masks() for key, groups in one.groups.items()} for name, one in read.items()}
-    cases = [(name, case) for name, one in read.items() for case in one.errors.cases()]
+    runs = {name: reading.run for name, reading in read.items()}
+    masks = {name: {key: groups.masks() for key, groups in reading.groups.items()} for name, reading in read.items()}
+    cases = [(name, case) for name, reading in read.items() for case in reading.errors.cases()]
     texts = texts_of(corpora, (case for _, case in cases)) if corpora else None
     errors = [shown_error(name, case, texts=texts, kb=kb) for name, case in cases]
     difference = difference_table(runs, n_samples=n_samples, seed=seed)
     tables = [metric_table(runs), *([difference] if difference else []), *group_tables(runs, masks)]
-    counts = {name: one.errors.counts for name, one in read.items()}
-    page = Page(
-        title=title,
-        description=_description(runs),
-        runs=run_notes(runs),
-        tables=tables,
-        figures=inline_figures(runs),
-        kinds={kind: text for kind, text in KINDS.items() if any(one[kind] for one in counts.values())},
-        counts=counts,
-        errors=sorted(errors, key=lambda error: list(KINDS).index(error.kind)),
-    )
+    counts = {name: reading.errors.counts for name, reading in read.items()}
+    kinds = {kind: text for kind, text in KINDS.items() if any(of_run[kind] for of_run in counts.values())}
+    errors.sort(key=lambda error: list(KINDS).index(error.kind))
+    page = Page(title, _description(runs), run_notes(runs), tables, inline_figures(runs), kinds, counts, errors)
     return Report(render_report(page), counts, len(errors))
 
 

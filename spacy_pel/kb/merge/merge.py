@@ -99,22 +99,14 @@ class Merge:
     @property
     def source(self) -> dict[str, Any]:
         """For meta.json: name, licence, and each source's origin, version, licence and counts."""
-        about = {"origin", "version", "licence"}
-        return {
-            "name": self.config.name,
-            "licence": self.config.licence,
-            "twins_merged": len(self.twins),
-            "sources": [
-                {
-                    "name": name,
-                    **source.model_dump(include=about),
-                    # a path outside the data folder is meaningless on another machine
-                    "files": [Path(file).name if Path(file).is_absolute() else file for file in source.files],
-                    **self.report.get(name, {}),
-                }
-                for name, source in self.config.sources.items()
-            ],
-        }
+        sources = []
+        for name, source in self.config.sources.items():
+            facts = source.model_dump(include={"origin", "version", "licence"})
+            # a path outside the data folder is meaningless on another machine
+            files = [Path(file).name if Path(file).is_absolute() else file for file in source.files]
+            sources.append({"name": name, **facts, "files": files, **self.report.get(name, {})})
+        about = {"name": self.config.name, "licence": self.config.licence, "twins_merged": len(self.twins)}
+        return {**about, "sources": sources}
 
     def _add_ontology(self, name: str, source: MergeSource) -> None:
         terms = read_source_terms(source, self.data)

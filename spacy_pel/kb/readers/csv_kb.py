@@ -59,7 +59,8 @@ class CsvKB(KBReaderBase):
 
     one_line_per_id = True
     unread_kind = ("columns", ", or name them with the setting 'columns'")
-    about = {"origin": "CSV", "version": "", "licence": "as its maker states it"}
+    origin = "CSV"
+    licence = "as its maker states it"
 
     columns: dict[str, str] | None = None
     list_separator: str | None = None

@@ -28,7 +28,8 @@ class JsonlKB(KBReaderBase):
     """
 
     one_line_per_id = True
-    about = {"origin": "JSON lines", "version": "", "licence": "as its maker states it"}
+    origin = "JSON lines"
+    licence = "as its maker states it"
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The lines' entities."""

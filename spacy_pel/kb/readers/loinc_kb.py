@@ -28,11 +28,8 @@ class LoincKB(KBReaderBase):
         strict: turn repairs into errors.
     """
 
-    about = {
-        "origin": "LOINC, Regenstrief Institute",
-        "version": "",
-        "licence": "LOINC licence: free of charge; its notice has to be passed on",
-    }
+    origin = "LOINC, Regenstrief Institute"
+    licence = "LOINC licence: free of charge; its notice has to be passed on"
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The terms."""

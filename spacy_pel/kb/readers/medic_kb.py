@@ -33,11 +33,8 @@ class MedicKB(KBReaderBase):
         strict: turn repairs into errors.
     """
 
-    about = {
-        "origin": "MEDIC, Comparative Toxicogenomics Database (CTD)",
-        "version": "",
-        "licence": "CTD's terms: free for research, commercial use needs CTD's permission",
-    }
+    origin = "MEDIC, Comparative Toxicogenomics Database (CTD)"
+    licence = "CTD's terms: free for research, commercial use needs CTD's permission"
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The entities of the rows."""

@@ -66,11 +66,8 @@ class MeshKB(KBReaderBase):
         strict: turn repairs into errors.
     """
 
-    about = {
-        "origin": "MeSH, U.S. National Library of Medicine",
-        "version": "",
-        "licence": "courtesy of NLM: free use with attribution; extra aliases as their makers state it",
-    }
+    origin = "MeSH, U.S. National Library of Medicine"
+    licence = "courtesy of NLM: free use with attribution; extra aliases as their makers state it"
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """Descriptors first, then supplementary records."""
@@ -157,16 +154,13 @@ def _xml_records(path: Path) -> Iterator[_Record]:
             id_path, name_path = _XML_RECORDS[record.tag]
             notes = record.iterfind("ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote")
             mapped_to = _texts(record, "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
-            yield _Record(
-                place=place,
-                id=record.findtext(id_path, ""),
-                name=record.findtext(name_path, ""),
-                # the terms of all concepts: those of non-preferred ones are entry terms as well
-                aliases=_texts(record, "ConceptList/Concept/TermList/Term/String"),
-                tree_numbers=_texts(record, "TreeNumberList/TreeNumber"),
-                mapped_to=tuple(name.lstrip("*") for name in mapped_to),
-                definition=next((note.text for note in notes), None),
-            )
+            # the terms of all concepts: those of non-preferred ones are entry terms as well
+            aliases = _texts(record, "ConceptList/Concept/TermList/Term/String")
+            tree_numbers = _texts(record, "TreeNumberList/TreeNumber")
+            targets = tuple(name.lstrip("*") for name in mapped_to)
+            definition = next((note.text for note in notes), None)
+            mesh_id, name = record.findtext(id_path, ""), record.findtext(name_path, "")
+            yield _Record(place, mesh_id, name, aliases, tree_numbers, targets, definition)
 
 
 def _texts(record: Element, path: str) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ class KBReaderBase(ABC):
     id_prefix: str = ""
     strict: bool = False
 
-    about: ClassVar[dict[str, Any]] = {"origin": "", "version": "", "licence": ""}  # the start of ``source``
+    origin: ClassVar[str] = ""  # for ``source``, as the licence
+    licence: ClassVar[str] = ""
     ids_are_unique: ClassVar[bool] = False  # True = the format's order rules out duplicates: no set of ids is kept
     # True = entities of one id with different names may be a mistake: a warning
     one_line_per_id: ClassVar[bool] = False
@@ -97,7 +98,8 @@ class KBReaderBase(ABC):
         # always the same objects, so that they can be passed on before the iteration
         for collected in (self.report, self.redirects, self.obsolete, self.source):
             collected.clear()  # type: ignore[attr-defined]
-        self.source.update(self.about, files=[path.name for path in paths])
+        files = [path.name for path in paths]
+        self.source.update(origin=self.origin, version="", licence=self.licence, files=files)
         self.has: dict[str, Counter[str]] = {name: Counter() for name in self.asked}  # filter -> values in the files
         self._left_out, self._renamed = _Cases(), _Cases()
         self._first_names: dict[str, str] = {}  # id -> name, if one_line_per_id

@@ -55,7 +55,8 @@ class Rf2KB(KBReaderBase):
             the default is US English, 900000000000508004 is GB English.
     """
 
-    about = {"origin": "SNOMED CT", "version": "", "licence": "SNOMED CT Affiliate Licence: not to be passed on"}
+    origin = "SNOMED CT"
+    licence = "SNOMED CT Affiliate Licence: not to be passed on"
 
     languages: list[str] | None = None
     refset: str = "900000000000509007"

@@ -20,11 +20,8 @@ class RxNormKB(UmlsKB):
       the atoms of RXNATOMARCHIVE, RxNorm's own first.
     """
 
-    about = {
-        "origin": "RxNorm, U.S. National Library of Medicine",
-        "version": "",
-        "licence": "RxNorm's own names are free to use; those of other vocabularies need the UMLS licence",
-    }
+    origin = "RxNorm, U.S. National Library of Medicine"
+    licence = "RxNorm's own names are free to use; those of other vocabularies need the UMLS licence"
     ids_are_unique = False  # the tables are not sorted as text
     prefix = "RXN"
     release = r"(?<!\d)[01]\d[0-3]\d20\d\d(?!\d)"

@@ -46,11 +46,8 @@ class UmlsKB(KBReaderBase):
         suppressed: keep obsolete and suppressible names and definitions too.
     """
 
-    about = {
-        "origin": "UMLS Metathesaurus, U.S. National Library of Medicine",
-        "version": "",
-        "licence": "UMLS Metathesaurus Licence: not to be passed on; sources have terms of their own",
-    }
+    origin = "UMLS Metathesaurus, U.S. National Library of Medicine"
+    licence = "UMLS Metathesaurus Licence: not to be passed on; sources have terms of their own"
     ids_are_unique = True
     prefix: ClassVar[str] = "MR"  # of the tables' names
     release: ClassVar[str] = r"20\d\d[A-Z]{2}"  # as the path has it
@@ -102,9 +99,8 @@ class UmlsKB(KBReaderBase):
         ranks: dict[tuple[str, str], int] = {}
         for rank, source, kind, *_ in tables.rows("MRRANK"):
             if not (rank.isascii() and rank.isdecimal() and len(rank) < 10):
-                raise unexpected(
-                    f"MRRANK of {tables.folder}", "a rank in digits", f"{quoted(rank)} for {source}|{kind}"
-                )
+                got = f"{quoted(rank)} for {source}|{kind}"
+                raise unexpected(f"MRRANK of {tables.folder}", "a rank in digits", got)
             ranks[source, kind] = int(rank)
         return ranks
 

@@ -30,11 +30,8 @@ class ZeshelKB(KBReaderBase):
         strict: turn repairs into errors.
     """
 
-    about = {
-        "origin": "ZESHEL (Logeswaran et al. 2019), wikis of FANDOM",
-        "version": "",
-        "licence": "CC BY-SA, as stated at github.com/lajanugen/zeshel",
-    }
+    origin = "ZESHEL (Logeswaran et al. 2019), wikis of FANDOM"
+    licence = "CC BY-SA, as stated at github.com/lajanugen/zeshel"
 
     n_words: int = 128
     skip_title: bool = True

@@ -54,8 +54,7 @@ class ArrowStore:
         # of each distinct name: its hash, ascending; where its rows start, and how many rows have it
         self._name_hashes, self._name_starts, self._name_counts = names["hash"], names["start"], names["count"]
         self._names_of_rows, self._names_of_rows_offsets = (
-            names_of_rows.values.to_numpy(),
-            names_of_rows.offsets.to_numpy(),
+            part.to_numpy() for part in (names_of_rows.values, names_of_rows.offsets)
         )
         if not len(self._id_hashes) == self.n_rows == meta["counts"]["rows"]:
             raise self.damaged("files with the same number of rows", "different numbers")
@@ -262,10 +261,6 @@ class ArrowStore:
 def entities_of(records: Iterable[dict[str, Any]], type_names: Sequence[str]) -> Iterator[Entity]:
     """The entities in rows of entities.arrow."""
     for record in records:
-        yield Entity(
-            concept_id=record["concept_id"],
-            canonical_name=record["canonical_name"],
-            aliases=tuple(record["aliases"]),
-            types=tuple(type_names[code] for code in record["types"]),
-            definition=record["definition"],
-        )
+        types = tuple(type_names[code] for code in record["types"])
+        aliases, definition = tuple(record["aliases"]), record["definition"]
+        yield Entity(record["concept_id"], record["canonical_name"], aliases, types, definition)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ...types import Entity
 from ...util import hash_strings, write_json
-from ...util.arrow_files import Table, TableWriter, write_arrays
+from ...util.arrow_files import TableWriter, write_arrays
 from ..edits import Edit, edits_to_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter, hashes_of
 from .digest import redirect_digest, row_digest, to_fingerprint
@@ -19,17 +19,12 @@ FORMAT, VERSION = "spacy-pel-kb", 2
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
 FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
+Counts = Mapping[str, int]
 _CHUNK = 1 << 15
-_SCHEMA = pa.schema(
-    [
-        ("concept_id", pa.string()),
-        ("canonical_name", pa.string()),
-        ("aliases", pa.list_(pa.string())),
-        ("types", pa.list_(pa.int32())),  # rows of types.arrow
-        ("definition", pa.string()),
-        ("live", pa.bool_()),
-    ]
-)
+_NAMES = [("concept_id", pa.string()), ("canonical_name", pa.string()), ("aliases", pa.list_(pa.string()))]
+# types are rows of types.arrow
+_OTHERS = [("types", pa.list_(pa.int32())), ("definition", pa.string()), ("live", pa.bool_())]
+_SCHEMA = pa.schema([*_NAMES, *_OTHERS])
 _REDIRECT_SCHEMA = pa.schema([("hash", pa.uint64()), ("old", pa.string()), ("new", pa.string())])
 
 
@@ -75,19 +70,13 @@ class StoreWriter:
         self._counts["entities"] += live
         self._counts["aliases"] += live * len(aliases)
 
-    def finish_entities(self) -> Table:
+    def finish_entities(self) -> None:
         """Write the last chunk, and open the table of the entities."""
         self.table = self._entities.reopened()
         self.id_hashes = hashes_of(chunk.column("concept_id") for chunk in self.table.chunks())
-        return self.table
 
     def finish(
-        self,
-        *,
-        redirects: Mapping[str, str],
-        source: Mapping[str, Any],
-        report: Mapping[str, int] | None = None,
-        edits: Mapping[str, Edit] | None = None,
+        self, redirects: Mapping[str, str], source: Mapping[str, Any], *, report: Counts, edits: Mapping[str, Edit]
     ) -> None:
         """Write the look-up tables and meta.json.
 
@@ -99,8 +88,7 @@ class StoreWriter:
         """
         order = np.argsort(self.id_hashes, kind="stable")
         write_arrays(self.folder / IDS, {"hash": self.id_hashes[order], "row": order.astype(np.int32)})
-        names = pa.array(self.type_names, type=pa.string())
-        write_arrays(self.folder / TYPES, {"name": names})
+        write_arrays(self.folder / TYPES, {"name": pa.array(self.type_names, type=pa.string())})
         old, new = list(redirects), list(redirects.values())
         self._total += sum(map(redirect_digest, old, new))
         hashes = hash_strings(old)
@@ -112,12 +100,7 @@ class StoreWriter:
         self._aliases.finish(self.n_rows)
         if edits:
             (self.folder / EDITS).write_bytes(edits_to_bytes(edits))
-        meta = {
-            "format": FORMAT,
-            "version": VERSION,
-            "fingerprint": to_fingerprint(self._total),
-            "counts": {**self._counts, "redirects": len(redirects), "edits": len(edits or {})},
-            "source": dict(source),
-            "report": dict(report or {}),
-        }
+        counts = {**self._counts, "redirects": len(redirects), "edits": len(edits)}
+        meta: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fingerprint": to_fingerprint(self._total)}
+        meta |= {"counts": counts, "source": dict(source), "report": dict(report)}
         write_json(self.folder / META, meta)

@@ -6,6 +6,7 @@ from torch.nn.functional import softplus
 
 from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.vectors import at_least_float32
 from .balanced_loss import BalancedLoss, Offset
 
 
@@ -44,8 +45,7 @@ class BinaryCrossEntropy(BalancedLoss):
             (n,), float32 or wider.
         """
         # -log sigma(x) = softplus(-x) and -log(1 - sigma(x)) = softplus(x): nothing overflows
-        dtype = torch.promote_types(positives.dtype, torch.float32)
-        positives, negatives = positives.to(dtype), negatives.to(dtype)
+        positives, negatives = at_least_float32(positives), at_least_float32(negatives)
         if self._needs_start:
             self._start(positives, negatives.masked_fill(~mask, -torch.inf), self.scale)
         pull = softplus(-self.scale * (positives - self.offset))

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ...registry import registry
+from ...util.vectors import at_least_float32
 
 
 @registry.pel_losses("spacy-pel.CrossEntropy.v1")
@@ -33,7 +34,6 @@ class CrossEntropy(nn.Module):
         Returns:
             (n,), float32 or wider.
         """
-        dtype = torch.promote_types(positives.dtype, torch.float32)
-        positive = self.scale * positives.to(dtype).unsqueeze(1)
-        others = (self.scale * negatives.to(dtype)).masked_fill(~mask, -torch.inf)
+        positive = self.scale * at_least_float32(positives).unsqueeze(1)
+        others = (self.scale * at_least_float32(negatives)).masked_fill(~mask, -torch.inf)
         return torch.logsumexp(torch.cat([positive, others], dim=1), dim=1) - positive.squeeze(1)

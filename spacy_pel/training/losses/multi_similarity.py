@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.vectors import at_least_float32
 
 
 @registry.pel_losses("spacy-pel.MultiSimilarity.v1")
@@ -47,8 +48,7 @@ class MultiSimilarity(nn.Module):
         Returns:
             (n,), float32 or wider.
         """
-        dtype = torch.promote_types(positives.dtype, torch.float32)
-        positives, negatives = positives.to(dtype), negatives.to(dtype)
+        positives, negatives = at_least_float32(positives), at_least_float32(negatives)
         if self.margin is not None:
             mask = mask & (negatives > positives.unsqueeze(1) - self.margin)
         pull = nn.functional.softplus(-self.alpha * (positives - self.base)) / self.alpha

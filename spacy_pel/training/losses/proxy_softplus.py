@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from ...registry import registry
+from ...util.vectors import at_least_float32
 from .balanced_loss import BalancedLoss, Offset
 
 
@@ -52,8 +53,7 @@ class ProxySoftplus(BalancedLoss):
             (n,), float32 or wider.
         """
         # half precision overflows at alpha = 32; float64 is kept
-        dtype = torch.promote_types(positives.dtype, torch.float32)
-        positives, negatives = positives.to(dtype), negatives.to(dtype)
+        positives, negatives = at_least_float32(positives), at_least_float32(negatives)
         if self._needs_start:
             scaled = (self.alpha * negatives.double()).masked_fill(~mask, -torch.inf)
             lse = torch.logsumexp(scaled, dim=1, keepdim=True) / self.alpha
@@ -62,6 +62,6 @@ class ProxySoftplus(BalancedLoss):
         pushed = self.alpha * (negatives - self.offset + self.margin)
         # the zero is log(1) of Eq. 3: logsumexp over [0, pushed] = softplus(logsumexp(pushed))
         pushed = pushed.masked_fill(~mask, -torch.inf)
-        zero = torch.zeros_like(positives, dtype=dtype).unsqueeze(1)
+        zero = torch.zeros_like(positives).unsqueeze(1)
         push = torch.logsumexp(torch.cat([zero, pushed], dim=1), dim=1)
         return pull + push

@@ -6,6 +6,7 @@ from torch.nn.functional import relu
 
 from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.vectors import at_least_float32
 
 
 @registry.pel_losses("spacy-pel.Triplet.v1")
@@ -44,9 +45,8 @@ class Triplet(nn.Module):
         Returns:
             (n,), float32 or wider.
         """
-        dtype = torch.promote_types(positives.dtype, torch.float32)
-        positives = positives.to(dtype)
-        pushed = negatives.to(dtype).masked_fill(~mask, -torch.inf)
+        positives = at_least_float32(positives)
+        pushed = at_least_float32(negatives).masked_fill(~mask, -torch.inf)
         none = pushed.new_full((len(pushed), 1), -torch.inf)
         hardest = torch.cat([pushed, none], dim=1).amax(dim=1)
         if self.squared:

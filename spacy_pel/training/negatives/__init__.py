@@ -2,5 +2,3 @@
 
 from .draw import Draw, DrawRequest, NegativeSampler
 from .mined_negatives import MinedNegatives
-
-__all__ = ["Draw", "DrawRequest", "MinedNegatives", "NegativeSampler"]

@@ -1,5 +1,8 @@
 """Negatives from the whole knowledge base: random, hard, or some of each (Wiatrak et al. 2022, section 5.3.1)."""
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,27 +11,32 @@ from ...registry import registry
 from .draw import Draw, DrawRequest, as_sets, not_gold
 
 
-class KnowledgeBaseNegatives:
+@dataclass(kw_only=True, eq=False)
+class KnowledgeBaseNegatives(ABC):
     """Hard negatives of each mention, or of the batch, and random ones, except the gold entities. Where fewer
     were mined (a small knowledge base, or nothing yet), random ones fill the rest.
 
     Args:
         n_negatives: per mention, hard and random ones together.
-        n_hard: number of hard ones.
-        depth: number of nearest entities that these are drawn from; None = as many as are drawn.
         shared: one draw for the whole batch; mentions contribute their nearest in turn.
         in_batch: the positives of other mentions are negatives too.
+        depth: number of nearest entities that the hard ones are drawn from; None = as many as are drawn.
     """
 
-    def __init__(self, *, n_negatives: int, n_hard: int, depth: int | None, shared: bool, in_batch: bool):
-        for name, value in (("n_negatives", n_negatives), ("depth", depth)):
+    n_negatives: int = 64
+    shared: bool = False
+    in_batch: bool = False
+    depth: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        for name, value in (("n_negatives", self.n_negatives), ("depth", self.depth)):
             if value is not None and value < 1:
                 raise PelError(Errors.E301.format(name=name, least=1, value=value))
-        self.n_negatives = n_negatives
-        self.n_hard = n_hard
-        self.depth = depth
-        self.shared = shared
-        self.in_batch = in_batch
+        self.n_hard = self._n_hard()
+
+    @abstractmethod
+    def _n_hard(self) -> int:
+        """The number of hard ones."""
 
     @property
     def mined_depth(self) -> int:
@@ -73,6 +81,7 @@ class KnowledgeBaseNegatives:
 
 
 @registry.pel_negatives("spacy-pel.RandomNegatives.v1")
+@dataclass(kw_only=True, eq=False)
 class RandomNegatives(KnowledgeBaseNegatives):
     """Uniform over the knowledge base, except the gold entities.
 
@@ -83,8 +92,8 @@ class RandomNegatives(KnowledgeBaseNegatives):
         in_batch: the positives of other mentions are negatives too.
     """
 
-    def __init__(self, *, n_negatives: int = 64, shared: bool = False, in_batch: bool = False):
-        super().__init__(n_negatives=n_negatives, n_hard=0, depth=None, shared=shared, in_batch=in_batch)
+    def _n_hard(self) -> int:
+        return 0
 
     def sample(self, request: DrawRequest) -> Draw:
         """n_negatives entities, or n_negatives for each mention. If the knowledge base has fewer entities than
@@ -93,6 +102,7 @@ class RandomNegatives(KnowledgeBaseNegatives):
 
 
 @registry.pel_negatives("spacy-pel.HardNegatives.v1")
+@dataclass(kw_only=True, eq=False)
 class HardNegatives(KnowledgeBaseNegatives):
     """The entities whose cards are nearest to a mention, except the gold ones. The trainer mines them over the
     whole knowledge base, on the schedule of ``[pel.training.mining]`` (a choice: the paper has "regular
@@ -106,13 +116,14 @@ class HardNegatives(KnowledgeBaseNegatives):
         in_batch: the positives of other mentions are negatives too.
     """
 
-    def __init__(
-        self, *, n_negatives: int = 64, depth: int | None = None, shared: bool = False, in_batch: bool = False
-    ):
-        super().__init__(n_negatives=n_negatives, n_hard=n_negatives, depth=depth, shared=shared, in_batch=in_batch)
+    depth: int | None = None
+
+    def _n_hard(self) -> int:
+        return self.n_negatives
 
 
 @registry.pel_negatives("spacy-pel.MixedNegatives.v1")
+@dataclass(kw_only=True, eq=False)
 class MixedNegatives(KnowledgeBaseNegatives):
     """Mixed-p: p percent hard, the rest uniform over the knowledge base, except the gold entities (p = 50 in the
     paper). See HardNegatives for the hard ones.
@@ -126,20 +137,13 @@ class MixedNegatives(KnowledgeBaseNegatives):
         in_batch: the positives of other mentions are negatives too.
     """
 
-    def __init__(
-        self,
-        *,
-        n_negatives: int = 64,
-        percent: float = 50.0,
-        depth: int | None = None,
-        shared: bool = False,
-        in_batch: bool = False,
-    ):
-        if not 0 <= percent <= 100:
-            raise PelError(Errors.E321.format(value=percent))
-        n_hard = round(n_negatives * percent / 100)
-        super().__init__(n_negatives=n_negatives, n_hard=n_hard, depth=depth, shared=shared, in_batch=in_batch)
-        self.percent = percent
+    percent: float = 50.0
+    depth: int | None = None
+
+    def _n_hard(self) -> int:
+        if not 0 <= self.percent <= 100:
+            raise PelError(Errors.E321.format(value=self.percent))
+        return round(self.n_negatives * self.percent / 100)
 
 
 def _random_order(nearest: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Rows, Scores, Vectors
+from ...util.progress import ChunkProgress
 from ...util.ragged import Ragged, offsets_of
 from .top_k import TopK
 
@@ -64,31 +65,25 @@ def mine(
     Returns:
         The negatives.
     """
-    import sys
-
-    from tqdm import tqdm
-
     started = time.perf_counter()
     pieces = Ragged(np.concatenate([np.zeros(0, np.int64), *gold]), offsets_of(np.array([len(ids) for ids in gold])))
     search = make_top_k(depth + min(int(pieces.lengths.max(initial=0)), _MAX_GOLD))
-    interval = 0.5 if sys.stderr.isatty() else 10.0
     searching = 0.0
-    with tqdm(total=n_entities, desc="Mining", unit="entity", disable=not show_progress, mininterval=interval) as bar:
+    with ChunkProgress(description="Mining", total=n_entities, show=show_progress) as bar:
         for rows, vectors in chunks:
             begun = time.perf_counter()
             search.add(rows, np.asarray(vectors, dtype=np.float32))
-            bar.update(len(rows))
+            bar.advance(len(rows))
             searching += time.perf_counter() - begun
     begun = time.perf_counter()
     scores, nearest = search.result()
     wrong = without_gold(scores, nearest, pieces, depth)
     ended = time.perf_counter()
-    return MiningResult(
-        **wrong, n_entities=n_entities, seconds=ended - started, search_seconds=searching + ended - begun
-    )
+    seconds, search_seconds = ended - started, searching + ended - begun
+    return MiningResult(**wrong, n_entities=n_entities, seconds=seconds, search_seconds=search_seconds)
 
 
-def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[str, NDArray[Any]]:
+def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[str, Any]:
     """Remove the gold entities from search results.
 
     Args:

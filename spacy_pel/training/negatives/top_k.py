@@ -46,9 +46,8 @@ class FlatTopK:
     def __init__(self, queries: Vectors, k: int):
         import faiss
 
-        self.queries = np.ascontiguousarray(queries, dtype=np.float32)
+        self.queries, self.k = np.ascontiguousarray(queries, dtype=np.float32), k
         self.heap: Any = faiss.ResultHeap(len(queries), k, keep_max=True)
-        self.k = k
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
         """Args:
@@ -112,8 +111,7 @@ class IvfTopK:
     """Approximate: lists are trained on the first chunk, vectors are stored in float16."""
 
     def __init__(self, queries: Vectors, k: int, n_entities: int):
-        self.queries = np.ascontiguousarray(queries, dtype=np.float32)
-        self.k = k
+        self.queries, self.k = np.ascontiguousarray(queries, dtype=np.float32), k
         self.n_entities = n_entities
         self.index: Any = None
 
@@ -125,10 +123,8 @@ class IvfTopK:
 
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         if self.index is None:
-            wanted = 4 * int(self.n_entities**0.5)
-            lists = max(1, min(wanted, len(vectors) // _PER_LIST))
-            metric = faiss.METRIC_INNER_PRODUCT
-            self.index = faiss.index_factory(vectors.shape[1], f"IVF{lists},SQfp16", metric)
+            lists = max(1, min(4 * int(self.n_entities**0.5), len(vectors) // _PER_LIST))
+            self.index = faiss.index_factory(vectors.shape[1], f"IVF{lists},SQfp16", faiss.METRIC_INNER_PRODUCT)
             self.index.train(vectors)
             self.index.nprobe = _PROBES
         self.index.add_with_ids(vectors, rows)

@@ -1,6 +1,6 @@
 """Batches of groups, each with the mentions of one entity in one document, and the plan of an epoch."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,7 @@ class GroupBatch:
         return len(self.groups)
 
 
+@dataclass
 class GroupPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch). A group is never split.
 
@@ -114,12 +115,12 @@ class GroupPlanner:
         pad_id: the tokenizer's padding id.
     """
 
-    def __init__(self, store: GroupStore, *, batch_size: int, count_groups: bool = False, pad_id: int, seed: int):
-        self.store = store
-        self.batch_size = batch_size
-        self.count_groups = count_groups
-        self.pad_id = pad_id
-        self.seed = seed
+    store: GroupStore
+    _: KW_ONLY
+    batch_size: int
+    count_groups: bool = False
+    pad_id: int
+    seed: int
 
     @property
     def batches_per_epoch(self) -> int:
@@ -142,7 +143,7 @@ class GroupPlanner:
             room -= int(sizes[group])
         return [GroupPlan(np.array(batch), int(rng.integers(2**62))) for batch in batches]
 
-    def build(self, plan: GroupPlan) -> GroupBatch:
+    def build(self, plan: GroupPlan, number: int = 0) -> GroupBatch:
         """Of a plan's groups."""
         store = self.store
         members = [store.groups[group] for group in plan.groups]

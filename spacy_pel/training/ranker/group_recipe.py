@@ -155,28 +155,17 @@ class GroupRecipe:
         self.parts: list[Any] = [self.loss, self.anchors]
 
     def objective(self) -> GroupObjective:
-        encoder = self.ranker.encoder
-        return GroupObjective(
-            encoder.towers,
-            self.loss,
-            similarity=encoder.similarity,
-            anchors=self.anchors,
-            at_once=_ROOM * self.settings.training.batch_size,
-        )
+        towers, similarity = self.ranker.encoder.towers, self.ranker.encoder.similarity
+        at_once = _ROOM * self.settings.training.batch_size
+        return GroupObjective(towers, self.loss, similarity=similarity, anchors=self.anchors, at_once=at_once)
 
     def own_rates(self) -> OwnRates:
         return [(self.anchors, self.anchors.learn_rate)]
 
     def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> GroupPlanner:
         encoder = self.ranker.encoder
-        store = GroupStore(
-            kb,
-            mentions,
-            candidates,
-            encoder=encoder,
-            hidden_share=self.settings.candidates.hide_names,
-            rng=np.random.default_rng([seed, 23]),
-        )
+        rng, hidden_share = np.random.default_rng([seed, 23]), self.settings.candidates.hide_names
+        store = GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=hidden_share, rng=rng)
         size, pad_id = self.settings.training.batch_size, encoder.tokenizer.pad_token_id
         by_group = self.anchors.one_per_group
         return GroupPlanner(store, batch_size=size, count_groups=by_group, pad_id=pad_id, seed=seed)

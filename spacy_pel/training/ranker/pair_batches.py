@@ -1,7 +1,7 @@
 """Batches of pairs of mention and candidate, and the plan of an epoch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,7 @@ class PairTable:
         return len(self.present)
 
 
+@dataclass
 class PairPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch).
 
@@ -126,11 +127,11 @@ class PairPlanner:
         pad_id: the tokenizer's padding id.
     """
 
-    def __init__(self, store: PairStore, *, batch_size: int, pad_id: int, seed: int):
-        self.store = store
-        self.batch_size = batch_size
-        self.pad_id = pad_id
-        self.seed = seed
+    store: PairStore
+    _: KW_ONLY
+    batch_size: int
+    pad_id: int
+    seed: int
 
     @property
     def batches_per_epoch(self) -> int:
@@ -144,7 +145,7 @@ class PairPlanner:
         batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
-    def build(self, mention_rows: NDArray[np.int64]) -> PairTable:
+    def build(self, mention_rows: NDArray[np.int64], number: int = 0) -> PairTable:
         """Of the given mentions."""
         tokens = self.store.pairs(mention_rows)
         present, right = self.store.present[mention_rows], self.store.right[mention_rows]

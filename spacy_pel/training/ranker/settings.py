@@ -8,33 +8,22 @@ from torch import nn
 
 from ...errors import Errors
 from ...util.config import load_config
+from .. import settings as common
 from ..anchors import AnchorPart
 from ..regularizers import Regularizer
-from ..settings import (
-    BaseDevSettings,
-    BasePaths,
-    BaseTrainingSettings,
-    OptimizerSettings,
-    Strict,
-    explained,
-    resolve_section,
-    seed_of,
-)
 
 RankMetric = Literal["accuracy", "accuracy_mixed"]
 
 
-class RankPaths(BasePaths):
+class RankPaths(common.BasePaths):
     """``[paths]``"""
 
     pipeline: Path | None = Field(default=None, title="Pipeline that finds the candidates")
     cache: Path | None = Field(default=None, title="Folder of the candidates; default: OUTPUT/candidates")
-    mentions: list[Path] = Field(
-        default=[], title="Corpora that the pipeline's index was built with; empty = the training corpus"
-    )
+    mentions: list[Path] = Field(default=[], title="Corpora of the pipeline's index; empty = the training corpus")
 
 
-class CandidateSettings(Strict):
+class CandidateSettings(common.Strict):
     """``[ranker.candidates]``: what is ranked.
 
     The index may hold the training mentions themselves, and counts of them: then the right candidate of
@@ -49,36 +38,26 @@ class CandidateSettings(Strict):
 
     n: int = Field(default=16, ge=2, title="Candidates of a mention")
     folds: int = Field(default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them")
-    hide_names: float = Field(
-        default=0.0, ge=0, le=1, title="Share of training mentions whose surface form is hidden in the candidates"
-    )
+    hide_names: float = Field(default=0.0, ge=0, le=1, title="Share of mentions whose form is hidden in candidates")
 
 
-class RankDevSettings(BaseDevSettings):
+class RankDevSettings(common.BaseDevSettings):
     """``[ranker.training.dev]``: what is measured to choose model-best."""
 
     metric: RankMetric = Field(default="accuracy", title="Metric that selects the best model")
 
 
-class RankTrainingSettings(BaseTrainingSettings):
+class RankTrainingSettings(common.BaseTrainingSettings):
     """``[ranker.training]``; the defaults are the paper's (Wiatrak et al. 2022, Table 6)."""
 
-    batch_size: int = Field(
-        default=4,
-        ge=1,
-        title="Mentions in one step, each with its candidates; groups of mentions if a group has one anchor",
-    )
+    batch_size: int = Field(default=4, ge=1, title="Mentions in one step, or groups if a group has one anchor")
     max_epochs: int = Field(default=5, ge=1, title="Passes over the training mentions")
-    limit: int = Field(
-        default=0,
-        ge=0,
-        title="Maximum number of training mentions, drawn once; 0 = all. Whole documents where mentions are grouped",
-    )
-    optimizer: OptimizerSettings = OptimizerSettings(learn_rate=2e-5, warmup=0.2)
+    limit: int = Field(default=0, ge=0, title="Maximum number of training mentions, drawn once; 0 = all")
+    optimizer: common.OptimizerSettings = common.OptimizerSettings(learn_rate=2e-5, warmup=0.2)
     dev: RankDevSettings = RankDevSettings()
 
 
-class RankerSettings(Strict):
+class RankerSettings(common.Strict):
     """``[ranker]``: the parts and the training."""
 
     model: Any = Field(title="The ranker: a part of the registry pel_rankers")
@@ -120,8 +99,8 @@ def resolve_rank_settings(config: Any, path: Path) -> RankRunSettings:
     if "optimizer" in training:
         defaults = RankTrainingSettings().optimizer.model_dump()
         training["optimizer"] = {**defaults, **training["optimizer"]}
-    with explained(Errors.E390, path):
-        ranker = resolve_section(config, "ranker", Errors.E390, path)
+    with common.explained(Errors.E390, path):
+        ranker = common.resolve_section(config, "ranker", Errors.E390, path)
         return RankRunSettings(
-            paths=RankPaths(**config.get("paths", {})), seed=seed_of(config), ranker=RankerSettings(**ranker)
+            paths=RankPaths(**config.get("paths", {})), seed=common.seed_of(config), ranker=RankerSettings(**ranker)
         )

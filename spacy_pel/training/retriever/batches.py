@@ -1,6 +1,6 @@
 """From examples to batches: an epoch's plan, and the token arrays of one batch."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,37 +51,32 @@ class PairBatch:
         return len(self.negative_mask)
 
 
+@dataclass(eq=False)
 class BatchPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch, step).
 
-    store (ExampleStore): the examples.
-    views (ViewSettings): shares of positive texts and of alias examples.
-    negatives (NegativeSampler): draws other entities.
-    pad_id (int): the tokenizer's padding id.
-    names (NDArray[int64]): numbers of the names that may be examples; None = all.
+    store: the examples.
+    views: shares of positive texts and of alias examples.
+    negatives: draws other entities.
+    pad_id: the tokenizer's padding id.
+    names: (n,) int64, numbers of the names that may be examples; None = all.
 
     ``mined`` is the table of hard negatives given to the sampler; the miner sets it.
     """
 
-    def __init__(
-        self,
-        store: ExampleStore,
-        *,
-        views: ViewSettings,
-        negatives: NegativeSampler,
-        batch_size: int,
-        pad_id: int,
-        seed: int,
-        names: NDArray[np.int64] | None = None,
-    ):
-        self.store = store
-        self.views = views
-        self.negatives = negatives
-        self.batch_size = batch_size
-        self.pad_id = pad_id
-        self.seed = seed
-        self.names = np.arange(len(store.bare_names)) if names is None else names
-        self.mined = MinedNegatives.empty()
+    store: ExampleStore
+    _: KW_ONLY
+    views: ViewSettings
+    negatives: NegativeSampler
+    batch_size: int
+    pad_id: int
+    seed: int
+    names: Any = None
+    mined: MinedNegatives = field(default_factory=MinedNegatives.empty, init=False)
+
+    def __post_init__(self) -> None:
+        if self.names is None:
+            self.names = np.arange(len(self.store.bare_names))
 
     @property
     def batches_per_epoch(self) -> int:

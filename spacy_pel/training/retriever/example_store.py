@@ -89,16 +89,10 @@ class ExampleStore:
         # every mention has a gold entity
         target = mention_gold.values[mention_gold.offsets[:-1]].astype(np.int64)
         n_entities = len(tokens["cards"])
-        return cls(
-            **tokens,
-            mention_gold=mention_gold,
-            mention_key=mention_key,
-            name_entity=name_entity,
-            name_gold=name_gold,
-            mention_entity=target,
-            mentions_of=LabelIndex.from_labels(target, n_entities),
-            names_of=LabelIndex.from_labels(name_entity, n_entities),
-        )
+        arrays: Any = {"mention_key": mention_key, "name_entity": name_entity, "mention_entity": target}
+        gold: Any = {"mention_gold": mention_gold, "name_gold": name_gold}
+        mentions_of, names_of = (LabelIndex.from_labels(labels, n_entities) for labels in (target, name_entity))
+        return cls(**tokens, **arrays, **gold, mentions_of=mentions_of, names_of=names_of)
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -16,7 +16,8 @@ from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint, warn_of_other_ids
 from ...types import Document, MentionInText
-from ...util import atomic_path, fingerprint, hash_strings, logger, open_text, progress
+from ...util import atomic_path, fingerprint, hash_strings, logger, progress
+from ...util.files import open_text
 from ...util.ragged import offsets_of
 from .example_store import ExampleStore
 from .settings import RunSettings

@@ -3,18 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...util import fingerprint, logger, open_text
+from ...util import fingerprint, logger
+from ...util.files import open_text
 from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import Progress, describe
 from ..settings import NOT_FINGERPRINTED
-from .batches import BatchPlanner, PairBatch
+from .batches import BatchPlanner
 from .dev import DevRetrieval
 from .example_store import ExampleStore
 from .examples import cached_examples
@@ -44,9 +42,8 @@ class Trainer(BaseTrainer):
         if pel.training.dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=pel.training.dev.metric))
         check_mixing(pel.mixing, pel.regularizer)
-        super().__init__(
-            pel.encoder, pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
-        )
+        where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
+        super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
         self.settings = settings
 
     @property
@@ -85,27 +82,16 @@ class Trainer(BaseTrainer):
     def make_task(self) -> Task:
         pel = self.settings.pel
         with self.accelerator.main_process_first():  # the other processes read its files
-            store = cached_examples(
-                self.settings,
-                self.kb,
-                self.encoder,
-                self.settings.paths.cache or self.output / "cache",
-                show_progress=self.show_progress,
-            )
+            cache = self.settings.paths.cache or self.output / "cache"
+            store = cached_examples(self.settings, self.kb, self.encoder, cache, show_progress=self.show_progress)
         planner = self.make_planner(store)
         logger.info(
             "%d mentions, %d names, %d entities; %d batches per epoch",
             *(len(store.mentions), len(store.names), store.n_entities, planner.batches_per_epoch),
         )
         self.miner = self._miner(planner)
-        objective = Objective(
-            self.encoder.towers,
-            pel.loss,
-            similarity=self.encoder.similarity,
-            regularizer=pel.regularizer,
-            mixing=pel.mixing,
-        )
-        return Task(objective, planner, self.dev)
+        parts: Any = {"similarity": self.encoder.similarity, "regularizer": pel.regularizer, "mixing": pel.mixing}
+        return Task(Objective(self.encoder.towers, pel.loss, **parts), planner, self.dev)
 
     def make_planner(self, store: ExampleStore) -> BatchPlanner:
         """Plans epochs over the examples; a subclass may return another kind."""
@@ -119,16 +105,9 @@ class Trainer(BaseTrainer):
     @property
     def planner_settings(self) -> dict[str, Any]:
         """Arguments of ``BatchPlanner``, besides the examples."""
-        return {
-            "views": self.settings.pel.positives,
-            "negatives": self.settings.pel.negatives,
-            "batch_size": self.training.batch_size,
-            "pad_id": self.encoder.tokenizer.pad_token_id,
-            "seed": self.seed,
-        }
-
-    def build(self, planner: BatchPlanner, plan: NDArray[np.int64], number: int) -> PairBatch:
-        return planner.build(plan, number)
+        sizes = {"batch_size": self.training.batch_size, "pad_id": self.encoder.tokenizer.pad_token_id}
+        pel = self.settings.pel
+        return {"views": pel.positives, "negatives": pel.negatives, "seed": self.seed, **sizes}
 
     def before_update(self, state: Progress, total: int) -> None:
         self.miner.before_update(self.encoder, state, total)
@@ -140,17 +119,11 @@ class Trainer(BaseTrainer):
         path, table = self.settings.paths.negatives, None
         if path is not None and planner.negatives.mined_depth:
             table = read_mined_negatives(path, self.kb, planner.store)
-        return Miner(
-            planner,
-            self.settings.pel.training.mining,
-            self.output / "mining",
-            accumulate=self.training.accumulate_gradient,
-            world=self.accelerator.num_processes,
-            table=table,
-            is_main=self.accelerator.is_main_process,
-            wait=self.accelerator.wait_for_everyone,
-            show_progress=self.show_progress,
-        )
+        processes: Any = {"world": self.accelerator.num_processes, "is_main": self.accelerator.is_main_process}
+        processes["wait"] = self.accelerator.wait_for_everyone
+        settings, folder = self.settings.pel.training.mining, self.output / "mining"
+        per_update, show = self.training.accumulate_gradient, self.show_progress
+        return Miner(planner, settings, folder, accumulate=per_update, table=table, show_progress=show, **processes)
 
 
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> dict[str, Any]:

@@ -51,29 +51,16 @@ def mine_corpus(
     encoded = time.perf_counter() - started
     towers = getattr(encoder, "towers", None)  # HashEmbed has none
     device = None if towers is None else next(towers.parameters()).device
-    result = mine(
-        [mention.entities for mention in mentions],
-        _cards(kb, encoder),
-        lambda k: make_top_k(index, queries, k, len(kb), device),
-        depth=depth,
-        n_entities=len(kb),
-        show_progress=show_progress,
-    )
+    gold = [mention.entities for mention in mentions]
+    sizes: Any = {"depth": depth, "n_entities": len(kb), "show_progress": show_progress}
+    result = mine(gold, _cards(kb, encoder), lambda k: make_top_k(index, queries, k, len(kb), device), **sizes)
     seconds = encoded + result.seconds
-    return result, {
-        "mentions": len(mentions),
-        "entities": len(kb),
-        "depth": depth,
-        "index": index,
-        "gold_first": result.recall(1),
-        "gold_in_depth": result.recall(depth),
-        "seconds": seconds,
-        "seconds_mentions": encoded,
-        "seconds_entities": result.seconds - result.search_seconds,
-        "seconds_search": result.search_seconds,
-        "mentions_per_second": len(mentions) / seconds,
-        "entities_per_second": len(kb) / seconds,
-    }
+    metrics: dict[str, Any] = {"mentions": len(mentions), "entities": len(kb), "depth": depth, "index": index}
+    metrics |= {"gold_first": result.recall(1), "gold_in_depth": result.recall(depth)}
+    metrics |= {"seconds": seconds, "seconds_mentions": encoded}
+    metrics |= {"seconds_entities": result.seconds - result.search_seconds, "seconds_search": result.search_seconds}
+    metrics |= {"mentions_per_second": len(mentions) / seconds, "entities_per_second": len(kb) / seconds}
+    return result, metrics
 
 
 def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[tuple[Rows, Vectors]]:
@@ -89,15 +76,10 @@ def mined_records(
     for mention, rows, scores, rank in zip(mentions, result.rows, result.scores, result.ranks, strict=True):
         mined = rows >= 0
         ids = kb.ids_at(live[rows[mined]])
-        yield {
-            "doc": mention.document,
-            "start": mention.mention.start,
-            "end": mention.mention.end,
-            "text": mention.mention.surface,
-            "gold": list(mention.ids),
-            "rank": int(rank) or None,
-            "negatives": [[key, round(float(s), 6)] for key, s in zip(ids, scores[mined], strict=True)],
-        }
+        place = {"doc": mention.document, "start": mention.mention.start, "end": mention.mention.end}
+        gold = {"text": mention.mention.surface, "gold": list(mention.ids), "rank": int(rank) or None}
+        negatives = [[key, round(float(s), 6)] for key, s in zip(ids, scores[mined], strict=True)]
+        yield {**place, **gold, "negatives": negatives}
 
 
 def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> MinedNegatives:

@@ -2,7 +2,10 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, InitVar, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,7 @@ def spread_chunks(n: int) -> Iterator[NDArray[np.int64]]:
         yield np.arange(chunk, n, n_chunks)
 
 
+@dataclass(eq=False)
 class Miner:
     """Refreshes the planner's table of mined negatives on a schedule.
 
@@ -52,29 +56,20 @@ class Miner:
         PelError: if the sampler needs more entities than are kept.
     """
 
-    def __init__(
-        self,
-        planner: BatchPlanner,
-        settings: MiningSettings,
-        folder: Path,
-        *,
-        accumulate: int = 1,
-        world: int = 1,
-        table: MinedNegatives | None = None,
-        is_main: bool = True,
-        wait: Callable[[], None] = lambda: None,
-        show_progress: bool = False,
-    ):
-        self.planner = planner
-        self.settings = settings
-        self.folder = folder
-        self.accumulate = accumulate
-        self.world = world
-        self.is_main = is_main
-        self.wait = wait
-        self.show_progress = show_progress
-        asked = planner.negatives.mined_depth
-        self.depth = settings.depth or asked
+    planner: BatchPlanner
+    settings: MiningSettings
+    folder: Path
+    _: KW_ONLY
+    accumulate: int = 1
+    world: int = 1
+    table: InitVar[MinedNegatives | None] = None
+    is_main: bool = True
+    wait: Callable[[], None] = lambda: None
+    show_progress: bool = False
+
+    def __post_init__(self, table: MinedNegatives | None) -> None:
+        planner, asked = self.planner, self.planner.negatives.mined_depth
+        self.depth = self.settings.depth or asked
         self.is_active = asked > 0 and table is None
         got, where = (self.depth, "pel.training.mining.depth") if table is None else (table.depth, "the file")
         if got < min(asked, planner.store.n_entities - 1):
@@ -159,14 +154,9 @@ class Miner:
         encoder.changed()
         queries = encoder.encode_tokens("mention", store.anchors(examples), show_progress=self.show_progress)
         device = next(encoder.towers.parameters()).device
-        result = mine(
-            store.gold(examples),
-            self._cards(encoder),
-            lambda k: self.planner.top_k(self.settings.index, queries, k, examples, device),
-            depth=self.depth,
-            n_entities=store.n_entities,
-            show_progress=self.show_progress,
-        )
+        search = partial(self.planner.top_k, self.settings.index, queries, examples=examples, device=device)
+        sizes: Any = {"depth": self.depth, "n_entities": store.n_entities, "show_progress": self.show_progress}
+        result = mine(store.gold(examples), self._cards(encoder), search, **sizes)
         MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
         logger.info(
             "Mined negatives of %d examples among %d entities in %.1f s",

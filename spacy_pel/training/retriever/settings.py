@@ -31,9 +31,7 @@ class ViewSettings(Strict):
     card: float = Field(default=1.0, ge=0, title="Share of entity cards")
     name: float = Field(default=0.0, ge=0, title="Share of single names, drawn from the entity's names")
     mention: float = Field(default=0.0, ge=0, title="Share of other training mentions of the entity")
-    alias_share: float = Field(
-        default=0.0, ge=0, le=1, title="Share of examples that are names without context; 1 = no corpus is read"
-    )
+    alias_share: float = Field(default=0.0, ge=0, le=1, title="Share of names without context; 1 = no corpus is read")
 
 
 class DevSettings(BaseDevSettings):
@@ -41,9 +39,7 @@ class DevSettings(BaseDevSettings):
 
     n_entities: int = Field(default=10000, ge=0, title="Other entities in addition to the gold ones; 0 = the whole KB")
     recall_at: list[int] = Field(default=[1, 5, 64], title="The k of recall@k")
-    kinds: list[Literal["card", "alias"]] = Field(
-        default=["card", "alias"], min_length=1, title="Rows of an entity in the index: its card, its names"
-    )
+    kinds: list[Literal["card", "alias"]] = Field(default=["card", "alias"], min_length=1, title="Rows of an entity")
     metric: str = Field(default="recall@1", title="Metric that selects the best model")
 
 

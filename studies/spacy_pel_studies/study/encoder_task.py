@@ -17,7 +17,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import RunSettings, resolve_settings
 from spacy_pel.types import Document
-from spacy_pel.util import fingerprint, open_text
+from spacy_pel.util import fingerprint
+from spacy_pel.util.files import open_text
 
 from ..retrieval import Retrieval, evaluate_retrieval, nil_threshold_of
 from .plan import StudyRun, StudySettings

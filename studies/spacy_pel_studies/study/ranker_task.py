@@ -17,7 +17,8 @@ from spacy_pel.training.ranker.candidates import Candidates, MakeQueries, RankMe
 from spacy_pel.training.ranker.loop import RankTrainer, ranking_task
 from spacy_pel.training.ranker.settings import RankRunSettings, resolve_rank_settings
 from spacy_pel.types import NIL, Document, Scores
-from spacy_pel.util import fingerprint, open_text, read_jsonl
+from spacy_pel.util import fingerprint, read_jsonl
+from spacy_pel.util.files import open_text
 
 from ..retrieval import evaluate_retrieval
 from .plan import StudyRun, StudySettings

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel
+import transformers
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.templates import EntityCard, MarkedContext
@@ -61,7 +61,7 @@ def test_disk_in_half_precision(tmp_path):
 
 def test_the_folder_is_a_plain_hugging_face_folder(ranker, tmp_path):
     ranker.to_disk(tmp_path / "model")
-    model = AutoModel.from_pretrained(tmp_path / "model", add_pooling_layer=False)
+    model = transformers.AutoModel.from_pretrained(tmp_path / "model", add_pooling_layer=False)
     for name, tensor in ranker.tower.transformer.named_parameters():
         assert torch.equal(model.get_parameter(name), tensor)
 

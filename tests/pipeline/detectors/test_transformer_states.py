@@ -1,12 +1,13 @@
 """Mentions read from the states of an upstream transformer, against the encoder and a plain loop."""
 
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 import spacy
 import torch
-from transformers import AutoModel, AutoTokenizer
+import transformers
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.encoders.backend import TorchBackend
@@ -22,9 +23,8 @@ from spacy_pel.util.vectors import unit_length
 
 from ..conftest import NAME, PATTERNS, PLAIN, TEXTS, found, links
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("spacy_transformers")
+# find_spec, as the import takes seconds, also where these tests are left out
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not find_spec("spacy_transformers"), reason="needs the extra trf")]
 LONG = "Aspirin after a heart attack relieves headache , and a cold or zzyzx or HD is a cold . " * 3
 TORCH = {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}
 ENCODER = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "backend": TORCH}
@@ -146,7 +146,9 @@ def test_a_mention_in_several_windows_is_read_where_it_has_most_context(make, mo
     nlp = make(window, stride)
     doc = nlp(LONG)
     assert len(doc._.trf_data.wordpieces) > 2
-    tower, tokenizer = (kind.from_pretrained(model / "mention") for kind in (AutoModel, AutoTokenizer))
+    tower, tokenizer = (
+        kind.from_pretrained(model / "mention") for kind in (transformers.AutoModel, transformers.AutoTokenizer)
+    )
     found = encoded(nlp, doc)
     assert len(found) == 21
     for query, span in zip(found, doc.ents, strict=True):
@@ -242,10 +244,10 @@ def test_other_weights_are_refused(make, model, tmp_path):
         for weights in transformer.encoder.parameters():
             weights.data += 0.1
 
-    other = AutoModel.from_pretrained(model / "mention")
+    other = transformers.AutoModel.from_pretrained(model / "mention")
     differ(other)
     other.save_pretrained(tmp_path / "other")
-    AutoTokenizer.from_pretrained(model / "mention").save_pretrained(tmp_path / "other")
+    transformers.AutoTokenizer.from_pretrained(model / "mention").save_pretrained(tmp_path / "other")
     with pytest.raises(PelError, match="PEL-E515.*transformer = null"):
         make(weights=tmp_path / "other")
     make().to_disk(tmp_path / "pipeline")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import spacy
 import torch
+import transformers
 from thinc.api import Adam, Model
-from transformers import AutoModel, AutoTokenizer
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.errors import PelError
@@ -33,7 +33,10 @@ def make(folder, **settings) -> Model:
 
 def test_a_token_is_the_mean_of_its_pieces(layer, tiny_bert):
     doc = NLP("heart stones  of A-kidney")
-    tokenizer, bert = AutoTokenizer.from_pretrained(tiny_bert), AutoModel.from_pretrained(tiny_bert).eval()
+    tokenizer, bert = (
+        transformers.AutoTokenizer.from_pretrained(tiny_bert),
+        transformers.AutoModel.from_pretrained(tiny_bert).eval(),
+    )
     pieces = tokenizer(doc.text, return_tensors="pt", return_offsets_mapping=True)
     offsets = pieces.pop("offset_mapping")[0].tolist()
     with torch.no_grad():
@@ -193,7 +196,7 @@ def test_a_folder_with_older_weights(tiny_bert, tmp_path, layer):
     """Anything that transformers reads, such as pytorch_model.bin."""
     shutil.copytree(tiny_bert, tmp_path / "old")
     (tmp_path / "old" / "model.safetensors").unlink()
-    AutoModel.from_pretrained(tiny_bert).save_pretrained(tmp_path / "old", safe_serialization=False)
+    transformers.AutoModel.from_pretrained(tiny_bert).save_pretrained(tmp_path / "old", safe_serialization=False)
     doc = NLP(TEXT)
     assert np.abs(make(tmp_path / "old").predict([doc])[0] - layer.predict([doc])[0]).max() < 1e-5
 
