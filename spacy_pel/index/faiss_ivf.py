@@ -50,8 +50,8 @@ _ivf_parameters: Any = faiss.SearchParametersIVF
 @registry.pel_indexes("spacy-pel.FaissIVF.v1")
 class FaissIVF(FaissRows):
     """Rows as in FaissFlat or FaissPQ, and from ``flat_below`` rows on a filter in front of them: each row
-    also has short codes of 4 bits, one for six numbers (product quantisation), compared in CPU registers
-    (FastScan, André et al. 2017). The best 1,024, or more, are compared again with the rows themselves, so
+    also has short codes of 4 bits, one for six numbers (four in lists), compared in CPU registers
+    (product quantisation, FastScan, André et al. 2017). The best 1,024, or more, are compared again exactly, so
     scores are exact. Above 400,000 rows the short codes are in inverted lists, and only the lists nearest to
     a query are read (IVF, Jégou et al. 2011).
 

@@ -114,10 +114,10 @@ class FaissRows(PartSettings):
         Raises:
             PelError: if the width differs.
         """
-        queries = self._rotate(vectors)
+        rotated = self._rotate(vectors)
         if self._mapped:  # FAISS ends the process when a mapped index is to grow
             self._rows, self._mapped = copy_in_memory(self._rows), False
-        self._rows.add(queries)
+        self._rows.add(rotated)
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """There is nothing to do once all rows are added."""
