@@ -32,7 +32,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.annotated_text import TopicReader
 from spacy_pel.linking.decider import Decider
-from spacy_pel.linking.gate import Gate
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
 
@@ -102,7 +101,6 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
         ("combiner", type(linker.in_context.combiner), "__call__"),
         ("reranker", type(linker.reranker), "__call__"),
         ("NIL model", Decider, "nil_scores"),
-        ("gate", Gate, "__call__"),
         ("writing to the Doc", type(component), "set_annotations"),
     ]
     missing = type(None)

@@ -18,7 +18,7 @@ from ..util import logger, normalize_alias
 from .combiners.linear import is_gold, right_first
 from .confidence import AnswerScores, Confidence, shares_of
 from .decider import Decider
-from .gate import Gate, gate_inputs
+from .gate import Answers, fit_gate
 from .label_types import LabelTypes
 from .linker import Link, Linker, Ranked, Stage
 from .nil.thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
@@ -157,9 +157,9 @@ def fit(
     Returns:
         The links of the first part's mentions with the fitted parts.
     """
-    linker.label_types, parts = count_label_types(parts)
+    label_types, parts = count_label_types(parts)
     context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
-    linker.by_form, linker.gate = linker.in_context, None
+    linker.label_types, linker.by_form, linker.gate = label_types, linker.in_context, None
     links = linker.links(context.ranked, linker.top_k)
     if any(part.form_table is None for part in parts):
         return links
@@ -168,8 +168,8 @@ def fit(
     form = fit_decider(linker.by_form, of_forms, "form", choose=choose, label_minimum=label_minimum)
     if form.answers is None or context.answers is None:
         return links
-    linker.gate = fit_gate(linker, parts[0], form, context)
-    reads = linker.gate(form.ranked.table, shares_of(form.ranked.table, form.ranked.scores), form.ranked.nil_scores)
+    linker.gate = _fit_gate(linker, parts[0], form, context)
+    reads = form.ranked.nil_scores > linker.gate
     logger.info("Gate: reads the context of %.1f%% of the mentions", 100 * reads.mean())
     by_form = linker.links(form.ranked, linker.top_k)
     return [links[i] if read else by_form[i] for i, read in enumerate(reads.tolist())]
@@ -229,23 +229,18 @@ def fit_decider(
     return FittedStage(Ranked(stage, first.queries, first.table, scores[:n], nil_scores[:n]), answers)
 
 
-def fit_gate(linker: Linker, examples: Examples, form: FittedStage, context: FittedStage) -> Gate:
+def _fit_gate(linker: Linker, examples: Examples, form: FittedStage, context: FittedStage) -> float:
     """Fit the gate on the mentions of the first part, whose contexts the encoder was not trained on."""
-    n, rights, chosen, inputs = len(examples), [], [], None
-    for stage, decider in ((form, linker.by_form), (context, linker.in_context)):
+
+    def answers(stage: FittedStage, decider: Decider) -> Answers:
         assert stage.answers is not None
-        table = stage.ranked.table
+        table, n = stage.ranked.table, len(examples)
         scores, nil_scores = stage.answers.scores[:n, : table.kb_rows.shape[1]], stage.answers.nil_scores[:n]
-        shares = shares_of(table, scores)
-        thresholds = decider.thresholds(examples.queries, shares.max(axis=1), linker.threshold)
-        is_nil = (nil_scores > thresholds) | ~table.has_candidates
-        rights.append(np.where(is_nil, examples.is_nil, right_first(table, scores, examples.gold)))
-        chosen.append(np.where(is_nil, -1, table.kb_rows[np.arange(n), scores.argmax(axis=1)]))
-        if inputs is None:
-            inputs = gate_inputs(table, shares, nil_scores)
-    gains = rights[1].astype(np.int64) - rights[0].astype(np.int64)
-    assert inputs is not None
-    return Gate.fit(inputs, chosen[0] != chosen[1], gains, examples.document_numbers)
+        best = shares_of(table, scores).max(axis=1)
+        is_nil = (nil_scores > decider.thresholds(examples.queries, best, linker.threshold)) | ~table.has_candidates
+        return Answers(nil_scores, np.where(is_nil, examples.is_nil, right_first(table, scores, examples.gold)))
+
+    return fit_gate(answers(form, linker.by_form), answers(context, linker.in_context), examples.is_nil)
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:

@@ -42,7 +42,6 @@ from .corrections.learned_mentions import IndexWithMemory, LearnedMentions
 from .corrections.matching import MemoryMatches, insert_answers, match_memory, put_first
 from .corrections.memory import check_by
 from .decider import Decider
-from .gate import Gate
 from .label_types import LabelTypes
 from .nil.thresholds import Threshold
 from .query import MentionQuery
@@ -135,8 +134,8 @@ class Linker:
         coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
             None = no sets.
         read_context: whether the encoder reads mentions in their context: "always", "never", or
-            "when_it_may_matter": where the gate that ``calibration.fit`` learns expects another answer. Before
-            calibration that is where neither a name nor annotated text has the surface form.
+            "when_it_may_matter": where the surface form leaves so much room for NIL that it pays, see ``gate.py``.
+            Before calibration that is where neither a name nor annotated text has the form.
         form_cache: megabytes for what was found for surface forms.
         reranker: reorders the best candidates. As it reads context, it is always read then.
         generator: finds the candidates; built from ``kb``. None = those near
@@ -177,7 +176,7 @@ class Linker:
         self.in_context = Decider(combiner, nil_model, reranker)
         # one for both, unless evidence of forms is something else and has weights of its own
         self.by_form = self.in_context
-        self.gate: Gate | None = None
+        self.gate: float | None = None  # contexts are read where a form's nil_score is higher, see ``fit_gate``
         self.label_types = LabelTypes()
         self.threshold = threshold
         self.top_k = top_k
@@ -327,8 +326,7 @@ class Linker:
             table = ranked.table
             named = (table.features["exact"].max(axis=1) > 0) | (table.features["seen"].max(axis=1) > 0)
             return has_words & (~named | corrected)
-        shares = shares_of(ranked.table, ranked.scores)
-        return has_words & (self.gate(ranked.table, shares, ranked.nil_scores) | corrected)
+        return has_words & ((ranked.nil_scores > self.gate) | corrected)
 
     def evidence(self, queries: Sequence[MentionQuery], stage: Stage = "context") -> CandidateTable:
         """Find candidates and the evidence for each.

@@ -7,7 +7,6 @@ from ..errors import Warnings
 from ..linking import Linker, Reranker
 from ..linking.confidence import Confidence
 from ..linking.decider import Decider
-from ..linking.gate import Gate
 from ..linking.label_types import LabelTypes
 from ..types import CandidateGenerator, Combiner, NilModel
 from ..util import logger
@@ -25,9 +24,9 @@ def learned_state(linker: Linker) -> dict[str, Any]:
         "label_types": linker.label_types.state(),
         "generator": {} if generator == _DEFAULT_GENERATOR else {"kind": generator},
         "by_form": by_form,
-        "gate": {} if linker.gate is None else linker.gate.state(),
     }
-    return {**_decider_state(linker.in_context), **{name: state for name, state in optional.items() if state}}
+    state = {**_decider_state(linker.in_context), **{name: part for name, part in optional.items() if part}}
+    return state if linker.gate is None else {**state, "gate": linker.gate}
 
 
 def _decider_state(decider: Decider) -> dict[str, Any]:
@@ -61,7 +60,7 @@ def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> N
         if "by_form" in saved:
             linker.by_form = linker.in_context.unfitted()
             _load_decider(linker.by_form, saved["by_form"], name)
-        linker.gate = Gate.from_state(saved.get("gate", {}))
+        linker.gate = saved.get("gate")
         warn_uncalibrated(linker, name=name)
     elif linker.coverage is not None:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))

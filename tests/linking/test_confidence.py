@@ -13,10 +13,10 @@ from spacy_pel.linking.calibration import cross_fitted_answers
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set, shares_of
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.types import NIL, CandidateTable, Entity
-from spacy_pel.util.ragged import offsets_of
+from spacy_pel.types import NIL, Entity
 
 from .annotated import examples, fit_mentions
+from .tables import laid_out, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -29,26 +29,20 @@ def made_up(n, seed, n_candidates=6):
     is_nil = rng.random(n) < nil_scores
     right = np.array([rng.choice(n_candidates, p=row) for row in shares])
     gold = [np.zeros(0, np.int64) if nil else np.array([one]) for nil, one in zip(is_nil, right, strict=True)]
-    table = CandidateTable(np.tile(np.arange(n_candidates), n), offsets_of(np.full(n, n_candidates)), {})
-    return table, AnswerScores(shares.ravel().astype(np.float32), nil_scores.astype(np.float32)), gold
+    table = table_of([range(n_candidates)] * n)
+    return table, AnswerScores(shares.astype(np.float32), nil_scores.astype(np.float32)), gold
 
 
 def make_certain(found, gold, n):
     """The right answers to the first n mentions are certain."""
-    shares = found.scores.reshape(len(gold), -1)
-    shares[:n] = np.eye(shares.shape[1])[0]
+    found.scores[:n] = np.eye(found.scores.shape[1])[0]
     found.nil_scores[:n] = 0.0
     gold[:n] = [np.array([0])] * n
 
 
 def probabilities_of_right(found, gold):
-    shares = found.scores.reshape(len(gold), -1)
-    return np.array(
-        [
-            nil if not len(rows) else row[rows[0]] * (1.0 - nil)
-            for row, nil, rows in zip(shares, found.nil_scores, gold, strict=True)
-        ]
-    )
+    each = zip(found.scores, found.nil_scores, gold, strict=True)
+    return np.array([nil if not len(rows) else row[rows[0]] * (1.0 - nil) for row, nil, rows in each])
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95, 0.99])
@@ -104,8 +98,7 @@ def test_other_labels_are_not_covered_by_an_easy_one():
 def test_composite_mentions_need_all_of_their_entities():
     table, found, gold = made_up(600, 0)
     gold = [np.array([0, 1])] * 600
-    shares = found.scores.reshape(600, -1)
-    shares[:, :] = [0.5, 0.3, 0.2, 0.0, 0.0, 0.0]
+    found.scores[:] = [0.5, 0.3, 0.2, 0.0, 0.0, 0.0]
     found.nil_scores[:] = 0.1
     one, both = Confidence(), Confidence()
     one.fit(table, found, gold, [""] * 600)
@@ -120,13 +113,12 @@ def test_composite_mentions_need_all_of_their_entities():
 
 def test_scores_that_are_no_shares_become_shares():
     """Those of a combiner that returns distances, or cosines; shares stay what they are."""
-    scores = np.array([-1.0, -3.0, 1.4, 0.9, 0.25, 0.75, 0.6], dtype=np.float32)
-    table = CandidateTable(np.arange(7), np.array([0, 2, 4, 6, 7, 7]), {})
-    shares = shares_of(table, scores)
-    assert shares[4:].tolist() == scores[4:].tolist()
-    assert shares[:2].sum() == pytest.approx(1.0) and shares[2:4].sum() == pytest.approx(1.0)
-    assert shares[0] > shares[1] > 0 and shares[2] > shares[3] > 0
-    assert prediction_set(["A", "B"], shares[:2].tolist(), 0.3, 0.0) == ["A", NIL, "B"]
+    scores = [[-1.0, -3.0], [1.4, 0.9], [0.25, 0.75], [0.6], []]
+    shares = shares_of(table_of([range(len(own)) for own in scores]), laid_out(scores))
+    assert shares[2:].tolist() == [[0.25, 0.75], [pytest.approx(0.6), 0.0], [0.0, 0.0]]
+    assert shares[:2].sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
+    assert (shares[:2, 0] > shares[:2, 1]).all() and (shares[:2] > 0).all()
+    assert prediction_set(["A", "B"], shares[0].tolist(), 0.3, 0.0) == ["A", NIL, "B"]
 
 
 def test_p_right_is_calibrated_on_other_mentions():
@@ -139,7 +131,7 @@ def test_p_right_is_calibrated_on_other_mentions():
 
     def largest_error(confidence):
         _, found, gold = made_up(5000, 1)
-        shares = found.scores.reshape(5000, -1)
+        shares = found.scores
         of_link, of_nil = confidence.probabilities(shares.max(axis=1).astype(np.float64), too_sure(found.nil_scores))
         is_nil = np.array([len(rows) == 0 for rows in gold])
         right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
@@ -201,10 +193,10 @@ def test_no_fold_is_scored_by_parts_that_saw_it(kb):
 
     def cross_fit_after(part):
         """Of a linker that is fitted on all documents."""
-        linker.combiner, linker.nil_model = LinearCombiner(), LogisticNil()
-        linker.combiner.fit(part.linkable.table, part.linkable.gold)
-        linker.nil_model.fit(part.table, linker.combiner(part.table), part.is_nil)
-        return cross_fitted_answers(linker, part, n_ranked=len(part))
+        decider = linker.in_context.unfitted()
+        decider.combiner.fit(part.linkable.table, part.linkable.gold)
+        decider.nil_model.fit(part.table, decider.combiner(part.table), part.is_nil)
+        return cross_fitted_answers(decider, part, n_ranked=len(part))
 
     answers = cross_fit_after(part)
     own = np.array(part.documents) == "doc3"
@@ -225,7 +217,7 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     assert all(link.id_set is None for link in before)
     assert before[0].probability == pytest.approx(before[0].scores[0] * (1 - before[0].nil_score))
     links = fit_mentions(linker, queries, gold, documents=documents)
-    assert linker.confidence.is_fitted and all(0.0 <= link.probability <= 1.0 for link in links)
+    assert linker.in_context.confidence.is_fitted and all(0.0 <= link.probability <= 1.0 for link in links)
     truth = [ids[0] if ids[0] in kb else NIL for ids in gold]
     assert np.mean([one in link.id_set for one, link in zip(truth, links, strict=True)]) >= 0.9
     assert all(len(set(link.id_set)) == len(link.id_set) >= 1 for link in links)
@@ -244,10 +236,10 @@ def test_a_refit_without_nil_forgets_what_was_calibrated(kb):
     linker = tfidf_linker(kb)
     queries, gold, documents = queries_and_gold()
     fit_mentions(linker, queries, gold, documents=documents)
-    assert linker.confidence.is_fitted
+    assert linker.in_context.confidence.is_fitted
     linkable = [i for i, ids in enumerate(gold) if ids[0] in kb]
     fit_mentions(linker, [queries[i] for i in linkable], [gold[i] for i in linkable])
-    assert not linker.confidence.is_fitted
+    assert not linker.in_context.confidence.is_fitted
 
 
 def test_too_few_documents_are_said(kb, caplog):
@@ -255,4 +247,4 @@ def test_too_few_documents_are_said(kb, caplog):
     queries, gold, _ = queries_and_gold()
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         fit_mentions(linker, queries, gold, documents=[0] * len(queries))
-    assert "PEL-W507" in caplog.text and not linker.confidence.is_fitted
+    assert "PEL-W507" in caplog.text and not linker.in_context.confidence.is_fitted

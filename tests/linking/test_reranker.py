@@ -10,14 +10,16 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.types import NIL, CandidateTable, Document, Entity, Mention
+from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.util.tables import softmax
 
 from .annotated import fit_documents, gold_queries
+from .tables import laid_out, table_of
 
 NAMES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
 KB = KnowledgeBase([Entity(f"D{i}", name, (f"{name} disease",)) for i, name in enumerate(NAMES)])
-TABLE = CandidateTable(np.array([0, 1, 2, 3, 4, 5, 6]), np.array([0, 4, 4, 7]), {})
-SCORES = np.array([0.1, 0.5, 0.2, 0.2, 0.6, 0.3, 0.1], dtype=np.float32)
+TABLE = table_of([[0, 1, 2, 3], [], [4, 5, 6]])
+SCORES = laid_out([[0.1, 0.5, 0.2, 0.2], [], [0.6, 0.3, 0.1]])
 QUERIES = [MentionQuery("gout", 0, 4), MentionQuery(" ", 0, 1), MentionQuery("asthma", 0, 6)]
 
 
@@ -32,9 +34,9 @@ class ByLetters:
 
     def score(self, task, *, show_progress=False):
         self.asked.append(task)
-        pairs = zip(task.owners, task.rows, strict=True)
+        pairs = zip(*task.pairs, strict=True)
         shared = [set(task.mentions[i].surface) & set(task.entities[j].canonical_name) for i, j in pairs]
-        return np.array([len(letters) for letters in shared], dtype=np.float32)
+        return task.spread([len(letters) for letters in shared])
 
 
 def literal(scores, read, weights):
@@ -52,56 +54,55 @@ def literal(scores, read, weights):
 def test_combine_is_the_formula(weights):
     reranker = Reranker(ByLetters())
     reranker.load_state({"weights": weights})
-    read = np.array([np.nan, 1.5, -0.5, np.nan, 0.0, 2.0, np.nan], dtype=np.float32)
-    found = reranker.combine(TABLE, SCORES, read)
-    for start, end in ((0, 4), (4, 7)):
-        expected = literal(SCORES[start:end].astype(float), read[start:end].astype(float), weights)
+    read = laid_out([[np.nan, 1.5, -0.5], [], [0.0, 2.0]], np.nan)
+    found = reranker.combine(TABLE, SCORES, np.pad(read, ((0, 0), (0, 1)), constant_values=np.nan))
+    assert found[1].tolist() == [-np.inf] * 4
+    for mention, n in ((0, 4), (2, 3)):
+        expected = literal(SCORES[mention, :n].astype(float), [*read[mention].astype(float), np.nan][:n], weights)
         for place, value in expected.items():
-            assert found[start + place] == pytest.approx(value, rel=1e-5)
-        behind = [found[i] for i in range(start, end) if np.isnan(read[i])]
-        assert max(behind) < min(found[start + place] for place in expected)
-    assert found[0] < found[3]  # unread candidates keep their order
-    assert found[:4].sum() <= 1 + 1e-6 and found[4:].sum() <= 1 + 1e-6
+            assert found[mention, place] == pytest.approx(value, rel=1e-5)
+        behind = [found[mention, i] for i in range(n) if i not in expected]
+        assert max(behind) < min(found[mention, place] for place in expected)
+        assert found[mention, :n].sum() <= 1 + 1e-6
+    assert found[0, 0] < found[0, 3]  # unread candidates keep their order
 
 
 def test_far_apart_scores_of_the_ranker_stay_finite_and_ordered():
-    read = np.array([1e4, -1e4, 0.0, np.nan, np.nan, 50.0, -50.0], dtype=np.float32)
+    read = laid_out([[1e4, -1e4, 0.0, np.nan], [], [np.nan, 50.0, -50.0]], np.nan)
     found = Reranker(ByLetters(mix=0.0)).combine(TABLE, SCORES, read)
-    assert np.isfinite(found).all()
-    assert found[0] > max(found[1], found[2]) and min(found[1], found[2]) > found[3] >= 0
-    assert found[5] > found[6] > found[4]
+    assert (np.isfinite(found) == TABLE.filled).all()
+    assert found[0, 0] > found[0, 1:3].max() and found[0, 1:3].min() > found[0, 3] >= 0
+    assert found[2, 1] > found[2, 2] > found[2, 0]
 
 
 def test_negative_cosines_have_no_logarithm():
-    scores = np.array([-0.2, 0.4, -0.1, 0.0, -1.0, -0.9, -0.8], dtype=np.float32)
-    found = Reranker(ByLetters()).combine(TABLE, scores, np.zeros(7, dtype=np.float32))
-    assert np.isfinite(found).all() and found[:4].argmax() == 1
+    scores = laid_out([[-0.2, 0.4, -0.1, 0.0], [], [-1.0, -0.9, -0.8]])
+    found = Reranker(ByLetters()).combine(TABLE, scores, laid_out([[0] * 4, [], [0] * 3], np.nan))
+    assert (np.isfinite(found) == TABLE.filled).all() and found[0].argmax() == 1
 
 
 def test_the_best_are_read_and_each_entity_once():
     ranker = ByLetters(top_k=3)
     read = Reranker(ranker).read(KB, QUERIES, TABLE, SCORES)
-    assert np.isnan(read).tolist() == [True, False, False, False, False, False, False]
+    assert np.isnan(read).tolist() == [[1, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]]
     (task,) = ranker.asked
     assert [e.concept_id for e in task.entities] == ["D1", "D2", "D3", "D4", "D5", "D6"]
-    assert task.offsets.tolist() == [0, 3, 3, 6] and task.owners.tolist() == [0, 0, 0, 2, 2, 2]
+    assert [rows.tolist() for rows in task.pairs] == [[0, 0, 0, 2, 2, 2], [0, 1, 2, 3, 4, 5]]
 
 
 def test_fit_learns_whom_to_trust():
     rng = np.random.default_rng(0)
-    offsets = np.arange(0, 4001, 10)
-    table = CandidateTable(np.tile(np.arange(10), 400), offsets, {})
+    table = table_of([range(10)] * 400)
     gold = rng.integers(10, size=400)
     right = np.zeros((400, 10))
     right[np.arange(400), gold] = 1
-    good = (3 * right + rng.normal(size=right.shape)).ravel().astype(np.float32)
+    good = (3 * right + rng.normal(size=right.shape)).astype(np.float32)
     noise = rng.normal(size=good.shape).astype(np.float32)
     rows = [np.array([g]) if i % 5 else np.zeros(0, np.int64) for i, g in enumerate(gold)]
-    shares = np.exp(noise) / np.exp(noise).reshape(400, 10).sum(axis=1).repeat(10)
+    shares, good_shares = softmax(noise), softmax(good)
     trusting, doubting = Reranker(ByLetters(top_k=10)), Reranker(ByLetters(top_k=10))
     trusting.fit(table, shares, good, rows)
     assert trusting.weights[0] > 2.0 and trusting.weights[1] < 0.3
-    good_shares = np.exp(good) / np.exp(good).reshape(400, 10).sum(axis=1).repeat(10)
     doubting.fit(table, good_shares, noise, rows)
     assert doubting.weights[0] < 0.3 and doubting.weights[1] > 2.0
     again = Reranker(ByLetters())
@@ -130,6 +131,6 @@ def test_fit_goes_through_combiner_mix_and_nil_model():
     corpus = [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "", (i,))]) for t, i in texts]
     fit_documents(linker, corpus)
     assert len(ranker.asked) == 1  # it reads for long: once is enough
-    assert linker.reranker.weights != (1.0, 1.0) and linker.calibrated_threshold is not None
+    assert linker.reranker.weights != (1.0, 1.0) and linker.in_context.is_calibrated
     links = linker.link(gold_queries(corpus))
     assert [link.kb_id for link in links] == [i if i != "U" else NIL for _, i in texts]

@@ -25,10 +25,13 @@ from .annotated import fit_mentions
     ("setting", "own", "other"), [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), (0.0, 0.0, 0.0)]
 )
 def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
-    assert linker.threshold_of("A") is None
-    linker.calibrated_threshold, linker.calibrated_by_label = 0.5, {"A": 0.1}
+    assert linker.in_context.threshold_of("A", None) is None
+    decider = linker.in_context
+    decider.calibrated_threshold, decider.calibrated_by_label = 0.5, {"A": 0.1}
+    assert [decider.threshold_of(label, setting) for label in "AB"] == [own, other]
     linker.threshold = setting
-    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (own, other)
+    queries = [ask("gout", "A"), ask("gout", "B")]
+    assert [one.threshold for one in linker.link(queries)] == [own, other]
 
 
 class FixedNil(ScoreThreshold):
@@ -60,9 +63,9 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
     linker.threshold = {"B": 0.5}  # no threshold of A: as without one
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, True, True]
-    linker.threshold, linker.combiner = None, BestRow()  # its scores are no probabilities
+    linker.threshold, linker.in_context.combiner = None, BestRow()  # its scores are no probabilities
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
-    linker.combiner, linker.nil_model = LinearCombiner(), ScoreThreshold()  # cannot say how probable NIL is
+    linker.in_context.combiner, linker.in_context.nil_model = LinearCombiner(), ScoreThreshold()  # cannot say how probable NIL is
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert linker.link(queries)[0].threshold is None
 
@@ -106,6 +109,6 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     links = fit_mentions(linker, known + unknown, gold, label_minimum=3)
     assert links == linker.link(known + unknown)
     assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
-    assert set(linker.calibrated_by_label) == {"A"}
+    assert set(linker.in_context.calibrated_by_label) == {"A"}
     fit_mentions(linker, known + unknown, gold)
-    assert linker.calibrated_by_label == {}  # of an earlier fit
+    assert linker.in_context.calibrated_by_label == {}  # of an earlier fit

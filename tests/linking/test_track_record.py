@@ -17,9 +17,10 @@ from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.surface_record import SurfaceRecord
 from spacy_pel.linking.track_record import FEATURES, TrackRecord
-from spacy_pel.types import CandidateTable, Document, Entity, Mention
+from spacy_pel.types import Document, Entity, Mention
 
 from .annotated import examples as annotated_examples
+from .tables import table_of
 
 pytestmark = pytest.mark.slow
 
@@ -53,12 +54,10 @@ def test_the_parts_of_a_document_are_in_one_fold():
     assert all(len(set(found.folds[found.document_numbers == i])) == 1 for i in range(10))
 
 
-def candidates(rows):
-    return CandidateTable(np.array(rows), np.array([0, len(rows)]), {})
-
-
 def of_candidates(record, rows, kb=None):
-    return record.features(candidates(rows), make_kb() if kb is None else kb, ["x"]).of_candidates
+    """Of one mention."""
+    found = record.features(table_of([rows]), make_kb() if kb is None else kb, ["x"]).of_candidates
+    return {name: values[0] for name, values in found.items()}
 
 
 def log_odds(hits, n, share):
@@ -81,7 +80,7 @@ def test_features_by_hand():
     assert again.state() == record.state()
     empty = of_candidates(TrackRecord.empty(), [0, 3])
     assert empty["record_first"].tolist() == [0, 0] and set(empty["record_right"].tolist()) == {0}
-    assert [len(values) for values in of_candidates(record, []).values()] == [0, 0, 0]
+    assert len(of_candidates(record, [])) == 3, "a mention without candidates"
 
 
 def test_it_follows_changes_of_the_knowledge_base():
@@ -102,7 +101,7 @@ def test_counts_of_the_other_parts_and_of_all():
         [("fevers", "OTHER"), ("asthma", "ASTHMA"), ("asthma", "MEASLES")],
     ]
     parts = [examples(linker, each) for linker, each in zip(linkers, answers, strict=True)]
-    scores = [linker.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
+    scores = [linker.in_context.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
     record, (features, of_mentions) = count_outcomes(parts, scores)
     state = record.state()
     assert state.pop("surfaces") == record.surfaces.state() and record.surfaces.total == (6, 1)
@@ -111,8 +110,7 @@ def test_counts_of_the_other_parts_and_of_all():
     # words need two parts, and for either part there is one other
     assert set(of_mentions["last_word_seen"].tolist()) == {0}
     assert set(record.surfaces.counts["last_word"]) == {"asthma"}
-    table = parts[0].table
-    first = [int(table.offsets[i] + scores[0][table.offsets[i] : table.offsets[i + 1]].argmax()) for i in (0, 2)]
+    first = [0, 2], scores[0].argmax(axis=1)[[0, 2]]
     assert features["record_first"][first].tolist() == pytest.approx(np.log([2, 3]))  # as in the second part
     share = (1 + 1) / (3 + 2)
     assert features["record_nil"][first].tolist() == pytest.approx([log_odds(1, 1, share), log_odds(0, 2, share)])
@@ -122,13 +120,12 @@ def test_counts_are_computed_out_of_fold():
     linker = make_linker(make_kb(), LogisticNil())
     answers = [("fever", "FEVER"), ("measles", "MEASLES")] * 10
     part = examples(linker, answers)
-    _, before = count_outcomes([part], [linker.combiner(part.table)])
+    _, before = count_outcomes([part], [linker.in_context.combiner(part.table)])
     part.gold[3] = np.zeros(0, dtype=np.int64)  # NIL
-    _, after = count_outcomes([part], [linker.combiner(part.table)])
-    own, other = (slice(*part.table.offsets[i : i + 2].tolist()) for i in (3, 5))
+    _, after = count_outcomes([part], [linker.in_context.combiner(part.table)])
     for name in ("record_right", "record_nil"):
-        np.testing.assert_array_equal(before.of_candidates[name][own], after.of_candidates[name][own])
-        assert (before.of_candidates[name][other] != after.of_candidates[name][other]).any()
+        unchanged = before.of_candidates[name] == after.of_candidates[name]
+        assert unchanged[3].all() and not unchanged[5].all()
     for name in ("first_word_nil", "last_word_nil", "ending_nil"):
         assert before.of_mentions[name][3] == after.of_mentions[name][3]
         assert before.of_mentions[name][5] < after.of_mentions[name][5]
@@ -143,8 +140,8 @@ def test_the_network_learns_which_entity_stands_in_for_others():
         links = fit(linker, [examples(linker, answers)])
         found[with_record] = [links[0].nil_score, links[2].nil_score]
         again = make_linker(make_kb(["bbbb", "aaaa"]), NetworkNil(track_record=with_record))
-        again.combiner.load_state(linker.combiner.state())
-        again.nil_model.load_state(json.loads(json.dumps(linker.nil_model.state())))
+        again.in_context.combiner.load_state(linker.in_context.combiner.state())
+        again.in_context.nil_model.load_state(json.loads(json.dumps(linker.in_context.nil_model.state())))
         queries = [MentionQuery(one, 0, len(one)) for one in ("aaaa", "bbbb")]
         assert [link.nil_score for link in again.link(queries)] == pytest.approx(
             [link.nil_score for link in linker.link(queries)], abs=1e-5
@@ -171,7 +168,7 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
     query = MentionQuery("about fever and more", 6, 11)
     assert explain(linker, query).record == {"first": 0, "right": 0, "nil": 0}
     words = SurfaceRecord.of(Counter({("fever", True, 0): 1000, ("fever", False, 1): 500}))
-    linker.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
+    linker.in_context.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
     found = explain(linker, query)
     assert found.record == {"first": 1200, "right": 7, "nil": 4}
     assert found.words["first_word"] == ("fever", 1500, 1000) and found.words["ending"].part == "ever"

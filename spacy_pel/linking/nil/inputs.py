@@ -145,7 +145,7 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     ordered = np.take_along_axis(scores, best_first(scores)[:, :2], axis=1)  # a tie goes to the earlier candidate
     best = ordered[:, 0]
     second = ordered[:, -1] if ordered.shape[1] > 1 else np.full(n, -np.inf)
-    margin = np.where(np.isfinite(second), best - second, best)
+    margin = best - np.where(np.isfinite(second), second, 0.0)
     absent = np.zeros(filled.shape, dtype=np.float32)
     # the name of a formula is a name as much as a variant is, and too rare for a weight of its own
     variant = np.maximum(table.features.get("variant", absent), table.features.get("formula", absent))

@@ -8,10 +8,11 @@ import pytest
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.errors import PelError
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
-from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold
-from spacy_pel.linking.tables import take_mentions
+from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, right_first
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable
+
+from ..tables import laid_out, table_of
 
 
 @pytest.fixture(params=sorted(registry.parts("pel_combiners").values()))
@@ -24,32 +25,27 @@ def make_table(n, seed, best_everywhere=False):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 12, size=n)
     counts[:3] = [0, 1, 12]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    kb_rows = np.concatenate([rng.permutation(20)[:count] for count in counts]).astype(np.int64)
+    kb_rows = laid_out([rng.permutation(20)[:count] for count in counts], -1, np.int64)
     right = kb_rows == 7
-    m = len(kb_rows)
+    shape = right.shape
     lift = 0.9 if best_everywhere else 0.3
-    mixed = np.clip(rng.random(m) * 0.5 + lift * right * (best_everywhere or rng.random(m)), 0, 1)
+    mixed = np.clip(rng.random(shape) * 0.5 + lift * right * (best_everywhere or rng.random(shape)), 0, 1)
     features = {
         "name": mixed,
-        "mention": np.clip(rng.random(m) * 0.4 + lift * right, 0, 1),
-        "vote": np.where(right | (rng.random(m) < 0.3), 0.3 * mixed, 0),
-        "exact": (right & best_everywhere) | (rng.random(m) < 0.1) & ~right & (not best_everywhere),
-        "prior": np.where(right, 0.9, 0) if best_everywhere else (rng.random(m) < 0.2) * 0.4,
-        "seen": np.repeat(rng.random(n) < 0.5, counts),
-        "popularity": rng.random(m) + 3 * right,
+        "mention": np.clip(rng.random(shape) * 0.4 + lift * right, 0, 1),
+        "vote": np.where(right | (rng.random(shape) < 0.3), 0.3 * mixed, 0),
+        "exact": (right & best_everywhere) | (rng.random(shape) < 0.1) & ~right & (not best_everywhere),
+        "prior": np.where(right, 0.9, 0) if best_everywhere else (rng.random(shape) < 0.2) * 0.4,
+        "seen": np.broadcast_to(rng.random((n, 1)) < 0.5, shape),
+        "popularity": rng.random(shape) + 3 * right,
         "edit": mixed,
         "partial": mixed,
-        "variant": ~right & (rng.random(m) < 0.1) & (not best_everywhere),
-        "formula": np.zeros(m),
-        "derivation": np.zeros(m),
+        "variant": ~right & (rng.random(shape) < 0.1) & (not best_everywhere),
+        "formula": np.zeros(shape),
+        "derivation": np.zeros(shape),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
-    return CandidateTable(kb_rows, offsets.astype(np.int64), features)
-
-
-def segments(table):
-    return [slice(start, stop) for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
+    return CandidateTable(kb_rows, features)
 
 
 def gold_of(table):
@@ -57,9 +53,8 @@ def gold_of(table):
 
 
 def share_right(combiner, table):
-    scores = combiner(table)
-    firsts = [table.kb_rows[own][scores[own].argmax()] == 7 for own in segments(table) if 7 in table.kb_rows[own]]
-    return np.mean(firsts)
+    right = is_gold(table, gold_of(table))
+    return right_first(table, combiner(table), gold_of(table))[right.any(axis=1)].mean()
 
 
 def test_scores_are_finite_and_the_best_wins(make):
@@ -68,7 +63,7 @@ def test_scores_are_finite_and_the_best_wins(make):
     for _ in range(2):  # before and after fit
         scores = combiner(table)
         assert scores.shape == table.kb_rows.shape and scores.dtype == np.float32
-        assert np.isfinite(scores).all()
+        assert (np.isfinite(scores) == table.filled).all() and (scores[~table.filled] == -np.inf).all()
         assert share_right(combiner, table) == 1.0
         combiner.fit(table, gold_of(table))
 
@@ -79,9 +74,10 @@ def test_same_again_and_apart_or_together(make):
     combiner.fit(table, gold_of(table))
     scores = combiner(table)
     np.testing.assert_array_equal(scores, combiner(table))
-    for i, own in enumerate(segments(table)):
-        np.testing.assert_allclose(combiner(take_mentions(table, np.array([i]))), scores[own], rtol=1e-5)
-    assert combiner(take_mentions(table, np.array([], dtype=np.int64))).shape == (0,)
+    for i in range(len(table)):
+        np.testing.assert_allclose(combiner(table.take(np.array([i])))[0], scores[i], rtol=1e-5)
+    np.testing.assert_allclose(combiner(table.widened(15))[:, :12], scores, rtol=1e-5)
+    assert len(combiner(table.take(np.array([], dtype=np.int64)))) == 0
 
 
 def test_state_round_trip(make):
@@ -106,26 +102,18 @@ def test_fit_is_deterministic_and_never_worse(make):
 
 
 def test_best_row_ignores_mention_scores_of_others():
-    table = CandidateTable(
-        np.array([1, 2, 3]),
-        np.array([0, 3]),
-        {name: np.zeros(3, np.float32) for name in FEATURES}
-        | {
-            "name": np.array([0.5, 0.6, 0.4], np.float32),
-            "mention": np.array([0.8, 0.8, 0.9], np.float32),
-            "vote": np.array([0.0, 0.0, 1.0], np.float32),
-            "exact": np.array([1.0, 0.0, 0.0], np.float32),
-        },
+    table = table_of(
+        [[1, 2, 3]], name=[[0.5, 0.6, 0.4]], mention=[[0.8, 0.8, 0.9]], vote=[[0, 0, 1]], exact=[[1, 0, 0]]
     )
-    np.testing.assert_allclose(BestRow()(table), [0.5, 0.6, 0.9])
-    np.testing.assert_allclose(BestRow(exact_bonus=1.0)(table), [1.5, 0.6, 0.9])
+    np.testing.assert_allclose(BestRow()(table), [[0.5, 0.6, 0.9]])
+    np.testing.assert_allclose(BestRow(exact_bonus=1.0)(table), [[1.5, 0.6, 0.9]])
 
 
 def test_linear_scores_are_probabilities():
     table = make_table(50, 5)
     scores = LinearCombiner()(table)
-    filled = np.flatnonzero(np.diff(table.offsets))
-    np.testing.assert_allclose(np.add.reduceat(scores, table.offsets[filled]), 1.0, atol=1e-5)
+    assert scores[0].tolist() == [-np.inf] * 12, "no candidates"
+    np.testing.assert_allclose(np.where(table.filled, scores, 0.0)[1:].sum(axis=1), table.has_candidates[1:], atol=1e-5)
 
 
 def test_linear_learns_what_separates():
@@ -139,10 +127,11 @@ def test_linear_learns_what_separates():
 
 def test_gradient_equals_finite_differences():
     rng = np.random.default_rng(8)
-    counts = np.array([3, 1, 6, 4])
-    right = np.zeros(14, dtype=bool)
-    right[[1, 3, 5, 8, 12]] = True  # the third mention has two right candidates
-    problem = ConditionalLogit(rng.standard_normal((14, 5)), counts, right, 0.1)
+    filled = np.arange(6) < np.array([[3], [1], [6], [4]])
+    right = np.zeros((4, 6), dtype=bool)
+    right[[0, 1, 2, 2, 3], [1, 0, 1, 4, 2]] = True  # the third mention has two right candidates
+    matrix = np.where(filled[:, :, None], rng.standard_normal((4, 6, 5)), 0.0)
+    problem = ConditionalLogit(matrix, filled, right, 0.1)
     weights = rng.standard_normal(5)
     _, gradient = problem(weights)
     for i, step in enumerate(np.eye(5) * 1e-6):
@@ -153,7 +142,7 @@ def test_gradient_equals_finite_differences():
 def test_several_gold_entities_and_none():
     table = make_table(30, 9)
     gold = [np.array([7, 3]), np.empty(0, np.int64), np.array([19])] * 10
-    expected = [row in gold[i] for i, own in enumerate(segments(table)) for row in table.kb_rows[own]]
+    expected = [[row in rows for row in own] for own, rows in zip(table.kb_rows.tolist(), gold, strict=True)]
     assert is_gold(table, gold).tolist() == expected
     LinearCombiner().fit(table, gold)
     for none in ([np.empty(0, np.int64)] * 30, [np.array([1000])] * 30):

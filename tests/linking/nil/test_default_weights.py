@@ -18,7 +18,9 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.linking.nil.logistic import default_inputs
-from spacy_pel.types import NIL, CandidateTable, Entity
+from spacy_pel.types import NIL, Entity
+
+from ..tables import table_of as listed
 
 ROOT = Path(__file__).parents[3]
 ENCODER = ROOT / "assets" / "pel_medmentions" / "proxy_entity_linker" / "encoder"
@@ -108,10 +110,10 @@ def test_generators_without_vectors_are_judged_by_spelling(make_linker, make):
     assert ids(linker, variants) == {one: VARIANTS[one] for one in variants}
     # a generator's scores may have any scale
     table = linker.evidence(ask([*NAMES, *OUTSIDE]))
-    scores = linker.combiner(table)
-    before = linker.nil_model(table, scores)
+    scores = linker.in_context.combiner(table)
+    before = linker.in_context.nil_model(table, scores)
     table.features["name"] *= 100
-    np.testing.assert_array_equal(linker.nil_model(table, scores), before)
+    np.testing.assert_array_equal(linker.in_context.nil_model(table, scores), before)
 
 
 @pytest.mark.parametrize("n", [1, 2, 20])
@@ -130,18 +132,16 @@ WORDS += "scarlet marsh jail camp glandular puerperal rheumatic".split()
 
 def table_of(name, **features):
     """One mention; features that are not given are 0."""
-    n = len(name)
     given = {"name": name, **features}
-    columns = {key: np.asarray(values, dtype=np.float32) for key, values in given.items()}
-    return CandidateTable(np.arange(n), np.asarray([0, n]), columns)
+    return listed([range(len(name))], **{key: [values] for key, values in given.items()})
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_leads_to_a_name_counts_as_a_name(name):
     """ "Hepatic" is spelled like nothing that the knowledge base has, but it has the liver."""
     cosines = np.linspace(0.9, 0.1, 9)
-    scores = np.eye(9, dtype=np.float32)[1]
-    table = table_of(cosines, **{name: scores})
+    scores = np.eye(9, dtype=np.float32)[[1]]
+    table = table_of(cosines, **{name: scores[0]})
     assert default_inputs(table, scores)["exact"].tolist() == [1.0]
     model = LogisticNil()
     assert model(table, scores)[0] < model(table_of(cosines), scores)[0] - 0.2
@@ -154,18 +154,17 @@ def test_inputs_by_hand():
     prior = np.zeros(9)
     prior[1] = 0.4
     table = table_of(cosines, edit=edit, partial=edit, prior=prior)
-    scores = np.zeros(9, dtype=np.float32)
-    scores[1] = 1.0  # the combiner's first is the second by cosine, 0.8
+    scores = np.eye(9, dtype=np.float32)[[1]]  # the combiner's first is the second by cosine, 0.8
     found = {key: values.tolist() for key, values in default_inputs(table, scores).items()}
     assert found["exact"] == [pytest.approx(0.4)]
     assert found["edit"] == found["partial"] == [pytest.approx(0.7)]
     assert found["distance"] == [pytest.approx((1 - 0.8) / (1 - 0.1))]
     few = table_of(cosines[:8])  # too few to say what is unrelated
-    assert default_inputs(few, scores[:8])["distance"] == [pytest.approx(1 - 0.8)]
+    assert default_inputs(few, scores[:, :8])["distance"] == [pytest.approx(1 - 0.8)]
     many = np.linspace(0.9, 0.0, 301)
     for n, rank in ((21, 10), (100, 50), (128, 64), (301, 64)):
         table = table_of(many[:n])
-        assert default_inputs(table, many[:n])["distance"] == [pytest.approx(0.1 / (1 - many[rank]), rel=1e-5)]
+        assert default_inputs(table, many[None, :n])["distance"] == [pytest.approx(0.1 / (1 - many[rank]), rel=1e-5)]
 
 
 def test_an_annotated_mention_speaks_for_its_entity():
@@ -173,7 +172,7 @@ def test_an_annotated_mention_speaks_for_its_entity():
     unknown = table_of(np.linspace(0.4, 0.1, 20))
     near = table_of(np.linspace(0.4, 0.1, 20), mention=np.full(20, 0.9), vote=np.eye(20)[0])
     named = table_of(np.linspace(0.4, 0.1, 20), prior=np.eye(20)[0])
-    model, scores = LogisticNil(), np.linspace(1, 0, 20).astype(np.float32)
+    model, scores = LogisticNil(), np.linspace(1, 0, 20, dtype=np.float32)[None]
     for table in (unknown, near, named):
         table.vectors = np.zeros((1, 4), dtype=np.float32)
     without, mention, prior = (float(model(table, scores)[0]) for table in (unknown, near, named))

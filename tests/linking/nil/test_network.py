@@ -6,17 +6,17 @@ import pytest
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.nil import average_precision
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
-from spacy_pel.types import CandidateTable
+
+from ..tables import table_of
 
 
 def by_kind(n, seed):
     """Two candidates each. A good score tells NIL of one kind of mention, and the opposite of the other."""
     rng = np.random.default_rng(seed)
-    features = {name: rng.random(2 * n).astype(np.float32) for name in ("name", "prior")}
-    table = CandidateTable(np.arange(2 * n), np.arange(0, 2 * n + 1, 2), features)
+    table = table_of([[0, 1]] * n, name=rng.random((n, 2)), prior=rng.random((n, 2)))
     table.vectors = rng.standard_normal((n, 4)).astype(np.float32) * np.array([2, 1, 1, 1], np.float32)
-    best = features["name"].reshape(-1, 2).max(axis=1)
-    return table, features["name"], (best > np.median(best)) == (table.vectors[:, 0] > 0)
+    best = table.features["name"].max(axis=1)
+    return table, table.features["name"], (best > np.median(best)) == (table.vectors[:, 0] > 0)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_the_same_seed_gives_the_same_networks(fitted):
     table, scores, _ = by_kind(200, 3)
     again.load_state({})  # as before any fit
     assert again.state() == {}
-    np.testing.assert_allclose(again(table, scores), 1 - scores.reshape(-1, 2).max(axis=1), atol=1e-6)
+    np.testing.assert_allclose(again(table, scores), 1 - scores.max(axis=1), atol=1e-6)
 
 
 def test_what_it_refuses(fitted):

@@ -10,25 +10,32 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.nil import average_precision
 from spacy_pel.linking.nil import LogisticNil, best_f1_threshold, precision_threshold
 from spacy_pel.linking.nil.inputs import summarize, summary_names
-from spacy_pel.types import CandidateTable
+
+from ..tables import laid_out
+from ..tables import table_of as listed
 
 NAMES = sorted(registry.parts("pel_nil").values())
 
 
 def table_of(counts, rng, gain=None):
     """A table whose "name" cosines are high where gain says so."""
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    total = int(offsets[-1])
-    features = {name: rng.random(total).astype(np.float32) for name in ("name", "mention", "prior")}
+    table = listed([range(count) for count in counts])
+    for name in ("name", "mention", "prior"):
+        table.features[name] = rng.random(table.kb_rows.shape).astype(np.float32)
     if gain is not None:
-        features["name"] += np.repeat(gain, counts).astype(np.float32)
-    return CandidateTable(kb_rows=np.arange(total), offsets=offsets, features=features)
+        table.features["name"] += gain[:, None].astype(np.float32)
+    return table
+
+
+def by_name(table):
+    """Scores: the cosines."""
+    return np.where(table.filled, table.features["name"], -np.inf)
 
 
 def labelled(rng, n=400):
     is_nil = rng.random(n) < 0.3
     table = table_of(rng.integers(1, 6, n), rng, gain=np.where(is_nil, 0.0, 0.6))
-    return table, table.features["name"], is_nil
+    return table, by_name(table), is_nil
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -36,7 +43,7 @@ def test_contract(name):
     rng = np.random.default_rng(0)
     make = registry.pel_nil.get(name)
     table, scores, is_nil = labelled(rng)
-    table.features["edit"] = table.features["partial"] = np.clip(scores - 0.3, 0, 1)  # a similar name
+    table.features["edit"] = table.features["partial"] = np.clip(table.features["name"] - 0.3, 0, 1)  # a similar name
     model = make()
     for fitted in (False, True):
         if fitted:
@@ -48,9 +55,9 @@ def test_contract(name):
         other.load_state(json.loads(json.dumps(model.state())))
         assert np.allclose(other(table, scores), got, atol=1e-6)
     empty = table_of([0, 3, 0], rng)
-    assert model(empty, empty.features["name"])[[0, 2]].tolist() == [1.0, 1.0]
+    assert model(empty, by_name(empty))[[0, 2]].tolist() == [1.0, 1.0]
     nothing = table_of([], rng)
-    assert model(nothing, nothing.features["name"]).shape == (0,)
+    assert model(nothing, by_name(nothing)).shape == (0,)
 
 
 def test_logistic_is_a_probability():
@@ -70,7 +77,7 @@ def with_vectors(n, seed):
     rng = np.random.default_rng(seed)
     table = table_of(rng.integers(1, 4, n), rng)
     table.vectors = rng.standard_normal((n, 6)).astype(np.float32) * np.array([1, 3, 1, 1, 1, 1])
-    return table, table.features["name"], table.vectors[:, 1] + 0.3 * rng.standard_normal(n) > 1.5
+    return table, by_name(table), table.vectors[:, 1] + 0.3 * rng.standard_normal(n) > 1.5
 
 
 def test_logistic_learns_from_directions_of_the_vectors():
@@ -93,13 +100,13 @@ def test_logistic_learns_from_directions_of_the_vectors():
 
 
 def test_summary_by_hand():
-    features = {
-        "name": np.asarray([0.2, 0.9, 0.5, 0.4], dtype=np.float32),
-        "exact": np.asarray([1, 0, 0, 1], dtype=np.float32),
-        "prior": np.asarray([0.7, 0.1, 0, 0], dtype=np.float32),
-    }
-    table = CandidateTable(np.arange(4), np.asarray([0, 3, 3, 4]), features)
-    scores = np.asarray([0.1, 0.6, 0.3, 0.25], dtype=np.float32)
+    table = listed(
+        [[0, 1, 2], [], [3]],
+        name=[[0.2, 0.9, 0.5], [], [0.4]],
+        exact=[[1, 0, 0], [], [1]],
+        prior=[[0.7, 0.1, 0], [], [0]],
+    )
+    scores = laid_out([[0.1, 0.6, 0.3], [], [0.25]])
     got = [dict(zip(summary_names(), row, strict=True)) for row in summarize(table, scores).tolist()]
     assert got[0]["score"] == pytest.approx(0.6)
     assert got[0]["margin"] == pytest.approx(0.3)

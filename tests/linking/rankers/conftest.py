@@ -20,7 +20,7 @@ MENTIONS = [
     MentionInText("he had a fever in the night", 9, 14),
     MentionInText("nothing but pain " * 30 + "a heart attack", 512, 524),
 ]
-TASK = RankingTask(MENTIONS, ENTITIES, np.array([0, 1, 2, 2, 0]), np.array([0, 3, 5]))
+TASK = RankingTask(MENTIONS, ENTITIES, np.array([[0, 1, 2], [2, 0, -1]]))
 
 
 def make_ranker(seed=0, **settings):

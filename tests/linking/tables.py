@@ -1,0 +1,19 @@
+"""Candidate tables written as lists, one for each mention."""
+
+import numpy as np
+
+from spacy_pel.types import CandidateTable
+
+
+def table_of(rows, **features):
+    """A table of the KB rows and features of mentions, whose lists may differ in length."""
+    columns = {name: laid_out(values, 0.0) for name, values in features.items()}
+    return CandidateTable(laid_out(rows, -1, np.int64), columns)
+
+
+def laid_out(lists, empty=-np.inf, dtype=np.float32):
+    """(n, k), as wide as the longest list; scores are -inf where there is no candidate."""
+    table = np.full((len(lists), max(map(len, lists), default=0) or 1), empty, dtype=dtype)
+    for row, values in zip(table, lists, strict=True):
+        row[: len(values)] = values
+    return table
