@@ -23,12 +23,11 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
 from spacy_pel.linking.calibration import Examples, collect, count_label_types
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
-from spacy_pel.linking.tables import take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
-from spacy_pel.util.ragged import segment_order
+from spacy_pel.util.tables import best_first
 
 Flags = NDArray[np.bool_]
 N_FOLDS, N_SAMPLES = 5, 1000
@@ -56,16 +55,16 @@ def shuffled(table: CandidateTable, seed: int) -> CandidateTable:
     Returns:
         With the same mentions.
     """
-    order = segment_order(-np.random.default_rng(seed).random(len(table.kb_rows)), table.offsets)
-    features = {name: values[order] for name, values in table.features.items()}
-    return replace(table, kb_rows=table.kb_rows[order], features=features)
+    chance = np.random.default_rng(seed).random(table.kb_rows.shape)
+    order = best_first(np.where(table.filled, chance, -1.0))
+    features = {name: np.take_along_axis(values, order, 1) for name, values in table.features.items()}
+    return replace(table, kb_rows=np.take_along_axis(table.kb_rows, order, 1), features=features)
 
 
 def without(table: CandidateTable, features: tuple[str, ...]) -> CandidateTable:
     """With these features 0 everywhere. Their ranks follow the table's order, so
     that it has to be ``shuffled``."""
-    nothing = np.zeros(len(table.kb_rows), dtype=np.float32)
-    return with_features(table, dict.fromkeys(features, nothing))
+    return table.plus(dict.fromkeys(features, np.zeros(table.kb_rows.shape, dtype=np.float32)))
 
 
 def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
@@ -84,8 +83,8 @@ def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
     for held_out in range(N_FOLDS):
         fitted, judged = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
         combiner = LinearCombiner()
-        combiner.fit(take_mentions(table, fitted), [examples.gold[one] for one in fitted])
-        part, gold = take_mentions(table, judged), [examples.gold[one] for one in judged]
+        combiner.fit(table.take(fitted), [examples.gold[one] for one in fitted])
+        part, gold = table.take(judged), [examples.gold[one] for one in judged]
         hits[judged] = right_first(part, combiner(part), gold)
     return hits
 

@@ -168,7 +168,7 @@ def _ask_generator(path: Path) -> Any:
     generator = load_generator(path, kb=kb)
     names = [entity.canonical_name for entity in kb.entities()][:5]
     table = generator.find_candidates(kb, [MentionInText(name, 0, len(name)) for name in names])
-    return (table.kb_rows.tolist(), table.offsets.tolist(), [score.tolist() for score in table.features.values()])
+    return (table.kb_rows.tolist(), [score.tolist() for score in table.features.values()])
 
 
 def _ask_pipeline(path: Path) -> Any:

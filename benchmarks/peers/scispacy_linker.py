@@ -52,9 +52,8 @@ class ScispacyLinker:
         rows = [numbers.setdefault(surface, len(numbers)) for surface in surfaces]
         mentions = [MentionInText(surface, 0, len(surface)) for surface in numbers]
         ranked = self._generator.rank(self._kb, mentions, top_k=self.top_k)
-        ids, scores = self._kb.ids_at(ranked.kb_rows), ranked.scores.tolist()
         distinct = []
-        for start, stop in zip(ranked.offsets[:-1], ranked.offsets[1:], strict=True):
-            candidates = list(zip(ids[start:stop], scores[start:stop], strict=True))
+        for kb_rows, scores in ranked.lists:
+            candidates = list(zip(self._kb.ids_at(kb_rows), scores.tolist(), strict=True))
             distinct.append(Answer(candidates, 1 - candidates[0][1] if candidates else 1.0))
         return [distinct[row] for row in rows]

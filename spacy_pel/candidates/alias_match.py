@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import RankedRows, Rows
-from ..util.ragged import offsets_of
+from ..types import Rows
 from .generator_base import Mask
-from .name_generator import NameGenerator, Search
+from .name_generator import Found, NameGenerator, Search
 
 
 @registry.pel_candidates("spacy-pel.AliasMatch.v1")
@@ -25,13 +23,11 @@ class AliasMatch(NameGenerator):
     def searcher(self, kb: KnowledgeBase) -> Search:
         """Look up names."""
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> list[Found]:
             matches = kb.rows_of_aliases(texts, normalized=True)
             if mask is not None:
                 matches = [rows[mask[rows]] for rows in matches]
-            kb_rows = np.concatenate([np.zeros(0, np.int64), *matches])
-            offsets = offsets_of(np.array([len(rows) for rows in matches], dtype=np.int64))
-            return RankedRows(kb_rows, np.ones(len(kb_rows), np.float32), offsets), np.zeros(len(texts), np.bool_)
+            return [Found(rows, np.ones(len(rows), np.float32)) for rows in matches]
 
         return search
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import RankedRows, Rows, Scores
+from ..types import Rows, Scores
 from ..util import normalize_alias
-from ..util.ragged import offsets_of
 from .generator_base import Mask, read_arrays, write_arrays
-from .name_generator import NameGenerator, Search
+from .name_generator import Found, NameGenerator, Search
 from .names import NameTable, words_of
 from .vectorized_names import best_of
 
@@ -80,13 +79,10 @@ class BM25(NameGenerator[_Names]):
         """Rank names by their words."""
         table, scorer = self.built(kb)
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> list[Found]:
             usable = table.usable(mask)
             best = [_best_names(scorer, words_of(text), k, usable) for text in texts]
-            lengths = np.array([len(names) for names, _ in best], dtype=np.int64)
-            names = np.concatenate([names for names, _ in best])
-            scores = np.concatenate([scores for _, scores in best])
-            return table.entities(names, scores, offsets_of(lengths), mask), lengths >= k
+            return [Found(*table.entities(names, scores, mask), len(names) >= k) for names, scores in best]
 
         return search
 

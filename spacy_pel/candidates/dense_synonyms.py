@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..encoders.backend import Backend
 from ..encoders.bi_encoder import BiEncoder
@@ -14,11 +13,10 @@ from ..index import EntityIndex
 from ..index.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import RankedRows, Rows, Vectors
+from ..types import Rows, Vectors
 from ..util import fingerprint
-from ..util.ragged import offsets_of
 from .generator_base import Mask
-from .name_generator import NameGenerator, Search
+from .name_generator import Found, NameGenerator, Search
 
 _ENCODER, _INDEX = "encoder", "index"
 _KINDS = ("alias",)
@@ -105,18 +103,17 @@ class DenseSynonyms(NameGenerator[_Names]):
         encoder, index = self.built(kb)
         vectors: dict[str, Vectors] = {}
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> list[Found]:
             new = [text for text in texts if text not in vectors]
             vectors.update(zip(new, encoder.encode_names(new), strict=True))
             k = min(k, len(index))
-            scores, kb_rows = index.search_entities(np.stack([vectors[text] for text in texts]), k, mask, _KINDS)
-            counts = (kb_rows >= 0).sum(axis=1)
-            # what FAISS leaves open: equal cosines (the same name of several entities) by row
-            queries, columns = np.nonzero(kb_rows >= 0)
-            rows, cosines = kb_rows[queries, columns], scores[queries, columns]
-            order = np.lexsort((rows, -cosines, queries))
-            ranked = RankedRows(rows[order], cosines[order], offsets_of(counts))
-            return ranked, (counts >= k) & (k < len(index))
+            nearest = index.search_entities(np.stack([vectors[text] for text in texts]), k, mask, _KINDS)
+            found = []
+            for cosines, rows in zip(*nearest, strict=True):
+                # what FAISS leaves open: equal cosines (the same name of several entities) by row
+                order = np.lexsort((rows, -cosines))[: (rows >= 0).sum()]
+                found.append(Found(rows[order], cosines[order], k == len(order) < len(index)))
+            return found
 
         return search
 

@@ -3,20 +3,33 @@ until k distinct entities are found."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, MentionInText, RankedRows
+from ..types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ..util import normalize_alias
-from ..util.ragged import offsets_of, owners, places_in_pieces
+from ..util.tables import first_places
 from .evidence.evidence import candidate_table
 from .generator_base import Built, GeneratorBase, Mask
 
-# (texts, k, mask) -> the entities of the best k matches of each text, best first, with repeats; and for each
-# text, whether there may be more
-Search = Callable[[Sequence[str], int, Mask], tuple[RankedRows, NDArray[np.bool_]]]
+
+class Found(NamedTuple):
+    """The entities of the best matches of a text, best first, with repeats.
+
+    Attributes:
+        kb_rows: (m,).
+        scores: (m,).
+        more: whether there may be more.
+    """
+
+    kb_rows: Rows
+    scores: Scores
+    more: bool = False
+
+
+Search = Callable[[Sequence[str], int, Mask], Sequence[Found]]  # (texts, k, mask) -> the best k matches of each text
 _FIRST, _MORE = 2, 4  # matches per requested entity in the first search, and the factor for the next one
 
 
@@ -68,26 +81,12 @@ class NameGenerator(GeneratorBase[Built]):
             usable = live if mask is None else mask if live is None else mask & live
             waiting, k = list(of_form), _FIRST * top_k
             while waiting:
-                matches, more = search(waiting, k, usable)
-                ranked = first_distinct(matches, kb.n_rows, top_k)
-                short = more & (np.diff(ranked.offsets) < top_k)
-                for i in np.flatnonzero(~short).tolist():
-                    piece = slice(ranked.offsets[i], ranked.offsets[i + 1])
-                    for number in of_form[waiting[i]]:
-                        results[number] = (ranked.kb_rows[piece], ranked.scores[piece])
-                waiting, k = [waiting[i] for i in np.flatnonzero(short).tolist()], k * _MORE
-        return RankedRows(
-            np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in results)]),
-            np.concatenate([np.zeros(0, np.float32), *(scores for _, scores in results)]).astype(np.float32),
-            offsets_of(np.array([len(rows) for rows, _ in results], dtype=np.int64)),
-        )
-
-
-def first_distinct(matches: RankedRows, n_rows: int, top_k: int) -> RankedRows:
-    """The first match of each entity, at most ``top_k`` per mention."""
-    keys = owners(matches.offsets) * n_rows + matches.kb_rows
-    firsts = np.sort(np.unique(keys, return_index=True)[1])
-    mentions = owners(matches.offsets)[firsts]
-    counts = np.bincount(mentions, minlength=len(matches.offsets) - 1)
-    firsts = firsts[places_in_pieces(offsets_of(counts)) < top_k]
-    return RankedRows(matches.kb_rows[firsts], matches.scores[firsts], offsets_of(np.minimum(counts, top_k)))
+                asked, waiting = waiting, []
+                for form, found in zip(asked, search(asked, k, usable), strict=True):
+                    best = first_places(found.kb_rows, top_k)
+                    if found.more and len(best) < top_k:
+                        waiting.append(form)
+                    for number in of_form[form]:
+                        results[number] = (found.kb_rows[best], found.scores[best])
+                k *= _MORE
+        return RankedRows.of(results)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import RankedRows, Rows, Scores
+from ..types import Rows, Scores
 from ..util import progress
-from ..util.ragged import offsets_of, owners, take_pieces
+from ..util.ragged import offsets_of, take_pieces
 
 Fold = Callable[[str], str]
 _CHUNK = 16_384  # entities read at a time
@@ -98,29 +98,28 @@ class NameTable:
         Returns:
             Mask over the names; None = all of them.
         """
-        pairs = self._pairs(allowed)
+        pairs = self.live if allowed is None else self.live & allowed[self.kb_rows]
         if pairs.all() or not len(self):
             return None
         return np.logical_or.reduceat(pairs, self.offsets[:-1])
 
-    def entities(self, names: Rows, scores: Scores, offsets: Rows, allowed: NDArray[np.bool_] | None) -> RankedRows:
+    def entities(self, names: Rows, scores: Scores, allowed: NDArray[np.bool_] | None) -> tuple[Rows, Scores]:
         """Replace ranked names by their entities.
 
         Args:
-            names: (m,) numbers of the names found for mentions, ragged.
+            names: (m,) numbers of the names found for a text.
             scores: (m,) of the names.
-            offsets: of the mentions.
             allowed: mask over the rows of the knowledge base; None = all.
 
         Returns:
-            In the same order; an entity may occur several times.
+            Rows of the knowledge base in the same order, with the scores of their names; an entity may occur several
+            times.
         """
-        counts = np.diff(self.offsets)[names]
-        usable = take_pieces(self._pairs(allowed), self.offsets, names)
-        kb_rows = take_pieces(self.kb_rows, self.offsets, names)[usable].astype(np.int64)
-        mentions = np.repeat(owners(offsets), counts)[usable]
-        lengths = np.bincount(mentions, minlength=len(offsets) - 1)
-        return RankedRows(kb_rows, np.repeat(scores, counts)[usable], offsets_of(lengths))
+        kb_rows = take_pieces(self.kb_rows, self.offsets, names).astype(np.int64)
+        usable = take_pieces(self.live, self.offsets, names)
+        if allowed is not None:
+            usable &= allowed[kb_rows]
+        return kb_rows[usable], np.repeat(scores, self.offsets[names + 1] - self.offsets[names])[usable]
 
     def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> list[str]:
         """Update after a change of the knowledge base.
@@ -148,6 +147,3 @@ class NameTable:
     def of(cls, columns: Mapping[str, NDArray[Any]]) -> "NameTable":
         """From what ``columns`` gave."""
         return cls(columns["kb_rows"], columns["offsets"], columns["live"])
-
-    def _pairs(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        return self.live if allowed is None else self.live & allowed[self.kb_rows]

@@ -5,16 +5,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import RankedRows
 from ..util import read_json, write_json
-from ..util.ragged import offsets_of
 from .generator_base import Mask, read_arrays, write_arrays
-from .name_generator import NameGenerator, Search
+from .name_generator import Found, NameGenerator, Search
 from .names import NameTable
 from .vectorized_names import VectorizedNames
 
@@ -97,20 +94,15 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
             kb=built,
         )
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> list[Found]:
             ranked = []
             for candidates in ask(texts, self.neighbours):
                 rows = np.array([int(candidate.concept_id) for candidate in candidates], dtype=np.int64)
                 scores = np.array([max(candidate.similarities) for candidate in candidates], dtype=np.float32)
                 order = np.argsort(-scores, kind="stable")
                 order = order if mask is None else order[mask[rows[order]]]
-                ranked.append((rows[order], scores[order]))
-            found = RankedRows(
-                np.concatenate([rows for rows, _ in ranked]),
-                np.concatenate([scores for _, scores in ranked]),
-                offsets_of(np.array([len(rows) for rows, _ in ranked], dtype=np.int64)),
-            )
-            return found, np.zeros(len(texts), dtype=np.bool_)
+                ranked.append(Found(rows[order], scores[order]))
+            return ranked
 
         return search
 

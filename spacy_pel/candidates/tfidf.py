@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import RankedRows, Rows
+from ..types import Rows, Scores
 from ..util import logger, normalize_alias
-from ..util.ragged import offsets_of, owners, places_in_pieces
 from .generator_base import Mask, read_arrays, write_arrays
-from .name_generator import NameGenerator, Search
+from .name_generator import Found, NameGenerator, Search
 from .names import NameTable
-from .vectorized_names import FoundRows, VectorizedNames, char_vectorizer, word_vectorizer
+from .vectorized_names import VectorizedNames, best_of, char_vectorizer, word_vectorizer
 
 _NAMES = "names.npz"
 
@@ -78,12 +76,13 @@ class TfIdf(NameGenerator[_Names]):
         """Rank names by the better cosine of both lists."""
         table, by_kind = self.built(kb)
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> list[Found]:
             usable = table.usable(mask)
-            lists = [kind.search(texts, k, usable) for kind in by_kind.values()]
-            merged = merge_best(lists, k, len(table))
-            more = np.any([np.diff(ranked.offsets) >= k for ranked in lists], axis=0)
-            return table.entities(merged.rows, merged.scores, merged.offsets, mask), more
+            found = []
+            for lists in zip(*(kind.search(texts, k, usable) for kind in by_kind.values()), strict=True):
+                more = any(len(names) >= k for names, _ in lists)
+                found.append(Found(*table.entities(*merge_best(lists, k), mask), more))
+            return found
 
         return search
 
@@ -123,23 +122,9 @@ class TfIdf(NameGenerator[_Names]):
         return made
 
 
-def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
-    """Merge lists of the same queries: each row once with its best score; equal scores by row.
-
-    Args:
-        lists: the best k rows each.
-        k: rows to keep for each query.
-        n_rows: rows in all.
-
-    Returns:
-        Best first.
-    """
-    keys = np.concatenate([owners(ranked.offsets) * n_rows + ranked.rows for ranked in lists])
-    pairs, which = np.unique(keys, return_inverse=True)
-    best = np.full(len(pairs), -np.inf, dtype=np.float32)
-    np.maximum.at(best, which, np.concatenate([ranked.scores for ranked in lists]))
-    queries, rows = np.divmod(pairs, n_rows)
-    counts = np.bincount(queries, minlength=len(lists[0].offsets) - 1)
-    order = np.lexsort((rows, -best, queries))
-    order = order[places_in_pieces(offsets_of(counts)) < k]
-    return FoundRows(rows[order], best[order], offsets_of(np.minimum(counts, k)))
+def merge_best(lists: Sequence[tuple[Rows, Scores]], k: int) -> tuple[Rows, Scores]:
+    """The best k rows of several lists, best first: each row once with its best score; equal scores by row."""
+    rows, which = np.unique(np.concatenate([rows for rows, _ in lists]), return_inverse=True)
+    best = np.full(len(rows), -np.inf, dtype=np.float32)
+    np.maximum.at(best, which, np.concatenate([scores for _, scores in lists]))
+    return best_of(rows, best, k)

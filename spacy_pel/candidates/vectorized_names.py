@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,10 @@ from scipy.sparse import csr_matrix, hstack
 from ..errors import Errors, PelError
 from ..types import Rows, Scores
 from ..util import read_json, write_json
-from ..util.ragged import offsets_of
 from .generator_base import read_arrays, write_arrays
 from .names import words_of
 
 _BLOCK = 16  # queries multiplied at a time: two letters are shared by half of all names
-
-
-class FoundRows(NamedTuple):
-    """The best rows of n queries, ragged, best first: rows and scores of query i are
-    ``offsets[i]:offsets[i + 1]``."""
-
-    rows: Rows
-    scores: Scores
-    offsets: Rows
 
 
 def char_vectorizer(ngrams: Sequence[int]) -> Any:
@@ -80,7 +70,9 @@ class VectorizedNames:
         if names:
             self._columns = hstack([self._columns, self.vectorizer.transform(names).T], format="csr")
 
-    def search(self, texts: Sequence[str], k: int, usable: NDArray[np.bool_] | None = None) -> FoundRows:
+    def search(
+        self, texts: Sequence[str], k: int, usable: NDArray[np.bool_] | None = None
+    ) -> list[tuple[Rows, Scores]]:
         """Find the k names with the best cosine each; those without a common n-gram are left out. Equal cosines:
         the lower row comes first.
 
@@ -88,10 +80,15 @@ class VectorizedNames:
             texts: (n,).
             k: how many names each.
             usable: mask over the names; None = all.
+
+        Returns:
+            For each text rows and scores, best first.
         """
         return self._search(self.vectorizer.transform(texts), k, usable)
 
-    def _search(self, queries: csr_matrix, k: int, usable: NDArray[np.bool_] | None = None) -> FoundRows:
+    def _search(
+        self, queries: csr_matrix, k: int, usable: NDArray[np.bool_] | None = None
+    ) -> list[tuple[Rows, Scores]]:
         results: list[tuple[Rows, Scores]] = []
         for start in range(0, queries.shape[0], _BLOCK):
             products = (queries[start : start + _BLOCK] @ self._columns).tocsr()
@@ -99,15 +96,9 @@ class VectorizedNames:
                 rows, scores = products.indices[first:end].astype(np.int64), products.data[first:end]
                 wanted = scores > 0 if usable is None else (scores > 0) & usable[rows]
                 results.append(best_of(rows[wanted], scores[wanted], k))
-        return FoundRows(
-            np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in results)]),
-            np.concatenate([np.zeros(0, np.float32), *(scores for _, scores in results)]),
-            offsets_of(np.array([len(rows) for rows, _ in results], dtype=np.int64)),
-        )
+        return results
 
-    def knnQueryBatch(
-        self, queries: csr_matrix, k: int, num_threads: int = 1
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def knnQueryBatch(self, queries: csr_matrix, k: int, num_threads: int = 1) -> list[tuple[Rows, Scores]]:
         """Replaces that of the nmslib index in scispaCy's CandidateGenerator. It finds the true nearest neighbours,
         so its recall is an upper bound of what the approximate index gives.
 
@@ -115,9 +106,7 @@ class VectorizedNames:
             Rows and distances of each query's k nearest, nearest first. Distances are 1 - cosine, as in nmslib's
             space "cosinesimil_sparse".
         """
-        nearest = self._search(queries, k)
-        ends = nearest.offsets[1:-1]
-        return list(zip(np.split(nearest.rows, ends), np.split(1.0 - nearest.scores, ends), strict=True))
+        return [(rows, 1.0 - scores) for rows, scores in self._search(queries, k)]
 
     def to_disk(self, path: Path, name: str) -> None:
         """Write NAME_terms.json and NAME.npz to a folder."""

@@ -7,7 +7,7 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..types import MentionInText, RankedRows
 from ..util import progress
-from ..util.ragged import owners
+from ..util.tables import best_first
 from .bi_encoder import BiEncoder
 from .representations import pair_scores
 
@@ -37,11 +37,12 @@ def rescore(
     """
     of_mentions = encoder.represent_mentions(mentions, show_progress=show_progress)
     device = next(encoder.towers.parameters()).device
-    owner = owners(candidates.offsets)
-    distinct, which = np.unique(candidates.kb_rows, return_inverse=True)
+    filled = candidates.kb_rows >= 0
+    owner, _ = np.nonzero(filled)
+    distinct, which = np.unique(candidates.kb_rows[filled], return_inverse=True)
     pairs = np.argsort(which, kind="stable")  # of one entity, those of neighbouring mentions
     ends = np.searchsorted(which[pairs], np.arange(len(distinct) + 1))
-    scores = np.empty(len(candidates.kb_rows), dtype=np.float32)
+    scores = np.empty(len(which), dtype=np.float32)
     starts = range(0, len(distinct), _ENTITIES)
     for start in progress(starts, description="Rescoring", show=show_progress):
         stop = min(start + _ENTITIES, len(distinct))
@@ -50,5 +51,7 @@ def rescore(
         scores[chosen] = pair_scores(
             encoder.similarity, of_mentions, of_entities, owner[chosen], which[chosen] - start, device=device
         )
-    order = np.lexsort((-scores, owner))
-    return RankedRows(candidates.kb_rows[order], scores[order], candidates.offsets)
+    table = np.full(filled.shape, -np.inf, dtype=np.float32)
+    table[filled] = scores
+    order = best_first(table)
+    return RankedRows(np.take_along_axis(candidates.kb_rows, order, 1), np.take_along_axis(table, order, 1))

@@ -10,7 +10,7 @@ from ..encoders.rescoring import rescore
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..types import Encoder, MentionInText, RankedRows
-from ..util.ragged import offsets_of, places_in_pieces
+from ..util.tables import first_places
 
 FIRST_STAGE = 128
 _ROWS_PER_ENTITY = 8  # rows fetched for a candidate: several rows may lead to one entity
@@ -46,22 +46,9 @@ def nearest_entities(
     wanted = max(top_k, first_stage) if in_two else top_k
     several = _ROWS_PER_ENTITY if len(index) > len(kb) else 1
     scores, rows = index.search_entities(encoder.encode_mentions(mentions), several * wanted, allowed)
-    best: list[dict[int, float]] = []
-    for own, found in zip(scores, rows, strict=True):
-        entities: dict[int, float] = {}
-        for row, score in zip(found[found >= 0].tolist(), own.tolist(), strict=False):
-            entities.setdefault(row, score)
-        best.append(dict(list(entities.items())[:wanted]))
-    kb_rows = np.array([row for entities in best for row in entities], dtype=np.int64)
-    all_scores = np.array([score for entities in best for score in entities.values()], dtype=np.float32)
-    ranked = RankedRows(kb_rows, all_scores, offsets_of(np.array(list(map(len, best)), dtype=np.int64)))
+    firsts = [first_places(found[found >= 0], wanted) for found in rows]
+    ranked = RankedRows.of([(rows[i, first], scores[i, first]) for i, first in enumerate(firsts)])
     if not isinstance(encoder, BiEncoder) or not in_two:
         return ranked
-    return _first(rescore(encoder, kb, mentions, ranked), top_k)
-
-
-def _first(ranked: RankedRows, k: int) -> RankedRows:
-    """At most the first k of each mention."""
-    kept = places_in_pieces(ranked.offsets) < k
-    lengths = np.minimum(np.diff(ranked.offsets), k)
-    return RankedRows(ranked.kb_rows[kept], ranked.scores[kept], offsets_of(lengths))
+    reranked = rescore(encoder, kb, mentions, ranked)
+    return RankedRows(reranked.kb_rows[:, :top_k], reranked.scores[:, :top_k])

@@ -118,18 +118,30 @@ class CandidateTable:
 
 
 class RankedRows(NamedTuple):
-    """Entities found for n mentions, ragged: the pairs of mention i are ``offsets[i]:offsets[i + 1]``,
-    best first, each entity once.
+    """Up to k entities found for each of n mentions, best first, each entity once.
 
     Attributes:
-        kb_rows: (m,) int64, rows of the knowledge base.
-        scores: (m,) float32, the higher the better; comparable within a mention.
-        offsets: (n + 1,) int64.
+        kb_rows: (n, k) int64, rows of the knowledge base; -1 = none, behind all others of the mention.
+        scores: (n, k) float32, the higher the better; comparable within a mention; -inf = none.
     """
 
     kb_rows: Rows
     scores: Scores
-    offsets: Rows
+
+    @classmethod
+    def of(cls, lists: Sequence[tuple[Rows, Scores]]) -> "RankedRows":
+        """Lay out what was found for each mention, as wide as the longest list."""
+        shape = (len(lists), max([1, *(len(rows) for rows, _ in lists)]))
+        ranked = cls(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, dtype=np.float32))
+        for number, (rows, scores) in enumerate(lists):
+            ranked.kb_rows[number, : len(rows)] = rows
+            ranked.scores[number, : len(rows)] = scores
+        return ranked
+
+    @property
+    def lists(self) -> list[tuple[Rows, Scores]]:
+        """What was found for each mention."""
+        return [(rows[rows >= 0], scores[rows >= 0]) for rows, scores in zip(self.kb_rows, self.scores, strict=True)]
 
 
 @dataclass

@@ -66,11 +66,6 @@ def owners(offsets: Offsets) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def places_in_pieces(offsets: Offsets) -> NDArray[np.int64]:
-    """(m,) the position of each value in its piece, from 0."""
-    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
-
-
 def take_pieces(values: NDArray[Any], offsets: Offsets, pieces: NDArray[np.int64]) -> NDArray[Any]:
     """The values of some pieces, one piece after the other.
 
@@ -82,7 +77,7 @@ def take_pieces(values: NDArray[Any], offsets: Offsets, pieces: NDArray[np.int64
     Returns:
         The values; their lengths are ``np.diff(offsets)[pieces]``.
     """
-    lengths = np.diff(offsets)[pieces]
+    lengths = offsets[pieces + 1] - offsets[pieces]
     starts = np.repeat(offsets[pieces] - offsets_of(lengths)[:-1], lengths)
     return values[starts + np.arange(lengths.sum())]
 
@@ -91,59 +86,6 @@ def segment_sum(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float64]:
     """(n,) sums; 0 for an empty piece."""
     sums = np.bincount(owners(offsets), weights=values, minlength=len(offsets) - 1)
     return sums.astype(np.float64, copy=False)
-
-
-def segment_max(values: NDArray[Any], offsets: Offsets, *, empty: float) -> NDArray[Any]:
-    """(n,) the largest value of each piece; ``empty`` where there is none."""
-    result = np.full(len(offsets) - 1, empty, dtype=values.dtype)
-    filled = np.flatnonzero(np.diff(offsets))
-    if len(filled):
-        result[filled] = np.maximum.reduceat(values, offsets[filled])
-    return result
-
-
-def segment_softmax(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float64]:
-    """(m,) shares that sum to 1 within each piece."""
-    owner = owners(offsets)
-    powers = np.exp(values - segment_max(values, offsets, empty=0.0)[owner])
-    return powers / segment_sum(powers, offsets)[owner]
-
-
-def segment_order(
-    values: NDArray[Any], offsets: Offsets, *, first: NDArray[np.bool_] | None = None
-) -> NDArray[np.int64]:
-    """Sort each piece, the largest value first; equal values keep their order.
-
-    Args:
-        values: (m,) values, fastest if float32.
-        offsets: (n + 1,) their offsets.
-        first: (m,) which values precede all others of their piece.
-
-    Returns:
-        (m,) the positions of the values, piece by piece.
-    """
-    owner = owners(offsets)
-    group: NDArray[Any] = owner if first is None else 2 * owner + ~first
-    place_bits = int(np.diff(offsets).max(initial=1)).bit_length()
-    spare = 63 - 32 - place_bits - (2 * len(offsets)).bit_length()
-    if values.dtype != np.float32 or spare < 0 or np.isnan(values).any():
-        return np.lexsort((-values, group))
-    # group, value and place in one number: sorting such numbers is many times faster than a stable sort by
-    # two keys. The bits of a float order like an integer's, those of a negative one the other way round.
-    bits = (values + np.float32(0.0)).view(np.int32).astype(np.int64)  # -0.0 equals 0.0
-    descending = 0x7FFFFFFF - np.where(bits < 0, -0x80000000 - bits, bits)
-    keys = (((group << 32) + descending) << place_bits) + places_in_pieces(offsets)
-    keys.sort()
-    return offsets[owner] + (keys & ((1 << place_bits) - 1))
-
-
-def segment_rank(values: NDArray[Any], offsets: Offsets) -> NDArray[np.int64]:
-    """(m,) 0 for the largest value of its piece, 1 for the next …
-    Equal values keep their order.
-    """
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[segment_order(values, offsets)] = places_in_pieces(offsets)
-    return rank
 
 
 def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

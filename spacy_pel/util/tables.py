@@ -33,17 +33,6 @@ def places_of(owners: NDArray[np.int64]) -> Places:
     return np.arange(len(owners)) - np.searchsorted(owners, owners)
 
 
-def rectangle(owners: NDArray[np.int64], values: NDArray[Any], shape: tuple[int, int], *, empty: float) -> NDArray[Any]:
-    """Lay out values in rows.
-
-    Args:
-        owners: (m,) ascending, the row of each value.
-        values: (m,) in the order in which a row has them.
-        shape: rows and columns; further values of a row are left out.
-        empty: where a row has fewer.
-    """
-    table = np.full(shape, empty, dtype=values.dtype)
-    places = places_of(owners)
-    kept = places < shape[1]
-    table[owners[kept], places[kept]] = values[kept]
-    return table
+def first_places(keys: NDArray[np.int64], k: int) -> Places:
+    """Where the first k distinct keys are, in their order, each where it is first."""
+    return np.sort(np.unique(keys, return_index=True)[1])[:k]

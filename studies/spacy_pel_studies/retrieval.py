@@ -59,9 +59,8 @@ class Retrieval:
         ranked = nearest_entities(
             self.kb, self.index, self.encoder, mentions, top_k=self.top_k, first_stage=self.first_stage
         )
-        for number, prediction in enumerate(predictions):
-            own = slice(ranked.offsets[number], ranked.offsets[number + 1])
-            ids, scores = self.kb.ids_at(ranked.kb_rows[own]), ranked.scores[own].tolist()
+        for prediction, (rows, found) in zip(predictions, ranked.lists, strict=True):
+            ids, scores = self.kb.ids_at(rows), found.tolist()
             prediction.candidates = list(zip(ids, scores, strict=True))
             prediction.nil_score = -scores[0] if scores else float("inf")
             prediction.kb_id = ids[0] if ids else NIL

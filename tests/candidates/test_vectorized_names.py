@@ -40,17 +40,17 @@ def test_equals_the_dense_product(masked):
     assert len(names) == 500
     for k in (1, 5, 40, 900):
         found = names.search(queries, k, usable)
-        for number, (expected, scores) in enumerate(literal(vectors, queries, k, usable)):
-            part = slice(found.offsets[number], found.offsets[number + 1])
-            assert found.scores[part] == pytest.approx(scores[expected], abs=1e-6)
-            assert scores[found.rows[part]] == pytest.approx(scores[expected], abs=1e-6)
-            assert len(set(found.rows[part].tolist())) == len(expected)
+        for (rows, cosines), (expected, scores) in zip(found, literal(vectors, queries, k, usable), strict=True):
+            assert cosines == pytest.approx(scores[expected], abs=1e-6)
+            assert scores[rows] == pytest.approx(scores[expected], abs=1e-6)
+            assert len(set(rows.tolist())) == len(expected)
 
 
 def test_equal_scores_by_row():
     vectors = vstack([vectors_of(30)] * 3).tocsr()
     names = VectorizedNames(Vectors(), vectors.T.tocsr())
-    assert names.search(vectors[3:4], 2).rows.tolist() == [3, 33]
+    [(rows, _)] = names.search(vectors[3:4], 2)
+    assert rows.tolist() == [3, 33]
     ranked = best_of(np.array([7, 2, 5]), np.array([1.0, 1.0, 2.0]), 2)
     assert [part.tolist() for part in ranked] == [[5, 2], [2.0, 1.0]]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.util.tables import best_first, places_of, ranks, rectangle, softmax
+from spacy_pel.util.tables import best_first, first_places, places_of, ranks, softmax
 
 INF = np.inf
 TABLE = np.array([[0.5, 2.0, 0.5, 2.0], [-INF, -1.0, -INF, -3.0], [-INF] * 4, [0.0, -0.0, 1e-30, INF]])
@@ -38,9 +38,8 @@ def test_places_restart_with_each_owner(lengths):
     assert places_of(owners).tolist() == [place for length in lengths for place in range(length)]
 
 
-def test_rows_are_filled_up_or_cut():
-    owners, values = np.array([0, 0, 0, 2, 4, 4]), np.array([5, 3, 4, 9, 0, 7])
-    assert rectangle(owners, values, (5, 2), empty=-1).tolist() == [[5, 3], [-1, -1], [9, -1], [-1, -1], [0, 7]]
-    wide = rectangle(owners, values.astype(np.float32), (6, 4), empty=-INF)
-    assert wide.dtype == np.float32 and wide[0].tolist() == [5, 3, 4, -INF] and np.isinf(wide[[1, 3, 5]]).all()
-    assert rectangle(owners[:0], values[:0], (2, 1), empty=-1).tolist() == [[-1], [-1]]
+@pytest.mark.parametrize(
+    ("keys", "k", "places"), [([], 3, []), ([7], 1, [0]), ([5, 5, 2, 5, 9, 2, 1], 3, [0, 2, 4]), ([3, 1, 3], 9, [0, 1])]
+)
+def test_distinct_keys_are_taken_where_they_come_first(keys, k, places):
+    assert first_places(np.array(keys, dtype=np.int64), k).tolist() == places

@@ -15,7 +15,7 @@ from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
 from ...types import UNRELATED, CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
-from ...util.ragged import distinct, owners, segment_sum, take_pieces
+from ...util.ragged import distinct, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .formulas import formula_names
@@ -141,17 +141,15 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
         and vectors are 0.
     """
     forms = SurfaceForms.of([mention.surface for mention in mentions])
-    owner = owners(ranked.offsets)
-    width = max(1, int(np.diff(ranked.offsets).max(initial=1)))
-    pairs = owner * kb.n_rows + ranked.kb_rows
-    columns: dict[str, NDArray[Any]] = {"name": ranked.scores}
+    filled = ranked.kb_rows >= 0
+    features = dict.fromkeys(FEATURES, np.zeros(filled.shape, dtype=np.float32))
+    features["name"] = np.where(filled, ranked.scores, np.float32(0))
+    pairs = np.arange(len(mentions))[:, None] * kb.n_rows + ranked.kb_rows
     for name, matches in zip(NAMED, name_matches(kb, forms), strict=True):
-        columns[name] = np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
-    table = laid_out(len(mentions), width, owner, ranked.kb_rows, columns)
-    zeros = np.zeros(table.kb_rows.shape, dtype=np.float32)
-    similar = spelling(kb, [forms.distinct[form] for form in forms.which], table.kb_rows)
-    features = {name: {**table.features, **similar}.get(name, zeros) for name in FEATURES}
-    return CandidateTable(table.kb_rows, features)
+        is_match = filled & np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
+        features[name] = is_match.astype(np.float32)
+    features.update(spelling(kb, [forms.distinct[form] for form in forms.which], ranked.kb_rows))
+    return CandidateTable(ranked.kb_rows, features)
 
 
 def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:

@@ -19,7 +19,6 @@ from ...candidates.evidence.evidence import NAMED, Mask, candidate_table
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ...util import normalize_alias
-from ...util.ragged import offsets_of
 from ..query import MentionQuery
 from .learned import hash_of
 from .learned_mentions import NIL_ROW, LearnedMentions
@@ -138,7 +137,7 @@ def insert_answers(
     if not len(absent):
         return table
     rows = matches.kb_rows[absent]
-    ranked = RankedRows(rows, np.zeros(len(rows), np.float32), offsets_of(np.ones(len(rows), np.int64)))
+    ranked = RankedRows(rows[:, None], np.zeros((len(rows), 1), np.float32))
     added = candidate_table(kb, ranked, [mentions[i] for i in absent.tolist()])
     counts = table.filled.sum(axis=1)
     table = table.widened(int(counts[absent].max()) + 1)

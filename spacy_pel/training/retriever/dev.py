@@ -78,8 +78,7 @@ class DevRetrieval:
         deepest = max(self.settings.recall_at)
         index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
         retrieved = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
-        nearest = np.split(retrieved.kb_rows, retrieved.offsets[1:-1])
-        ranks = np.array([self._rank(rows, ids) for rows, ids in zip(nearest, self.gold, strict=True)])
+        ranks = np.array([self._rank(rows, ids) for (rows, _), ids in zip(retrieved.lists, self.gold, strict=True)])
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 

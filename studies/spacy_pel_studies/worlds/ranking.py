@@ -49,8 +49,7 @@ def by_encoder(
     """
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=show_progress)
     found = nearest_entities(kb, index, encoder, mentions, top_k=top_k, first_stage=first_stage)
-    pairs = list(zip(found.kb_rows.tolist(), found.scores.tolist(), strict=True))
-    return [dict(pairs[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]
+    return [dict(zip(rows.tolist(), scores.tolist(), strict=True)) for rows, scores in found.lists]
 
 
 def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> list[Ranking]:

@@ -98,6 +98,6 @@ def test_names_without_vectors():
         ("heart", [[0] * 4, [0] * 4, [0, 0, 0, 1], [0] * 4]),
         ("hepatic", [[0] * 4, [0] * 4, [0] * 4, [0, 1, 0, 0]]),
     ):
-        ranked = RankedRows(rows, np.linspace(0.9, 0.1, 4, dtype=np.float32), np.array([0, 4]))
+        ranked = RankedRows.of([(rows, np.linspace(0.9, 0.1, 4))])
         table = candidate_table(kb, ranked, [MentionInText(surface, 0, len(surface))])
         assert [table.features[name][0].tolist() for name in NAMED] == expected, surface
