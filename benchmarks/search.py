@@ -37,8 +37,8 @@ from spacy_pel.util import read_json, write_json
 
 _BLOCK = 32_768
 _ABOUT, _FOUND = "about.json", "found.npz"
-_SINGLE = 32  # queries that are timed one by one
-_TOP = (1, 10, 64)
+_SINGLE = 16  # queries that are timed one by one
+_TOP = (1, 64)
 
 
 def made_up(vectors: Vectors, n_rows: int, *, seed: int = 0) -> Iterator[Vectors]:
@@ -159,7 +159,7 @@ def main(
     rows: Annotated[str, typer.Option(help="Numbers of rows, by commas; 0 = the index as it is.")] = "0",
     queries: Annotated[Path | None, typer.Option(help="A .npy file of more query vectors.")] = None,
     n_queries: Annotated[int, typer.Option(help="Number of queries.")] = 512,
-    k: Annotated[int, typer.Option(help="Rows to find.")] = 64,
+    k: Annotated[int, typer.Option(help="Rows to find.")] = 128,
     batch: Annotated[int, typer.Option(help="Queries of a batch.")] = 256,
     folder: Annotated[Path | None, typer.Option(help="For the indexes; default: a temporary one.")] = None,
     only_measure: Annotated[bool, typer.Option("--only-measure", hidden=True)] = False,

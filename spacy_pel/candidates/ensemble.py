@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -151,7 +152,9 @@ class EnsembleCandidates(GeneratorBase):
         ordered = {name: values[order] for name, values in columns.items()}
         table = laid_out(len(tables[0]), width, mentions[order], kb_rows[order], ordered)
         table.features["seen"] = np.where(table.filled, table.features["seen"].max(axis=1, keepdims=True), 0.0)
-        table.vectors = next((part.vectors for part in tables if part.vectors is not None), None)
+        for part in tables:
+            if part.vectors is not None:
+                return replace(table, vectors=part.vectors, of_mentions=part.of_mentions)
         return table
 
     def _scores(

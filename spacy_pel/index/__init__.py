@@ -1,5 +1,4 @@
 from .annotated_text import AliasPriors
-from .entity_index import EntityIndex
-from .recode import recode
+from .entity_index import EntityIndex, recode
 
 __all__ = ["AliasPriors", "EntityIndex", "recode"]

@@ -17,13 +17,15 @@ from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions, sample_rows
-from .faiss_rows import KIND, unreadable
+from .faiss_ivf import FaissIVF
+from .faiss_rows import BLOCK, KIND, FaissRows, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable
 
 Mask = NDArray[np.bool_] | None  # None = all
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
+_RECODED_SAMPLE = 32_768  # rows that codes and rotations of another index are learned from
 
 
 class EntityIndex:
@@ -210,16 +212,12 @@ class EntityIndex:
         if shown is not None:
             masks = [shown if mask is None else mask & shown for mask in masks]
         # where there are no such rows, e.g. of mentions, there is no need to look
-        wanted = [mask for mask in masks if mask is None or mask.any()]
-        results = iter(self.vectors.search_groups(vectors, k, wanted) if wanted else ())
-        found = []
-        for mask in masks:
-            if mask is None or mask.any():
-                scores, rows = next(results)
-                found.append((scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))))
-            else:
-                shape = (len(vectors), k)
-                found.append((np.full(shape, -np.inf, np.float32), np.full(shape, -1, np.int64)))
+        wanted = [number for number, mask in enumerate(masks) if mask is None or mask.any()]
+        shape = (len(vectors), k)
+        found = [(np.full(shape, -np.inf, np.float32), np.full(shape, -1, np.int64)) for _ in masks]
+        results = self.vectors.search_groups(vectors, k, [masks[number] for number in wanted]) if wanted else []
+        for number, (scores, rows) in zip(wanted, results, strict=True):
+            found[number] = scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
         return found
 
     # --- changes
@@ -368,3 +366,40 @@ def _reopen(path: str, fingerprint: str) -> EntityIndex:
     if index.fingerprint != fingerprint:
         raise PelError(Errors.E411.format(path=path, expected=fingerprint, got=index.fingerprint))
     return index
+
+
+def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
+    """Copy the live rows of an index into another kind of vector index; nothing is embedded.
+
+    Args:
+        index: best with fp32 or fp16 codes: lost precision cannot be recovered.
+        into: e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped. A FaissIVF
+            with codes None takes over the codes as they are.
+
+    Returns:
+        With the same entities, kinds, priors and topics.
+
+    Raises:
+        PelError: if the index has no live row.
+    """
+    vectors, rows = index.vectors, index.rows.only_live()
+    live = np.flatnonzero(index.rows.live)
+    if not len(live):
+        raise PelError(Errors.E407.format(n_documents=0))
+    if not (isinstance(into, FaissIVF) and isinstance(vectors, FaissRows) and into.take_rows(vectors, live)):
+        sample = np.sort(np.random.default_rng(0).permutation(live)[: _RECODED_SAMPLE if into.needs_training else 0])
+        decoded = [vectors.vectors(row, row + 1) for row in sample.tolist()]
+        into.train(np.concatenate([np.empty((0, index.width), dtype=np.float32), *decoded]))
+        for start in range(0, len(index), BLOCK):
+            stop = min(start + BLOCK, len(index))
+            into.add(vectors.vectors(start, stop)[index.rows.live[start:stop]])
+    into.finish(rows.searched_apart)
+    return EntityIndex(
+        into,
+        rows,
+        index.priors,
+        kb_fingerprint=index.kb_fingerprint,
+        encoder_fingerprint=index.encoder_fingerprint,
+        kinds=index.kinds,
+        topics=index.topics,
+    )

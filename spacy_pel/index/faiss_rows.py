@@ -1,11 +1,10 @@
-"""What the indexes made with FAISS share: growing, searching, files."""
+"""What the indexes made with FAISS share: codes, growing, searching, files."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import faiss
 import numpy as np
@@ -24,7 +23,10 @@ BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _FILE = "vectors.faiss"
 _MANY = 32  # queries from which it pays to decode the rows once for all of them
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
+_CENTROIDS = 256  # of a byte
+_FACTORY = {"fp32": "Flat", "fp16": "SQfp16", "int8": "SQ8"}  # FAISS's names
 
+Codes = Literal["fp32", "fp16", "int8", "pq"]
 Mask = NDArray[np.bool_] | None  # over rows; None = all
 Found = tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
 
@@ -34,17 +36,28 @@ _bitmap: Any = faiss.IDSelectorBitmap
 _search_parameters: Any = faiss.SearchParameters
 
 
-class FaissRows(PartSettings, ABC):
+class FaissRows(PartSettings):
     """Compares a query with every row of codes, by inner product, after an optional rotation.
 
     A loaded index is memory-mapped: it opens at once and processes share its pages. It is copied into memory
-    before rows are added to it. A subclass defines the rotation and the codes (``_learn``), and reads its
-    settings back from a file (``_read``).
+    before rows are added to it.
+
+    Args:
+        codes: how a row is stored; None = as "fp32".
+        pca: number of principal directions of the vectors to keep; None = all.
+        row_bytes: bytes of a row of codes "pq"; None = a quarter of the width.
+        rotate: first learn a rotation that makes codes "pq" more precise.
     """
 
-    takes_selector = True  # can FAISS's own search leave rows out?
+    name: str
 
-    def __init__(self) -> None:
+    def __init__(
+        self, codes: Codes | None, *, pca: int | None = None, row_bytes: int | None = None, rotate: bool = True
+    ) -> None:
+        self.codes = codes
+        self.pca = pca
+        self.row_bytes = row_bytes
+        self.rotate = rotate
         self.width = 0
         self._rotation: Any = None  # a faiss.LinearTransform
         self._rows: Any = None  # a faiss.Index of the codes
@@ -59,19 +72,15 @@ class FaissRows(PartSettings, ABC):
         return partial(type(self), **self.settings), ()
 
     @property
+    def needs_training(self) -> bool:
+        """Do the codes depend on a sample of the vectors?"""
+        return self.codes in ("int8", "pq") or self.pca is not None
+
+    @property
     def precision(self) -> str | None:
         """ "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that;
         None = codes or rotation lose more."""
-        codes: str | None = self.settings.get("codes")
-        return codes if self.settings.get("pca") is None and codes in ("fp32", "fp16") else None
-
-    @abstractmethod
-    def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
-        """The rotation (or None) and an empty index, trained on its output."""
-
-    @abstractmethod
-    def _read(self) -> None:
-        """Set the settings to those of the rotation and rows that were read."""
+        return self.codes if self.pca is None and self.codes in ("fp32", "fp16") else None
 
     def train(self, vectors: Vectors) -> None:
         """Fix the width, learn rotation and codes, drop all rows.
@@ -82,8 +91,22 @@ class FaissRows(PartSettings, ABC):
         Raises:
             PelError: if the sample is too small for that.
         """
-        self._rotation, self._rows = self._learn(vectors)
+        if self.codes == "pq":
+            self._rotation, self._rows = _product_quantizer(vectors, self.row_bytes, self.rotate)
+        else:
+            self._rotation, self._rows = _scalar_codes(vectors, self.codes or "fp32", self.pca)
         self.width, self._mapped = vectors.shape[1], False
+        self._read_settings()
+
+    def _read_settings(self) -> None:
+        """Set the settings to those of the rotation and the rows."""
+        self.codes, self.pca, self.row_bytes = "fp32", None, None
+        if isinstance(self._rows, faiss.IndexPQ):
+            self.codes, self.row_bytes, self.rotate = "pq", self._rows.pq.M, self._rotation is not None
+            return
+        self.pca = None if self._rotation is None else self._rows.d
+        if not isinstance(self._rows, faiss.IndexFlat):
+            self.codes = "fp16" if self._rows.sq.qtype == faiss.ScalarQuantizer.QT_fp16 else "int8"
 
     def add(self, vectors: Vectors) -> None:
         """Append vectors; their rows follow the existing ones.
@@ -91,10 +114,10 @@ class FaissRows(PartSettings, ABC):
         Raises:
             PelError: if the width differs.
         """
-        self._check(vectors)
+        queries = self._rotate(vectors)
         if self._mapped:  # FAISS ends the process when a mapped index is to grow
             self._rows, self._mapped = copy_in_memory(self._rows), False
-        self._rows.add(self._rotate(vectors))
+        self._rows.add(queries)
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """There is nothing to do once all rows are added."""
@@ -116,7 +139,7 @@ class FaissRows(PartSettings, ABC):
         return self.search_groups(vectors, k, [allowed])[0]
 
     def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-        """Find the nearest rows of each group of rows; for many queries in one pass over the rows.
+        """Find the nearest rows of each group of rows.
 
         Args:
             vectors: (n, width) queries.
@@ -129,14 +152,17 @@ class FaissRows(PartSettings, ABC):
         Raises:
             PelError: if the width differs.
         """
-        self._check(vectors)
-        return self._compare_all(self._rotate(vectors), k, groups)
+        queries = self._rotate(vectors)
+        return [self._search(queries, k, allowed) for allowed in groups]
 
-    def _compare_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-        """Compare each query with all rows of each group."""
-        if len(queries) >= _MANY or not self.takes_selector:
-            return search_blocks(self._rows, queries, k, groups)
-        return [search_rows(self._rows, queries, k, allowed) for allowed in groups]
+    def _search(self, queries: Vectors, k: int, allowed: Mask) -> Found:
+        """Compare each rotated query with all rows allowed."""
+        # an IndexPQ takes no selector
+        if len(queries) < _MANY and not isinstance(self._rows, faiss.IndexPQ):
+            chosen = None if allowed is None else selector(allowed)
+            params = None if chosen is None else _search_parameters(sel=chosen[0])
+            return _none_below(*self._rows.search(queries, k, params=params))
+        return search_blocks(self._rows, queries, k, allowed)
 
     def vectors(self, start: int, stop: int) -> Vectors:
         """(stop - start, width), what codes and rotation keep of these rows."""
@@ -160,7 +186,7 @@ class FaissRows(PartSettings, ABC):
         Raises:
             PelError: if the file is missing or damaged.
         """
-        whole = read_faiss(Path(path), _FILE)
+        whole = read_faiss(Path(path) / _FILE, flags=faiss.IO_FLAG_MMAP_IFC)
         self._owner, self._mapped = whole, True
         self._rotation, self._rows = None, whole
         if isinstance(whole, faiss.IndexPreTransform):
@@ -168,18 +194,80 @@ class FaissRows(PartSettings, ABC):
             self._rotation = faiss.downcast_VectorTransform(chain.at(0))
             self._rows = faiss.downcast_index(whole.index)
         self.width = whole.d
-        self._read()
+        self._read_settings()
         return self
 
     def _rotate(self, vectors: Vectors) -> Vectors:
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        return vectors if self._rotation is None else self._rotation.apply(vectors)
-
-    def _check(self, vectors: Vectors) -> None:
         if not self.width:
             raise PelError(Errors.E403)
         if vectors.ndim != 2 or vectors.shape[1] != self.width:
             raise PelError(Errors.E402.format(expected=self.width, got=vectors.shape))
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        return vectors if self._rotation is None else self._rotation.apply(vectors)
+
+
+# --- codes
+
+
+def check_codes(codes: str, known: Sequence[str] = tuple(_FACTORY)) -> None:
+    """Raises:
+    PelError: if there are no such codes.
+    """
+    if codes not in known:
+        raise PelError(Errors.E412.format(known=", ".join(known), got=codes))
+
+
+def _scalar_codes(vectors: Vectors, codes: str, pca: int | None) -> tuple[Any, Any]:
+    """A rotation (or None) and an empty index, trained on its output."""
+    width = vectors.shape[1]
+    least = 0 if codes != "int8" and pca is None else max(pca or 1, 1)
+    if len(vectors) < least or (pca is not None and not 0 < pca <= width):
+        raise PelError(Errors.E404.format(codes=codes, pca=pca, least=least, n=len(vectors), width=width))
+    rotation = None if pca is None else _principal_rotation(vectors, pca)
+    rows: Any = faiss.index_factory(pca or width, _FACTORY[codes], faiss.METRIC_INNER_PRODUCT)
+    if least:
+        rows.train(vectors if rotation is None else rotation.apply(vectors))
+    return rotation, rows
+
+
+def _product_quantizer(vectors: Vectors, row_bytes: int | None, rotate: bool) -> tuple[Any, Any]:
+    """A rotation (or None) and an empty index, trained on its output."""
+    width = vectors.shape[1]
+    row_bytes = max(width // 4, 1) if row_bytes is None else row_bytes
+    if row_bytes < 1 or width % row_bytes or not len(vectors):
+        got = f"row_bytes {row_bytes}, width {width}, {len(vectors)} vectors"
+        raise PelError(Errors.E413.format(got=got))
+    if len(vectors) < _CENTROIDS:  # a small knowledge base: its own rows are the centroids
+        vectors = np.resize(vectors, (_CENTROIDS, width))
+    rows: Any = faiss.index_factory(width, f"PQ{row_bytes}np", faiss.METRIC_INNER_PRODUCT)
+    rows.pq.cp.min_points_per_centroid = 1  # no warnings on the console about small samples
+    rotation: Any = None
+    if rotate:
+        rotation = faiss.OPQMatrix(width, row_bytes)
+        rotation.niter = 4  # the default is 50: most of the gain is in the first, each takes ten seconds
+        rotation.pq = rows.pq
+        rotation.train(vectors)
+        vectors = rotation.apply(vectors)
+    rows.train(vectors)
+    return rotation, rows
+
+
+def _principal_rotation(vectors: Vectors, width: int) -> faiss.LinearTransform:
+    """The directions that preserve inner products best: those with the largest second moments.
+
+    Unlike in a textbook PCA the mean is not subtracted, as that would change the ranking.
+    """
+    moments = vectors.T.astype(np.float64) @ vectors
+    _, directions = np.linalg.eigh(moments)  # ascending
+    matrix = np.ascontiguousarray(directions[:, ::-1][:, :width].T, dtype=np.float32)
+    rotation = faiss.LinearTransform(vectors.shape[1], width, False)
+    faiss.copy_array_to_vector(matrix.ravel(), rotation.A)
+    rotation.is_trained = True
+    rotation.set_is_orthonormal()
+    return rotation
+
+
+# --- files
 
 
 def write_faiss(index: Any, path: Path) -> None:
@@ -193,9 +281,9 @@ def write_faiss(index: Any, path: Path) -> None:
             raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
 
 
-def read_faiss(folder: Path, name: str, *, flags: int = faiss.IO_FLAG_MMAP_IFC) -> Any:
+def read_faiss(path: Path, *, flags: int = 0) -> Any:
     """Args:
-        flags: of FAISS's reader; by default it maps what it can.
+        flags: of FAISS's reader.
 
     Returns:
         The index.
@@ -204,9 +292,9 @@ def read_faiss(folder: Path, name: str, *, flags: int = faiss.IO_FLAG_MMAP_IFC) 
         PelError: if the file is missing or damaged.
     """
     try:
-        return faiss.read_index(str(folder / name), flags)
+        return faiss.read_index(str(path), flags)
     except RuntimeError as err:
-        raise unreadable(folder, err, f"a complete {name}") from err
+        raise unreadable(path.parent, err, f"a complete {path.name}") from err
 
 
 def copy_in_memory(index: Any) -> Any:
@@ -219,72 +307,61 @@ def unreadable(path: Path, err: Exception, file: str = "readable files") -> PelE
     return damaged(path, KIND, file, (str(err) or type(err).__name__).strip().splitlines()[0])
 
 
+# --- search
+
+
 def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
     """FAISS's selector of these rows, and what must live as long as it is used."""
     bits = np.packbits(allowed, bitorder="little")
     return _bitmap(bits), bits
 
 
-def search_rows(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
-    """Search a flat index with FAISS's own search."""
-    params = None
-    if allowed is not None:
-        chosen, _bits = selector(allowed)
-        params = _search_parameters(sel=chosen)
-    scores, rows = index.search(queries, k, params=params)
-    return np.where(rows < 0, np.float32(-np.inf), scores), rows
-
-
-def search_blocks(index: Any, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-    """Search groups of rows of a flat index for many queries, faster than FAISS's own search.
+def search_blocks(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
+    """Search a flat index for many queries, faster than FAISS's own search.
 
     FAISS decodes a row of codes again for every query and tests a mask row by row; here a block is
-    decoded once for all queries and groups, and rows that are not allowed are left out.
+    decoded once for all queries, and rows that are not allowed are left out.
 
     Args:
         index: a flat index with inner product.
         queries: (n, width).
-        k: how many rows each, of each group.
-        groups: (rows,) each, False = never found; None = all rows.
+        k: how many rows each.
+        allowed: (rows,), False = never found; None = all rows.
 
     Returns:
         (n, k) each, best first; row -1 where there are fewer than k.
     """
-    heaps = [faiss.ResultHeap(len(queries), k, keep_max=True) for _ in groups]
+    ids = np.arange(index.ntotal) if allowed is None else np.flatnonzero(allowed)
+    found = []
     with few_large_products(len(queries)):
-        for start in range(0, index.ntotal, BLOCK):
-            stop = min(start + BLOCK, index.ntotal)
-            wanted = [
-                np.arange(stop - start) if allowed is None else np.flatnonzero(allowed[start:stop])
-                for allowed in groups
-            ]
-            block = _decoded(index, start, stop) if sum(map(len, wanted)) > (stop - start) // 4 else None
-            for heap, ids in zip(heaps, wanted, strict=True):
-                if len(ids):
-                    vectors = index.reconstruct_batch(start + ids) if block is None else _taken(block, ids)
-                    scores, rows = faiss.knn(queries, vectors, min(k, len(ids)), metric=faiss.METRIC_INNER_PRODUCT)
-                    heap.add_result(scores, (start + ids)[rows])
-    return [finished(heap) for heap in heaps]
+        for start in range(0, len(ids), BLOCK):
+            block = ids[start : start + BLOCK]
+            decoded = _decoded(index, block)
+            scores, rows = faiss.knn(queries, decoded, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+            found.append((scores, block[rows]))
+    return best_of(found, len(queries), k)
 
 
-def finished(heap: faiss.ResultHeap) -> Found:
-    """The best rows that a heap was given."""
+def best_of(found: Sequence[Found], n_queries: int, k: int) -> Found:
+    """The best k rows for each query; no row occurs in two results."""
+    heap = faiss.ResultHeap(n_queries, k, keep_max=True)
+    for scores, rows in found:
+        heap.add_result(scores, rows)
     heap.finalize()
-    return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
+    return _none_below(heap.D, heap.I)
 
 
-def _taken(block: Vectors, ids: Rows) -> Vectors:
-    """Ascending rows of a block; a view where they are consecutive."""
-    if ids[-1] - ids[0] + 1 == len(ids):
-        return block[ids[0] : ids[-1] + 1]
-    return block[ids]
+def _none_below(scores: Scores, rows: Rows) -> Found:
+    return np.where(rows < 0, np.float32(-np.inf), scores), rows
 
 
-def _decoded(index: faiss.Index, start: int, stop: int) -> Vectors:
-    if isinstance(index, faiss.IndexFlat):  # a view, also of a mapped file
-        values = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
-        return values.reshape(-1, index.d)[start:stop]
-    return index.reconstruct_n(start, stop - start)
+def _decoded(index: faiss.Index, ids: Rows) -> Vectors:
+    """Ascending rows; a view of fp32 rows that follow each other, also in a mapped file."""
+    first, end = int(ids[0]), int(ids[-1]) + 1
+    if isinstance(index, faiss.IndexFlat):
+        values = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d).reshape(-1, index.d)
+        return values[first:end] if end - first == len(ids) else values[ids]
+    return index.reconstruct_n(first, len(ids)) if end - first == len(ids) else index.reconstruct_batch(ids)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from .nil.inputs import Floats, logistic
 
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
 # a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set.
-DEPTH = 128
+DEPTH = 64
 _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _CLOSE = 1e-6  # probabilities have finite logits

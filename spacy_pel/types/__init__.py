@@ -1,6 +1,18 @@
 """The types of this package: the data that its parts exchange, and the interfaces of the parts."""
 
-from .arrays import FUSED, LABEL_TYPE, NIL, TOPIC, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
+from .arrays import (
+    FUSED,
+    LABEL_TYPE,
+    NIL,
+    TOPIC,
+    UNRELATED,
+    CandidateTable,
+    RankedRows,
+    RankingTask,
+    Rows,
+    Scores,
+    Vectors,
+)
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
 from .texts import (
     TITLE_LENGTH,

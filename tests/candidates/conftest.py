@@ -44,5 +44,10 @@ def mentions_of(*surfaces):
 
 def found(kb, table):
     """The ids of each mention's candidates."""
-    ids = kb.ids_at(table.kb_rows)
-    return [ids[a:b] for a, b in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
+    return [kb.ids_at(rows[rows >= 0]) for rows in table.kb_rows]
+
+
+def values_of(table, feature):
+    """For each mention the candidates' rows, in order, and their values."""
+    rows_and_values = zip(table.kb_rows, table.features[feature], table.filled, strict=True)
+    return [dict(zip(rows[filled].tolist(), of[filled].tolist(), strict=True)) for rows, of, filled in rows_and_values]

@@ -13,7 +13,7 @@ from spacy_pel.types import FUSED, CandidateTable
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
 
-from .conftest import mentions_of
+from .conftest import mentions_of, values_of
 
 
 class Fixed:
@@ -30,12 +30,13 @@ class Fixed:
     def find_candidates(self, kb, mentions, *, allowed=None, top_k=64):
         self.asked.append(top_k)
         rows = [own[:top_k] for own in self.rows]
-        flat = np.array([row for own in rows for row in own], dtype=np.int64)
-        offsets = np.cumsum([0, *map(len, rows)])
-        rng = np.random.default_rng(len(flat))
-        features = {name: rng.normal(size=len(flat)).astype(np.float32) for name in FEATURES}
+        kb_rows = np.full((len(rows), max(1, *map(len, rows))), -1, dtype=np.int64)
+        for of_mention, own in zip(kb_rows, rows, strict=True):
+            of_mention[: len(own)] = own
+        rng = np.random.default_rng(kb_rows.size)
+        features = {name: rng.normal(size=kb_rows.shape).astype(np.float32) for name in FEATURES}
         vectors = None if self.width is None else np.ones((len(rows), self.width), dtype=np.float32)
-        return CandidateTable(flat, offsets, features, vectors)
+        return CandidateTable(kb_rows, features, vectors)
 
 
 @pytest.fixture
@@ -49,10 +50,7 @@ def fused(kb, members, top_k=64, **settings):
     table = EnsembleCandidates(generators=generators, **settings).find_candidates(
         kb, mentions_of(*["x"] * len(members[0].rows)), top_k=top_k
     )
-    return table, [
-        list(zip(table.kb_rows[a:b].tolist(), table.features["name"][a:b].tolist(), strict=True))
-        for a, b in zip(table.offsets[:-1], table.offsets[1:], strict=True)
-    ]
+    return table, [list(own.items()) for own in values_of(table, "name")]
 
 
 def literal_rrf(lists, constant):
@@ -101,18 +99,11 @@ def test_equal_scores_by_best_rank_then_by_generator(kb):
 def test_features_are_the_largest(kb, members):
     table, _ = fused(kb, members, how="rrf")
     alone = [member.find_candidates(kb, [""] * 12) for member in members]
-    for mention in range(12):
-        own = slice(table.offsets[mention], table.offsets[mention + 1])
-        for place, row in zip(range(own.start, own.stop), table.kb_rows[own].tolist(), strict=True):
-            for feature in set(FEATURES) - {"name", "seen", "mention"}:
-                values = [
-                    one.features[feature][i]
-                    for one in alone
-                    for i in range(one.offsets[mention], one.offsets[mention + 1])
-                    if one.kb_rows[i] == row
-                ]
-                assert table.features[feature][place] == max(values)
-        assert len(set(table.features["seen"][own].tolist())) <= 1
+    for feature in set(FEATURES) - {"name", "seen", "mention"}:
+        for mention, own in enumerate(values_of(table, feature)):
+            found = [values_of(one, feature)[mention] for one in alone]
+            assert own == {row: max(values[row] for values in found if row in values) for row in own}
+    assert all(len(set(own.values())) <= 1 for own in values_of(table, "seen"))
 
 
 class Scored(Fixed):
@@ -124,8 +115,7 @@ class Scored(Fixed):
 
     def find_candidates(self, kb, mentions, *, allowed=None, top_k=64):
         table = super().find_candidates(kb, mentions, allowed=allowed, top_k=top_k)
-        values = [value for own in self.nearness for value in own.values()]
-        table.features["mention"] = np.array(values, dtype=np.float32)
+        table.features["mention"][table.filled] = [value for own in self.nearness for value in own.values()]
         return table
 
 
@@ -136,8 +126,7 @@ def test_who_has_no_vectors_does_not_know_the_nearest_mention(kb, order):
     others = Scored({3: -1.0, 1: -4.0}, {}, {}, vectors=True)
     members = [(names, distances, others)[place] for place in order]
     table, _ = fused(kb, members)
-    values = list(zip(table.kb_rows.tolist(), table.features["mention"].tolist(), strict=True))
-    a, b, c = (dict(values[i:j]) for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True))
+    a, b, c = values_of(table, "mention")
     # 2 and 5 have names only: the lowest value that was found for the mention, not the 0 of "unknown"
     assert a == {1: -3.0, 2: -9.0, 5: -9.0, 3: -1.0, 9: -9.0}
     assert b == {4: 0.0} and c == {7: 0.5, 8: 0.25}
@@ -148,12 +137,10 @@ def test_only_vectors_say_how_near_a_name_is(kb):
     letters, near = Fixed([4, 1, 5]), Fixed([1, 2], width=2)
     table, _ = fused(kb, [letters, near])
     alone = near.find_candidates(kb, [""])
-    cosines = dict(zip(alone.kb_rows.tolist(), alone.features["name"].tolist(), strict=True))
-    names = dict(zip(table.kb_rows.tolist(), table.features["name"].tolist(), strict=True))
+    (cosines,) = values_of(alone, "name")
     lowest = min(cosines.values())
-    assert names == {1: cosines[1], 2: cosines[2], 4: lowest, 5: lowest}
-    scores = dict(zip(table.kb_rows.tolist(), table.features[FUSED].tolist(), strict=True))
-    assert scores == pytest.approx(literal_rrf([[4, 1, 5], [1, 2]], 60.0), rel=1e-5)
+    assert values_of(table, "name") == [{1: cosines[1], 2: cosines[2], 4: lowest, 5: lowest}]
+    assert values_of(table, FUSED)[0] == pytest.approx(literal_rrf([[4, 1, 5], [1, 2]], 60.0), rel=1e-5)
     assert BestRow()(table) == pytest.approx(table.features[FUSED])
     nothing_near = fused(kb, [Fixed([4, 1]), Fixed([], width=2)])[0]
     assert not nothing_near.features["name"].any()  # of a generator that has vectors, but none near

@@ -15,7 +15,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
 
-from .conftest import ENTITIES, found, mentions_of
+from .conftest import ENTITIES, found, mentions_of, values_of
 
 TINY = "random:layers=1,width=32"
 
@@ -44,7 +44,7 @@ def test_bm25_equals_the_formula(kb):
                 if score > 0:
                     expected[entity_id] = max(expected.get(entity_id, 0.0), score)
         table = generator.find_candidates(kb, mentions_of(surface))
-        got = dict(zip(found(kb, table)[0], table.features["name"].tolist(), strict=True))
+        got = {kb.id_at(row): score for row, score in values_of(table, "name")[0].items()}
         assert got == pytest.approx(expected, rel=1e-4)
 
 
@@ -57,10 +57,10 @@ def test_dense_is_the_cosine_of_lower_cased_names(kb, pooling):
     assert encoder.encode_names(["ASPIRIN"]) == pytest.approx(encoder.encode_names(["aspirin"]))
     table = generator.find_candidates(kb, mentions_of("Renal Failure"), top_k=100)
     query = encoder.encode_names(["renal failure"])[0].astype(np.float64)
-    for row, score in zip(table.kb_rows.tolist(), table.features["name"].tolist(), strict=True):
+    for row, score in values_of(table, "name")[0].items():
         names = encoder.encode_names(kb.names_at([row])[0]).astype(np.float64)
         assert score == pytest.approx((names @ query).max(), abs=1e-4)
-    assert len(table.kb_rows) == len(ENTITIES)
+    assert table.kb_rows.shape == (1, len(ENTITIES))
 
 
 def test_dense_codes_and_backends(kb):
@@ -83,8 +83,8 @@ def test_scispacy_asks_its_own_generator(kb):
     few = make_generator("scispacy", {"neighbours": 2})
     few.build(kb)
     table = few.find_candidates(kb, mentions_of("kidney failure"))
-    assert 1 <= len(table.kb_rows) <= 2 and found(kb, table)[0][0] == "C2"
-    assert table.features["name"][0] == pytest.approx(1.0)
+    assert 1 <= table.filled.sum() <= 2 and found(kb, table)[0][0] == "C2"
+    assert table.features["name"][0, 0] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

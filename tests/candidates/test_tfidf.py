@@ -12,7 +12,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
 
-from .conftest import ENTITIES, found, mentions_of
+from .conftest import ENTITIES, found, mentions_of, values_of
 
 SURFACES = ["hart attak", "renal factor", "cold", "acid", "the kidney", "lung", "2 acetoxy", "factor 11", "it"]
 STOP = {"it", "the", "of"}
@@ -66,11 +66,11 @@ def test_equals_the_literal_cosine(kb, settings, kinds):
     for surface in SURFACES:
         table = generator.find_candidates(kb, mentions_of(surface))
         expected = literal(surface, kinds)
-        got = dict(zip(found(kb, table)[0], table.features["name"].tolist(), strict=True))
+        got = {kb.id_at(row): score for row, score in values_of(table, "name")[0].items()}
         assert got == pytest.approx(expected, abs=1e-5), surface
         cut = generator.find_candidates(kb, mentions_of(surface), top_k=3)
         best = sorted(expected.values(), reverse=True)[:3]
-        assert cut.features["name"].tolist() == pytest.approx(best, abs=1e-5)
+        assert list(values_of(cut, "name")[0].values()) == pytest.approx(best, abs=1e-5)
 
 
 def test_names_are_read_until_there_are_enough_entities(monkeypatch):
@@ -81,7 +81,7 @@ def test_names_are_read_until_there_are_enough_entities(monkeypatch):
     generator = TfIdf()
     generator.build(kb)
     table = generator.find_candidates(kb, mentions_of("kidney stone"), top_k=4)
-    assert found(kb, table)[0][0] == "A" and len(table.kb_rows) == 4
+    assert found(kb, table)[0][0] == "A" and table.kb_rows.shape == (1, 4)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,12 @@
 """The filter in front of many rows."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_flat import FaissFlat, FaissPQ
 from spacy_pel.index.faiss_ivf import FaissIVF
-from spacy_pel.index.faiss_pq import FaissPQ
 from spacy_pel.types import Entity
 
 from .brute_force import BruteForce
@@ -96,7 +93,7 @@ def test_small_groups_have_no_filter():
 def test_saved_added_to_and_saved_again(settings, tmp_path):
     index, queries, new = filled(**settings), unit(40, 1), unit(300, 7)
     index.to_disk(tmp_path)
-    files = ["lists-0.codes", "lists-0.faiss", "lists-1.codes", "lists-1.faiss", "vectors.faiss"]
+    files = ["lists-0.faiss", "lists-1.faiss", "vectors.faiss"]
     assert sorted(p.name for p in tmp_path.iterdir()) == files
     loaded = FaissIVF(**index.settings).from_disk(tmp_path)
     assert loaded.settings == index.settings
@@ -118,62 +115,21 @@ def test_saved_added_to_and_saved_again(settings, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["vectors.faiss"]  # old lists are gone
 
 
-@pytest.mark.parametrize("row_bytes, piece", [(8, 4), (4, 8), (12, None)])
-def test_padded_centroids_find_the_same(row_bytes, piece, tmp_path):
-    index = filled(row_bytes=row_bytes, lists=20, probes=10)
-    index.to_disk(tmp_path)
-    read = FaissIVF().from_disk(tmp_path)
-    assert all(part.padded is None for part in index._filters)  # padding would copy all codes
-    assert [part.padded and part.padded.rows.pq.dsub for part in read._filters] == [piece, piece]
-    for queries in (unit(1, 1), unit(50, 2)):
-        for allowed in (None, APART == 0, np.arange(N) % 3 > 0):
-            found = read.search(queries, 20, allowed)
-            expected = index.search(queries, 20, allowed)
-            np.testing.assert_array_equal(found[1], expected[1])
-            np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
-
-
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux only")
-def test_lists_are_mapped(tmp_path):
-    filled().to_disk(tmp_path)
-    index = FaissIVF().from_disk(tmp_path)
-    mapped = Path("/proc/self/maps").read_text()
-    for name in ("vectors.faiss", "lists-0.codes", "lists-1.codes"):
-        assert str(tmp_path / name) in mapped
-    assert len(index) == N
-
-
-def test_damaged_lists(tmp_path):
-    filled(lists=20).to_disk(tmp_path)
-    for name in ("lists-0.faiss", "lists-0.codes"):
-        whole = (tmp_path / name).read_bytes()
-        for content in (whole[: len(whole) // 2], b""):
-            (tmp_path / name).write_bytes(content)
-            with pytest.raises(PelError, match=f"PEL-E004.*{name}"):
-                FaissIVF().from_disk(tmp_path)
-        (tmp_path / name).write_bytes(whole)
-    (tmp_path / "lists-0.codes").rename(tmp_path / "elsewhere")
-    with pytest.raises(PelError, match="PEL-E004.*lists-0.codes"):
-        FaissIVF().from_disk(tmp_path)
-    # numbers of rows that do not exist, where FAISS would read
-    (tmp_path / "lists-0.codes").write_bytes(b"\xff" * len(whole))
-    with pytest.raises(PelError, match="PEL-E004.*lists-0.faiss"):
-        FaissIVF().from_disk(tmp_path)
-
-
-def test_lists_that_end_outside_their_file(tmp_path):
+@pytest.mark.parametrize("damage", ["half", "empty", "other rows", "other width"])
+def test_damaged_lists(damage, tmp_path):
     filled(lists=20).to_disk(tmp_path)
     whole = (tmp_path / "lists-0.faiss").read_bytes()
-    inverted = whole.index(b"ilod")
-    table = np.frombuffer(whole[inverted + 28 :][: 20 * 24], dtype=np.uint64)
-    assert len(whole) and (table.reshape(20, 3)[:, 1] % 32 == 0).all()
-    for column, value in ((1, 1 << 40), (2, 1 << 62), (0, 1 << 40)):
-        changed = table.copy()
-        changed[3 * 7 + column] = value
-        damaged = whole[: inverted + 28] + changed.tobytes() + whole[inverted + 28 + table.nbytes :]
-        (tmp_path / "lists-0.faiss").write_bytes(damaged)
-        with pytest.raises(PelError, match="PEL-E004.*lists-0.codes"):
-            FaissIVF().from_disk(tmp_path)
+    if damage in ("half", "empty"):
+        (tmp_path / "lists-0.faiss").write_bytes(whole[: len(whole) // 2 if damage == "half" else 0])
+    else:
+        other = filled(unit(N, 0, width=24 if damage == "other rows" else 12), groups=None)
+        if damage == "other rows":
+            other.add(unit(1, 0))
+            other.finish()
+        other.to_disk(tmp_path / "other")
+        (tmp_path / "other" / "lists-0.faiss").replace(tmp_path / "lists-0.faiss")
+    with pytest.raises(PelError, match="PEL-E004.*lists-0.faiss"):
+        FaissIVF().from_disk(tmp_path)
 
 
 # -- as an index of entities ---------------------------------------------------------------------

@@ -9,9 +9,8 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.embed import names_of
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_flat import FaissFlat, FaissPQ
 from spacy_pel.index.faiss_ivf import FaissIVF
-from spacy_pel.index.faiss_pq import FaissPQ
 from spacy_pel.index.row_encoders import ReusingEncoder
 from spacy_pel.types import Document, Entity, Mention
 
@@ -167,7 +166,7 @@ def test_an_index_of_other_weights_is_refused(kb, encoder):
 
 
 def test_a_recoded_index_knows_its_texts(kb, encoder, documents, changed, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("spacy_pel.index.recode"), "BLOCK", 16)
+    monkeypatch.setattr(import_module("spacy_pel.index.entity_index"), "BLOCK", 16)
     old = build(kb, encoder, FaissFlat(), documents)
     old.add_entities(kb, encoder, kb.retire(["C91"]))
     documents = changed()

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
-from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...types import UNRELATED, CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
 from ...util.ragged import distinct, owners, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .formulas import formula_names
-from .spelling import spelling
+from .spelling import edit_similarity, spelling
 from .variants import variants
 
 FEATURES = (
@@ -39,6 +39,10 @@ FEATURES = (
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
+# Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
+# are among 64 chosen so from 512 rows, 94.6% among the 64 with the best cosine.
+_EDIT_WEIGHT, _POPULARITY_WEIGHT = 0.2, 0.02
+_UNRELATED_RANK, _MIN_UNRELATED_RANK = 64, 8  # from 0
 
 
 class Matches(NamedTuple):
@@ -90,7 +94,7 @@ def find_candidates(
     surfaces: Sequence[str],
     *,
     allowed: Sequence[Mask] | None = None,
-    row_k: int = 128,
+    row_k: int = 256,
     top_k: int = 64,
 ) -> CandidateTable:
     """Find candidates of mentions and compute their FEATURES.
@@ -111,7 +115,7 @@ def find_candidates(
             are searched together.
         row_k: rows to find per mention, among names and among mentions each.
         top_k: candidates to keep per mention: those that the surface form names first (exact
-            match, prior, formula, variant or derivation), then those with the best row.
+            match, prior, formula, variant or derivation), then by cosine, spelling and popularity.
 
     Returns:
         Distinct entities per mention, in that order.
@@ -212,12 +216,38 @@ def _gathered(
     for name, of_match, of_kind in zip(NAMED, of_matches, matches, strict=True):
         features[name] = filled(of_match, of_kind.values)
     features = {name: values.astype(np.float32) for name, values in features.items()}
-    # those that the form names first, then those with the best row
+    edit = edit_similarity(kb, forms.distinct, forms.which[mentions], kb_rows)
+    # those that the form names first, then by cosine, spelling and how often annotated text names them
     named = np.any([features[name] > 0 for name in (*NAMED, "prior")], axis=0)
-    order = np.lexsort((-best_cosines(features), ~named, mentions))
+    best = best_cosines(features)
+    key = best + _EDIT_WEIGHT * edit + _POPULARITY_WEIGHT * features["popularity"]
+    order = np.lexsort((-key, ~named, mentions))
     width = min(top_k, max(1, int(np.bincount(mentions).max(initial=1))))
     ordered = {name: values[order] for name, values in features.items()}
-    return laid_out(len(masks), width, mentions[order], kb_rows[order], ordered)
+    table = laid_out(len(masks), width, mentions[order], kb_rows[order], ordered)
+    return replace(table, of_mentions={UNRELATED: unrelated_cosines(mentions, best, len(masks))})
+
+
+def unrelated_cosines(mentions: Rows, cosines: Scores, n: int) -> Scores:
+    """How near an entity is that has nothing to do with a mention: the 65th nearest one, and where there are fewer
+    than 128, the one in the middle.
+
+    Args:
+        mentions: (m,) ascending, the mention of each entity.
+        cosines: (m,), of the entities.
+        n: mentions.
+
+    Returns:
+        (n,), 0 where there are fewer than 9.
+    """
+    order = np.lexsort((-cosines, mentions))
+    counts = np.bincount(mentions, minlength=n)
+    rank = np.clip(counts // 2, _MIN_UNRELATED_RANK, _UNRELATED_RANK)
+    starts = np.cumsum(counts) - counts
+    has_one = rank < counts
+    unrelated = np.zeros(n, dtype=np.float32)
+    unrelated[has_one] = np.clip(cosines[order[(starts + rank)[has_one]]], -1.0, 1.0)
+    return unrelated
 
 
 def nearest_rows(

@@ -42,7 +42,23 @@ def spelling(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows) -> dict[str
     return {"edit": similar[0], "partial": similar[1]}
 
 
-def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of: Rows) -> Scores:
+def edit_similarity(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of: Rows) -> Scores:
+    """ "edit" alone, of any pairs; see ``compare_names``.
+
+    Args:
+        kb: stores the names.
+        forms: normalised surface forms.
+        form_of: (p,) which form.
+        row_of: (p,) the entity to compare it with.
+    """
+    n_rows = int(row_of.max(initial=0)) + 1
+    pairs, pair_of = distinct(form_of * n_rows + row_of)
+    return compare_names(kb, forms, *np.divmod(pairs, n_rows), stretches=False)[0, pair_of]
+
+
+def compare_names(
+    kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of: Rows, *, stretches: bool = True
+) -> Scores:
     """Compare surface forms with the names of entities.
 
     "edit" is the Indel similarity 2 L / (a + b) of strings of a and b characters whose longest common
@@ -57,6 +73,7 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
         forms: normalised surface forms.
         form_of: (p,) ascending, which form.
         row_of: (p,) the entities to compare it with.
+        stretches: compute "partial", too, which takes far longer; otherwise it is 0.
 
     Returns:
         (2, p) "edit" and "partial" of the best names; 0 for a retired entity.
@@ -75,6 +92,9 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
     names, form = np.array(texts, dtype=object), form_of[pair]
 
     edit = _similar(Indel.normalized_similarity, forms, form, names[name])
+    values[0, named] = np.maximum.reduceat(edit, starts)
+    if not stretches:
+        return values
     form_length = np.array(list(map(len, forms)), dtype=np.float32)[form]
     name_length = np.array(list(map(len, texts)), dtype=np.float32)[name]
     common, shorter = np.rint(edit * (form_length + name_length) / 2), np.minimum(form_length, name_length)
@@ -92,7 +112,7 @@ def compare_names(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of
         partial = _similar(fuzz.partial_ratio, forms, form[chosen], names[name[chosen]])
         np.maximum.at(best, pair[chosen], partial)
         bound[chosen] = -1.0
-    values[:, named] = np.maximum.reduceat(edit, starts), best / 100.0
+    values[1, named] = best / 100.0
     return values
 
 

@@ -14,8 +14,7 @@ partial  | the same for the best stretch                     | a name inside a l
 distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how similar unrelated texts are, and
          | unrelated entity)                                 | so the cosine itself, differs by encoder
 
-The 65th nearest candidate counts as unrelated. Where there are fewer than 128, it is the one in the middle,
-and where there are fewer than 9, an entity with a cosine of 0.
+The 65th nearest entity counts as unrelated, see ``evidence.unrelated_cosines``.
 """
 
 from collections.abc import Mapping
@@ -26,14 +25,13 @@ from numpy.typing import NDArray
 
 from ...candidates.evidence.evidence import NAMED, best_cosines
 from ...registry import registry
-from ...types import CandidateTable, Scores
+from ...types import UNRELATED, CandidateTable, Scores
 from .inputs import Floats, NilInputs, logistic, of_first
 
 WITH_VECTORS = {"exact": -3.43, "edit": -1.13, "partial": -2.5, "distance": 4.87, "bias": -0.22}
 # scores of other generators have no common scale
 WITHOUT_VECTORS = {"exact": -4.02, "edit": -2.97, "partial": -2.73, "bias": 3.85}
 _FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit", "partial")
-_UNRELATED_RANK, _MIN_UNRELATED_RANK = 64, 8  # from 0
 _MIN_DISTANCE = 1e-3  # of an unrelated entity
 
 
@@ -128,12 +126,8 @@ def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
     """
     absent = np.zeros(table.kb_rows.shape, dtype=np.float32)
     features = {name: table.features.get(name, absent) for name in _FEATURES}
-    counts = table.filled.sum(axis=1)
-    cosines = np.where(table.filled, np.clip(best_cosines(features), -1.0, 1.0), -np.inf)
-    ranked = -np.sort(-cosines, axis=1)
-    rank = np.clip(counts // 2, _MIN_UNRELATED_RANK, _UNRELATED_RANK)
-    at = np.minimum(rank, ranked.shape[1] - 1)
-    unrelated = np.where(rank < counts, ranked[np.arange(len(at)), at], 0.0)
+    cosines = np.clip(best_cosines(features), -1.0, 1.0)
+    unrelated = table.of_mentions.get(UNRELATED, np.zeros(len(table), dtype=np.float32))
     first = of_first(cosines, scores).astype(np.float64)
     inputs = {
         "exact": of_first(np.max([features[name] for name in (*NAMED, "prior")], axis=0), scores),
@@ -141,7 +135,7 @@ def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
         "partial": of_first(features["partial"], scores),
         "distance": (1.0 - first) / np.maximum(1.0 - unrelated, _MIN_DISTANCE),
     }
-    return {name: np.where(counts > 0, values, 0.0).astype(np.float64) for name, values in inputs.items()}
+    return {name: np.where(table.has_candidates, values, 0.0).astype(np.float64) for name, values in inputs.items()}
 
 
 def default_probability(inputs: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:

@@ -1,7 +1,5 @@
 """Evidence of surface forms alone, from an index with a small encoder, for tests of what names say."""
 
-import numpy as np
-
 from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
@@ -18,10 +16,10 @@ def gather(kb, *surfaces, documents=(), allowed=None):
 def marked(kb, table, names):
     """For each mention and feature the ids of the candidates that have
     it."""
-    ids = np.array(kb.ids_at(table.kb_rows))
+    marks = {name: table.filled & (table.features[name] == 1) for name in names}
     return [
-        {name: sorted(ids[start:stop][table.features[name][start:stop] == 1]) for name in names}
-        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+        {name: sorted(kb.ids_at(rows[marks[name][number]])) for name in names}
+        for number, rows in enumerate(table.kb_rows)
     ]
 
 

@@ -12,7 +12,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.types import Entity, MentionInText, RankedRows
 
-from .gathering import pairs_of
+from .gathering import gather, marked, pairs_of
 
 ENTITIES = [
     Entity("NUCLEUS", "cell nucleus", aliases=("nucleus",)),
@@ -65,21 +65,16 @@ def test_evidence_where_no_name_and_no_variant_is_the_form():
     kb = KnowledgeBase(ENTITIES)
     kb.retire(["RETIRED"])
     surfaces = ["nuclear", "Hepatic", "nuclear division", "renal", "cardiac", "oesophageal", "heart"]
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
     only_artery = np.arange(len(ENTITIES)) == kb.row("ARTERY")
     allowed = [None] * len(surfaces)
     for masks, expected in (
         (allowed, ["NUCLEUS", "LIVER", None, None, None, "OESOPHAGUS", None]),
         ([only_artery] * len(surfaces), [None] * len(surfaces)),
     ):
-        table = find_candidates(kb, index, encoder.encode_names(surfaces), surfaces, allowed=masks)
-        for place, (start, stop) in enumerate(zip(table.offsets[:-1], table.offsets[1:], strict=True)):
-            marked = table.features["derivation"][start:stop] == 1
-            ids = kb.ids_at(table.kb_rows[start:stop][marked])
-            assert ids == ([] if expected[place] is None else [expected[place]])
-            others = table.features["exact"][start:stop] + table.features["variant"][start:stop]
-            assert not (marked & (others > 0)).any()
+        found = marked(kb, gather(kb, *surfaces, allowed=masks), ("derivation", "exact", "variant"))
+        for of_mention, id_ in zip(found, expected, strict=True):
+            assert of_mention["derivation"] == ([] if id_ is None else [id_])
+            assert id_ not in of_mention["exact"] + of_mention["variant"]
 
 
 def test_candidates_that_no_vector_finds():
@@ -88,7 +83,7 @@ def test_candidates_that_no_vector_finds():
     encoder = HashEmbed(width=64)
     index = EntityIndex.build(kb, encoder, index=FaissFlat())
     table = find_candidates(kb, index, encoder.encode_names(["hepatic"]), ["hepatic"], row_k=4, top_k=3)
-    assert kb.ids_at(table.kb_rows[:1]) == ["LIVER"]
+    assert kb.ids_at(table.kb_rows[0, :1]) == ["LIVER"]
     assert LinearCombiner()(table).argmax() == 0
 
 
@@ -105,4 +100,4 @@ def test_names_without_vectors():
     ):
         ranked = RankedRows(rows, np.linspace(0.9, 0.1, 4, dtype=np.float32), np.array([0, 4]))
         table = candidate_table(kb, ranked, [MentionInText(surface, 0, len(surface))])
-        assert [table.features[name].tolist() for name in NAMED] == expected, surface
+        assert [table.features[name][0].tolist() for name in NAMED] == expected, surface

@@ -111,7 +111,7 @@ def test_retired_and_excluded_entities_are_not_found(kb):
 
 
 def first(kb, table, combiner):
-    return kb.id_at(table.kb_rows[combiner(table).argmax()])
+    return kb.id_at(table.kb_rows[0, combiner(table).argmax()])
 
 
 def test_the_weighted_sum_trusts_a_formula_more_than_letters():
