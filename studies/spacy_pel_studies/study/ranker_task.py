@@ -14,11 +14,12 @@ from spacy_pel.evaluation.predict import gold_prediction
 from spacy_pel.evaluation.prediction import Prediction
 from spacy_pel.linking import Linker
 from spacy_pel.training.ranker.candidates import Candidates, MakeQueries, RankMentions, cached_candidates
-from spacy_pel.training.ranker.loop import RankTrainer, ranking_task
+from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankRunSettings, resolve_rank_settings
-from spacy_pel.types import NIL, Document, Scores
+from spacy_pel.types import NIL, Document, RankingTask, Scores
 from spacy_pel.util import fingerprint, read_jsonl
 from spacy_pel.util.files import open_text
+from spacy_pel.util.tables import best_first
 
 from ..retrieval import evaluate_retrieval
 from .plan import StudyRun, StudySettings
@@ -49,7 +50,7 @@ class RankerTask:
         corpora = settings.paths.required("train"), self.study.corpus  # train: what was seen
         for path in corpora:
             open_text(path).close()  # a missing file raises our error
-        combiner = [type(linker.combiner).__name__, linker.combiner.state()]
+        combiner = [type(linker.in_context.combiner).__name__, linker.in_context.combiner.state()]
         sizes = [self.study.n_test, settings.ranker.candidates.n]
         return fingerprint(*corpora, linker.fingerprints, combiner, sizes)
 
@@ -135,30 +136,33 @@ class RankingTest:
             [document.id for document in documents],
         )
         self.candidates: Candidates = cached_candidates(cache, linker, mentions, n=n, show_progress=True)
-        self.task = ranking_task(linker.kb, mentions, self.candidates)
+        in_text = [query.in_text for query in mentions.queries]
+        self.task = RankingTask.of(in_text, self.candidates.kb_rows, linker.kb.entity_at)
 
     def predictions(self, scores: Scores) -> list[Prediction]:
         """Args:
-            scores: one per candidate.
+            scores: (n, k), of the candidates.
 
         Returns:
             Candidates by descending score; the best one is linked, and nil_score is
             minus its score.
         """
-        kb, offsets = self.linker.kb, self.candidates.offsets
-        ids = kb.ids_at(self.candidates.kb_rows)
+        kb, kb_rows = self.linker.kb, self.candidates.kb_rows
+        ordered = best_first(np.where(kb_rows >= 0, scores, -np.inf))
+        counts = (kb_rows >= 0).sum(axis=1).tolist()
         predictions: list[Prediction] = []
         for document in self.documents:
             for mention in document.mentions:
                 prediction = gold_prediction(kb, document, mention, self.is_seen)
-                start, stop = offsets[len(predictions)], offsets[len(predictions) + 1]
-                order = start + np.argsort(-scores[start:stop], kind="stable")
-                prediction.candidates = [(ids[row], float(scores[row])) for row in order]
-                prediction.kb_id = prediction.candidates[0][0] if len(order) else NIL
-                prediction.nil_score = -prediction.candidates[0][1] if len(order) else float("inf")
+                number = len(predictions)
+                order = ordered[number, : counts[number]]
+                ids, values = kb.ids_at(kb_rows[number, order]), scores[number, order].tolist()
+                prediction.candidates = list(zip(ids, values, strict=True))
+                prediction.kb_id = ids[0] if ids else NIL
+                prediction.nil_score = -values[0] if ids else float("inf")
                 predictions.append(prediction)
         return predictions
 
     def facts(self) -> Facts:
         """What metrics.json says of the candidates."""
-        return {"kb_fingerprint": self.linker.kb.fingerprint, "n_candidates": len(self.candidates.kb_rows)}
+        return {"kb_fingerprint": self.linker.kb.fingerprint, "n_candidates": int((self.candidates.kb_rows >= 0).sum())}

@@ -16,10 +16,9 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import ScoreThreshold
-from spacy_pel.training.ranker.candidates import Candidates, RankMentions
-from spacy_pel.training.ranker.loop import RankTrainer, ranking_task
+from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
-from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker
+from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker, RankingTask
 from spacy_pel.util.ragged import offsets_of
 
 from .ranking import DEPTH, Ranking
@@ -162,20 +161,14 @@ def by_ranker(
     Returns:
         One per mention.
     """
-    first = [list(ranking.items())[:n] for ranking in nearest]
-    pairs = [pair for one in first for pair in one]
-    candidates = Candidates(
-        np.array([row for row, _ in pairs], dtype=np.int64),
-        np.array([score for _, score in pairs], dtype=np.float32),
-        offsets_of(np.array([len(one) for one in first], dtype=np.int64)),
-    )
-    queries = [MentionQuery(*mention) for mention in mentions]
-    own = np.arange(len(queries), dtype=np.int64)
-    task = ranking_task(kb, RankMentions(queries, [], own, []), candidates)
-    read = ranker.score(task, show_progress=show_progress)
+    first = [list(ranking)[:n] for ranking in nearest]
+    kb_rows = np.full((len(first), n), -1, dtype=np.int64)
+    for rows, own in zip(kb_rows, first, strict=True):
+        rows[: len(own)] = own
+    read = ranker.score(RankingTask.of(mentions, kb_rows, kb.entity_at), show_progress=show_progress)
     reranked = []
-    for one, ranking, a, b in zip(first, nearest, task.offsets, task.offsets[1:], strict=False):
-        scores = {row: float(score) for (row, _), score in zip(one, read[a:b], strict=True)}
+    for own, ranking, scored in zip(first, nearest, read.tolist(), strict=True):
+        scores = dict(zip(own, scored, strict=False))
         ordered = dict(sorted(scores.items(), key=lambda item: -item[1]))  # stable
         floor = min(ordered.values(), default=0.0) - 1.0
         unread = [row for row in ranking if row not in ordered]

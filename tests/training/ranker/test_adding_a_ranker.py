@@ -12,10 +12,10 @@ from torch import nn
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker.loop import ranking_task
 from spacy_pel.training.ranker.pair_batches import are_gold
 from spacy_pel.training.ranker.recipe import recipe_of
 from spacy_pel.training.ranker.settings import RankerSettings
+from spacy_pel.types import RankingTask
 
 from .conftest import make_sense_documents, train_ranker
 
@@ -45,8 +45,7 @@ learn_rate = 0.5
 def shared_words(task):
     entities = [{entity.canonical_name, *entity.types} for entity in task.entities]
     words = [set(mention.text.split()) for mention in task.mentions]
-    counts = [len(words[i] & entities[j]) for i, j in zip(task.owners, task.rows, strict=True)]
-    return np.array(counts, dtype=np.float32)
+    return task.spread([len(words[i] & entities[j]) for i, j in zip(*task.pairs, strict=True)])
 
 
 class SharedWords:
@@ -126,8 +125,10 @@ class SharedWordsRecipe:
         return []
 
     def planner(self, kb, mentions, candidates, seed):
-        counts = shared_words(ranking_task(kb, mentions, candidates))
-        return Planner(Batch(counts, are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)))
+        task = RankingTask.of([query.in_text for query in mentions.queries], candidates.kb_rows, kb.entity_at)
+        present = candidates.kb_rows >= 0
+        right = are_gold(candidates.kb_rows, mentions.gold)
+        return Planner(Batch(shared_words(task)[present], right[present]))
 
 
 def test_a_ranker_with_its_recipe(retriever, tmp_path, monkeypatch):

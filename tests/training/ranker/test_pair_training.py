@@ -115,11 +115,11 @@ def test_errors(train, paths, tmp_path):
 
 
 def test_gold_is_added_in_the_place_of_the_last():
-    candidates = Candidates(np.array([1, 2, 3, 4, 5, 6]), np.zeros(6, np.float32), np.array([0, 3, 5, 6, 6]))
+    found = np.array([[1, 2, 3], [4, 5, -1], [6, -1, -1], [-1, -1, -1]])
     gold = [np.array([9, 8]), np.array([5]), np.array([7]), np.array([4])]
-    rows, offsets = with_gold(candidates, gold, 3)
-    assert rows.tolist() == [1, 2, 9, 4, 5, 6, 7, 4] and offsets.tolist() == [0, 3, 5, 7, 8]
-    assert are_gold(rows, offsets, gold).tolist() == [0, 0, 1, 0, 1, 0, 1, 1]
+    rows = with_gold(Candidates(found, np.zeros((4, 3), np.float32)), gold)
+    assert rows.tolist() == [[1, 2, 9], [4, 5, -1], [6, 7, -1], [4, -1, -1]]
+    assert are_gold(rows, gold).tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 0], [1, 0, 0]]
 
 
 def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
@@ -130,13 +130,11 @@ def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
     kb = KnowledgeBase([entity, Entity("D", "gout", ("cold",))])
     ranker = make_ranker()
     mentions = RankMentions([MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64), ["d"])
-    rows, offsets = np.array([0, 1, 1, 0]), np.array([0, 2, 4])
+    rows = np.array([[0, 1], [1, 0]])
 
     def cards(hidden):
-        store = PairStore(
-            kb, mentions, rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer, hidden=hidden
-        )
-        return ["".join(ranker.tokenizer.decode(store.entities[i]).split()) for i in store.entity_rows]
+        store = PairStore(kb, mentions, rows, template=ranker.template, tokenizer=ranker.tokenizer, hidden=hidden)
+        return ["".join(ranker.tokenizer.decode(store.entities[i]).split()) for i in store.entity_rows.ravel()]
 
     plain = cards([False, False])
     assert all("cold" in card for card in plain)
@@ -171,14 +169,12 @@ def batch(retriever):
     ranker = make_ranker()
     ranker.tower.transformer.eval()
     mentions = RankMentions.read(retriever, make_sense_documents(6), gold_queries, limit=0, seed=0)
-    candidates = _find(retriever, mentions, 3)
-    kb_rows, offsets = candidates.kb_rows, candidates.offsets
-    kb_rows, offsets = kb_rows[:-1], np.append(offsets[:-1], offsets[-1] - 1)  # one has fewer
+    kb_rows = _find(retriever, mentions, 3).kb_rows
+    kb_rows[-1, -1] = -1  # one has fewer
     store = PairStore(
         retriever.kb,
         mentions,
         kb_rows,
-        offsets,
         template=ranker.template,
         tokenizer=ranker.tokenizer,
         hidden=[False] * len(mentions),
@@ -194,7 +190,7 @@ def test_a_batch_holds_the_pairs_in_their_places(batch):
     assert made.right.sum(axis=1).tolist() == [1, 1, 1]
     store = planner.store
     for pair, (mention, nth) in enumerate([(5, 0), (5, 1), (0, 0), (0, 1), (0, 2)]):
-        entity = store.entities[store.entity_rows[store.offsets[mention] + nth]]
+        entity = store.entities[store.entity_rows[mention, nth]]
         whole = [*store.mentions[mention], *entity[1:]]
         assert made.ids[pair][made.mask[pair] == 1].tolist() == whole
     plans = [planner.plan(epoch) for epoch in (0, 0, 1)]
