@@ -17,14 +17,13 @@ def made_up_examples(n: int = 200) -> Examples:
     """Two candidates each; equal names tell which is right for all, counts for every second mention."""
     rng = np.random.default_rng(0)
     right = rng.integers(2, size=n)
-    features = {name: rng.normal(size=2 * n).astype(np.float32) for name in (*FEATURES, TOPIC)}
-    features["seen"] = np.zeros(2 * n, dtype=np.float32)
-    for name in ("exact", "prior", "variant", "vote", TOPIC):
-        features[name] = np.zeros(2 * n, dtype=np.float32)
-    features["exact"][2 * np.arange(n) + right] = 1
+    features = {name: rng.normal(size=(n, 2)).astype(np.float32) for name in (*FEATURES, TOPIC)}
+    for name in ("seen", "exact", "prior", "variant", "vote", TOPIC):
+        features[name] = np.zeros((n, 2), dtype=np.float32)
+    features["exact"][np.arange(n), right] = 1
     halves = np.arange(0, n, 2)
-    features["prior"][2 * halves + right[halves]] = 1
-    table = CandidateTable(np.tile([0, 1], n), np.arange(n + 1) * 2, features)
+    features["prior"][halves, right[halves]] = 1
+    table = CandidateTable(np.tile([0, 1], (n, 1)), features)
     gold = [np.array([row]) for row in right]
     return Examples(None, [None] * n, table, gold, [one // 4 for one in range(n)], np.zeros(n, dtype=bool))
 

@@ -51,20 +51,16 @@ class NearestEntities(GeneratorBase[Any]):
         members: dict[int, list[int]] = {}
         for number, mask in enumerate(masks):
             members.setdefault(id(mask), []).append(number)
-        rows: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(mentions)
-        scores: list[NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)] * len(mentions)
+        lists: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = [(np.zeros(0, np.int64), np.zeros(0, np.float32))]
+        lists *= len(mentions)
         for numbers in members.values():
             own = [mentions[number] for number in numbers]
             found = nearest_entities(
                 kb, self.index, self.encoder, own, top_k=min(top_k, DEPTH), allowed=masks[numbers[0]]
             )
-            for number, a, b in zip(numbers, found.offsets, found.offsets[1:], strict=False):
-                rows[number], scores[number] = found.kb_rows[a:b], found.scores[a:b]
-        if not mentions:
-            rows, scores = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.float32)]
-        lengths = np.array([len(one) for one in rows[: len(mentions)]], dtype=np.int64)
-        ranked = RankedRows(np.concatenate(rows), np.concatenate(scores), offsets_of(lengths))
-        return candidate_table(kb, ranked, mentions)
+            for number, of_mention in zip(numbers, found.lists, strict=True):
+                lists[number] = of_mention
+        return candidate_table(kb, RankedRows.of(lists), mentions)
 
 
 class WorldLinker(Linker):
