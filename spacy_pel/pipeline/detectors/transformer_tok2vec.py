@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import spacy
-from numpy.typing import NDArray
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.shims import Shim
@@ -16,11 +15,11 @@ from thinc.types import Floats2d
 from thinc.util import get_torch_default_device, torch2xp, xp2torch
 
 from ...encoders.backend import AutoBackend, Backend, EncodeBatch, encode_batches
-from ...encoders.templates import DocumentWindows, MentionWindows
+from ...encoders.templates.token_arrays import check_length
 from ...errors import Errors, PelError
-from ...types import MentionInText, Vectors
-from ...util.ragged import Ragged
+from ...types import Vectors
 from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
+from .token_windows import TokenWindows, token_windows
 
 _KIND, _VERSION = "transformer", 1
 _WEIGHTS = "model.safetensors"
@@ -31,20 +30,21 @@ _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer",
 def make_transformer_tok2vec(
     name: str | None = None,
     max_length: int = 256,
-    overlap: float = 0.25,
+    overlap: float = 0.0,
     batch_size: int = 16,
     rate: float = 0.2,
     store: str = "float16",
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Build a Tok2Vec layer. A token's vector is the mean over its word pieces, read in the window that gives
-    it the most context on both sides; that of a token without pieces, such as white space, is the mean of a
-    whole window. The width is that of the transformer.
+    """Build a Tok2Vec layer. A token's vector is the mean over its word pieces; that of a token without
+    pieces, such as white space, is 0. The width is that of the transformer. A text that does not fit one window
+    is cut between sentences into windows of about even length.
 
     Args:
         name: its weights at the start of a training: a folder (a tower of an encoder, or any of
             Hugging Face's), "package:NAME" or a hub id. A saved pipeline has its own and does not read it.
         max_length: word pieces of a window, special tokens included.
-        overlap: share of a window that the next one repeats at least, 0 <= overlap < 1.
+        overlap: share of a window that only lends context to the rest of it, half at each end,
+            0 <= overlap < 1.
         batch_size: windows in one batch of inference.
         rate: the transformer's learning rate, as a share of the optimizer's. Layers on top, trained from
             scratch, use all of it.
@@ -62,8 +62,10 @@ def make_transformer_tok2vec(
         raise PelError(Errors.E301.format(name="batch_size", least=1, value=batch_size))
     if not rate > 0:
         raise PelError(Errors.E354.format(value=rate))
-    template = DocumentWindows(max_length=max_length, overlap=overlap)
-    shim = TowerShim(name=name, template=template, batch_size=batch_size, rate=rate, store=store)
+    check_length(max_length)
+    if not 0 <= overlap < 1:
+        raise PelError(Errors.E334.format(value=overlap))
+    shim = TowerShim(name=name, max_length=max_length, overlap=overlap, batch_size=batch_size, rate=rate, store=store)
     return Model(
         "transformer_tok2vec", _forward, init=_initialize, dims={"nO": None}, attrs={"dropout_rate": 0.0}, shims=[shim]
     )
@@ -95,10 +97,9 @@ def _initialize(model: Model[list[Doc], list[Floats2d]], X: Any = None, Y: Any =
 class TowerShim(Shim):
     """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle.
 
-    name, batch_size, rate, store: as for ``make_transformer_tok2vec``.
+    name, max_length, overlap, batch_size, rate, store: as for ``make_transformer_tok2vec``.
 
     Args:
-        template: cuts texts into windows.
         backend: runs inference; None = AutoBackend.
     """
 
@@ -106,7 +107,8 @@ class TowerShim(Shim):
         self,
         *,
         name: str | None,
-        template: DocumentWindows,
+        max_length: int,
+        overlap: float,
         batch_size: int,
         rate: float,
         store: str,
@@ -114,7 +116,8 @@ class TowerShim(Shim):
     ):
         super().__init__(None)
         self.name = name
-        self.template = template
+        self.max_length = max_length
+        self.overlap = overlap
         self.batch_size = batch_size
         self.rate = rate
         self.store = store
@@ -146,8 +149,8 @@ class TowerShim(Shim):
         most = getattr(config, "max_position_embeddings", None)
         if most is not None and config.model_type in _POSITIONS_AFTER_PADDING:
             most -= config.pad_token_id + 1
-        if most is not None and self.template.max_length > most:
-            raise PelError(Errors.E352.format(got=self.template.max_length, most=most))
+        if most is not None and self.max_length > most:
+            raise PelError(Errors.E352.format(got=self.max_length, most=most))
         self._tokenizer = tokenizer
         self._model = TokenTower(Tower(transformer, pooling="mean")).to(get_torch_default_device())
         self._encode = None
@@ -166,20 +169,20 @@ class TowerShim(Shim):
 
     def predict(self, fwd_args: list[Doc]) -> Vectors:
         """(tokens of all documents, width)."""
+        import torch
+
         tower, windows = self._tower(), self._windows(fwd_args)
-        vectors = np.zeros((len(windows), self.width), dtype=np.float32)
-        if not len(windows):
-            return vectors
+        if not len(windows.windows):
+            return np.zeros((len(windows.counts), self.width), dtype=np.float32)
         encode = self._encode  # another thread may set it
         if encode is None:
             self._encode = encode = self.backend.prepare(tower)
         pad_id = self._tokenizer.pad_token_id
-        by_window = windows.by_window()
-        for rows, mask, states in encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id):
-            tokens, weights = _pooling(windows, by_window, rows, mask.shape[1])
-            pooled = weights @ states
-            for numbers, of_window in zip(tokens, pooled, strict=True):
-                vectors[numbers] = of_window[: len(numbers)]
+        states = np.empty((int(windows.reads[:, 2].sum()), self.width), dtype=np.float32)
+        for rows, mask, of_batch in encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id):
+            inside, numbers = windows.read(rows, mask.shape[1])
+            states[numbers] = of_batch[inside]
+        vectors: Vectors = windows.means(torch.from_numpy(states)).numpy()
         return vectors
 
     def begin_update(self, fwd_args: list[Doc], *, dropout: float = 0.0) -> tuple[Any, Callable[[Any], None]]:
@@ -198,19 +201,17 @@ class TowerShim(Shim):
         tower, windows = self._tower(), self._windows(fwd_args)
         tower.float().eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
-        by_window = windows.by_window()
         order = np.argsort(-windows.windows.lengths, kind="stable")
-        parts, tokens = [torch.zeros((0, self.width), device=device)], [np.zeros(0, dtype=np.int64)]
+        parts, numbers = [torch.zeros((0, self.width), device=device)], [np.zeros(0, dtype=np.int64)]
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
             ids, mask = windows.windows.padded(rows, self._tokenizer.pad_token_id)
             states = tower(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
-            in_batch, weights = _pooling(windows, by_window, rows, mask.shape[1])
-            pooled = torch.from_numpy(weights).to(device) @ states
-            parts += [of_window[: len(numbers)] for numbers, of_window in zip(in_batch, pooled, strict=True)]
-            tokens += in_batch
-        back = torch.from_numpy(np.argsort(np.concatenate(tokens))).to(device)
-        vectors = torch.nn.functional.dropout(torch.cat(parts)[back], dropout)
+            inside, of_batch = windows.read(rows, mask.shape[1])
+            parts.append(states[torch.from_numpy(inside).to(device)])
+            numbers.append(of_batch)
+        back = torch.from_numpy(np.argsort(np.concatenate(numbers))).to(device)
+        vectors = torch.nn.functional.dropout(windows.means(torch.cat(parts)[back]), dropout)
 
         def backprop(gradient: Any) -> None:
             if vectors.requires_grad:
@@ -218,12 +219,8 @@ class TowerShim(Shim):
 
         return torch2xp(vectors.detach()), backprop
 
-    def _windows(self, docs: list[Doc]) -> MentionWindows:
-        places: list[MentionInText] = []
-        for doc in docs:
-            text = doc.text
-            places += [MentionInText(text, token.idx, token.idx + len(token)) for token in doc]
-        return self.template.tokenize(self._tokenizer, places)
+    def _windows(self, docs: list[Doc]) -> TokenWindows:
+        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap)
 
     # -- updates ---------------------------------------------------------------------------
 
@@ -307,27 +304,3 @@ def _read(path: Path) -> tuple[Any, Any]:
 
     check_folder(path, kind=_KIND, version=_VERSION)
     return load_tower(path)
-
-
-def _pooling(
-    windows: MentionWindows, by_window: Ragged, rows: NDArray[np.int64], length: int
-) -> tuple[list[NDArray[np.int64]], NDArray[np.float32]]:
-    """Which pieces of some windows make up each of their tokens?
-
-    Args:
-        windows: with the tokens as mentions.
-        by_window: the numbers of the tokens of all windows.
-        rows: which windows.
-        length: of them, padding included.
-
-    Returns:
-        The numbers of the tokens of each window; and (windows, most tokens, length), the weight
-        of each piece in a token's mean.
-    """
-    tokens = [by_window[row] for row in rows.tolist()]
-    weights = np.zeros((len(rows), max(map(len, tokens)), length), dtype=np.float32)
-    positions = np.arange(length)
-    for window, numbers in enumerate(tokens):
-        start, end = windows.spans[numbers, 1:2], windows.spans[numbers, 2:3]
-        weights[window, : len(numbers)] = ((positions >= start) & (positions < end)) / (end - start)
-    return tokens, weights

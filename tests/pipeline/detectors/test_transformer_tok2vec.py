@@ -49,7 +49,7 @@ def test_a_token_is_the_mean_of_its_pieces(layer, tiny_bert):
             for row, (start, end) in enumerate(offsets)
             if start < end and start >= token.idx and end <= token.idx + len(token)
         ]
-        expected = states[own].mean(axis=0) if own else states.mean(axis=0)
+        expected = states[own].mean(axis=0) if own else np.zeros(32)
         assert np.abs(vector - expected).max() < 1e-5, token.text
     assert [token.is_space for token in doc].count(True) == 1
 
@@ -131,7 +131,7 @@ def test_bytes_hold_the_weights(tiny_bert, store, most):
     assert np.abs(read.predict([doc])[0] - layer.predict([doc])[0]).max() <= most
     assert read.shims[0].batch_size == 2  # of the config, not of the bytes
     again = make_transformer_tok2vec(max_length=12).from_bytes(read.to_bytes())
-    assert again.shims[0].template.max_length == 12
+    assert again.shims[0].max_length == 12
 
 
 def test_weights_saved_in_half_precision_are_trained_in_full(tiny_bert):

@@ -1,0 +1,147 @@
+"""Documents in windows of word pieces, for a transformer that gives each token of them a vector."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import LENGTH, SPACY
+from spacy.tokens import Doc
+
+from ...encoders.templates import RaggedTokens
+from ...encoders.templates.token_arrays import pieces_with_offsets
+from ...util.ragged import offsets_of, places_in_pieces
+
+_FRAME = 2  # [CLS] and [SEP]
+_GAP = re.compile(r"\S\s+")
+_CLOSING = "\"')]}”’"
+_ENDS = frozenset(".!?")
+
+
+class TokenWindows(NamedTuple):
+    """Each piece of the documents is read in one window, where it has the most context.
+
+    Attributes:
+        windows: with [CLS] and [SEP].
+        reads: (windows, 3) int64: number of the first piece that is read in a window, where in the
+            window it is, and how many pieces are read there.
+        pieces: the numbers of each token's pieces, token after token. A piece that ends one token and begins
+            the next one is there twice.
+        counts: (tokens,) pieces of each token; 0 for white space.
+    """
+
+    windows: RaggedTokens
+    reads: NDArray[np.int64]
+    pieces: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def read(self, rows: NDArray[np.int64], length: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """What is read in some windows.
+
+        Args:
+            rows: which windows.
+            length: of a window, padding included.
+
+        Returns:
+            (rows, length), where pieces are read; and their numbers.
+        """
+        first, start, count = (column[:, None] for column in self.reads[rows].T)
+        position = np.arange(length) - start
+        inside = (position >= 0) & (position < count)
+        return inside, (first + position)[inside]
+
+    def means(self, states: Any) -> Any:
+        """Vectors of the tokens.
+
+        Args:
+            states: (pieces, width), a torch tensor.
+
+        Returns:
+            (tokens, width); 0 for a token without pieces.
+        """
+        import torch
+
+        pieces, counts = (torch.from_numpy(array).to(states.device) for array in (self.pieces, self.counts))
+        return torch.segment_reduce(states[pieces], "sum", lengths=counts) / counts.clamp(min=1).unsqueeze(1)
+
+
+def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overlap: float) -> TokenWindows:
+    """Cut documents into windows.
+
+    Args:
+        tokenizer: with offsets.
+        docs: the documents.
+        max_length: word pieces of a window at most, special tokens included.
+        overlap: share of a window that only lends context to the rest of it.
+
+    Returns:
+        Of all documents; one without word pieces has no windows.
+    """
+    room = max_length - _FRAME
+    margin = int(room * overlap / 2)
+    windows: list[list[int]] = []
+    reads: list[tuple[int, int, int]] = []
+    firsts, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    total = 0
+    for doc, (ids, offsets) in zip(docs, pieces_with_offsets(tokenizer, [doc.text for doc in docs]), strict=True):
+        n = len(ids)
+        bounds = [0, n] if n <= room else cut_text(doc.text, offsets[:, 0], room - 2 * margin)
+        for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+            before = max(0, start - margin)
+            if start < end:
+                windows.append([tokenizer.cls_token_id, *ids[before : end + margin], tokenizer.sep_token_id])
+                reads.append((total + start, 1 + start - before, end - start))
+        lengths = doc.to_array([LENGTH, SPACY]).astype(np.int64).reshape(-1, 2)
+        ends = lengths.sum(axis=1).cumsum()
+        starts = ends - lengths.sum(axis=1)
+        first = np.searchsorted(offsets[:, 1], starts, side="right")
+        last = np.searchsorted(offsets[:, 0], starts + lengths[:, 0], side="left")
+        firsts.append(total + first)
+        counts.append(np.maximum(last - first, 0))
+        total += n
+    each = np.concatenate(counts)
+    bounds_of_tokens = offsets_of(each)
+    pieces = np.repeat(np.concatenate(firsts), each) + places_in_pieces(bounds_of_tokens)
+    return TokenWindows(RaggedTokens.from_lists(windows), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each)
+
+
+def cut_text(text: str, starts: NDArray[np.int64], room: int) -> list[int]:
+    """Divide the pieces of a text into as few parts as needed, of about even length: between sentences or
+    lines where one ends near, else between words, else anywhere.
+
+    Args:
+        text: the text.
+        starts: (pieces,), the first character of each piece.
+        room: pieces of a part at most.
+
+    Returns:
+        The first piece of each part, ascending, and the number of pieces.
+    """
+    sentences, words = (np.searchsorted(starts, places) for places in _places(text))
+    n = len(starts)
+    bounds = [0]
+    for left in range(-(-n // room), 1, -1):
+        even = (n - bounds[-1]) // left
+        middle = bounds[-1] + even
+        least = max(middle - even // 3, n - (left - 1) * room)
+        most = min(middle + even // 3, bounds[-1] + room)
+        cut = max(middle, least)
+        for places in (sentences, words):
+            near = places[np.searchsorted(places, least) : np.searchsorted(places, most, side="right")]
+            if len(near):
+                cut = int(near[np.abs(near - middle).argmin()])
+                break
+        bounds.append(cut)
+    return [*bounds, n]
+
+
+def _places(text: str) -> tuple[list[int], list[int]]:
+    """The characters at which sentences or lines begin, and those at which words do."""
+    sentences, words = [], []
+    for gap in _GAP.finditer(text):
+        words.append(place := gap.end())
+        ending = text[max(0, gap.start() - 2) : gap.start() + 1].rstrip(_CLOSING)[-1:]
+        if (ending in _ENDS or "\n" in gap.group()) and not text[place : place + 1].islower():
+            sentences.append(place)
+    return sentences, words
