@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from ...encoders.templates import RaggedTokens
 from ...encoders.templates.token_arrays import pieces_with_offsets
-from ...util.ragged import offsets_of, places_in_pieces
+from ...util.tables import places_of
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")
@@ -101,8 +101,8 @@ def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overl
         counts.append(np.maximum(last - first, 0))
         total += n
     each = np.concatenate(counts)
-    bounds_of_tokens = offsets_of(each)
-    pieces = np.repeat(np.concatenate(firsts), each) + places_in_pieces(bounds_of_tokens)
+    owners = np.repeat(np.arange(len(each)), each)
+    pieces = np.concatenate(firsts)[owners] + places_of(owners)
     return TokenWindows(RaggedTokens.from_lists(windows), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each)
 
 
