@@ -76,6 +76,10 @@ class ComponentErrors:
         "The model of '{name}' has {columns} tags (two per label, and one), got {n} labels: {got}. Add the component "
         "again to train it on other labels."
     )
+    E525 = (
+        "Expected '{name}' of the teacher {teacher} to be a pel_mention_tagger with the labels {labels}, got labels: "
+        "{got}. Train both on the same labels."
+    )
     E507 = "Expected {name} to be {expected}, got {got}. Change this setting of the component."
 
 

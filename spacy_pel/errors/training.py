@@ -84,6 +84,7 @@ class TrainingErrors:
         "Hugging Face model and train the pipeline, or load a trained one."
     )
     E354 = "Expected rate > 0, the transformer's share of the learning rate, got {value}."
+    E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
     E391 = (
         "Expected the documents of the pipeline's index, whose mentions are held out in turn, but the index has {what} "
