@@ -76,8 +76,8 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     )
 
 
-def test_ner_minilm(corpus, tiny_bert, tmp_path, monkeypatch):
-    """It learns, is saved with its weights, and loads where their source and scispaCy are gone."""
+def test_ner_minilm_and_its_student(corpus, tiny_bert, tmp_path, monkeypatch):
+    """They learn, are saved with their weights, and load where the sources of these and scispaCy are gone."""
     pytest.importorskip("scispacy")
     source = tmp_path / "bert"
     shutil.copytree(tiny_bert, source)
@@ -88,10 +88,13 @@ def test_ner_minilm(corpus, tiny_bert, tmp_path, monkeypatch):
         "training.optimizer.use_averages": False,
     }
     trained = train_detector("ner_minilm.cfg", corpus, tmp_path / "ner", 60, **fast)
+    student = {"paths.teacher": str(trained), "components.ner.model.tok2vec.layers": 1}
+    small = train_detector("ner_fast.cfg", corpus, tmp_path / "ner_fast", 60, **fast, **student)
     monkeypatch.setitem(sys.modules, "scispacy", None)
     shutil.rmtree(source)
-    nlp = spacy.load(trained)
-    assert spans_of(nlp(text) for text in TEXTS) == [[span] for span in FOUND]
+    for folder in (trained.rename(tmp_path / "moved"), small):
+        nlp = spacy.load(folder)
+        assert spans_of(nlp(text) for text in TEXTS) == [[span] for span in FOUND]
 
 
 def test_ner_size():

@@ -75,19 +75,20 @@ class TorchBackend:
 @registry.pel_backends("spacy-pel.AutoBackend.v1")
 class AutoBackend:
     """Begins with torch, which is ready at once, and changes to a faster backend before the call that brings
-    the number of sequences to ``after``. On a GPU, or where no backend is faster, it stays with torch.
+    the number of word pieces to ``after``. On a GPU, or where no backend is faster, it stays with torch.
 
     OpenVINO is 1.6 times as fast as torch in bfloat16, and 2.3 times in float32 on AMD's
     processors; on Intel's they are equal in float32 (batches of 8 and more). Converting MiniLM takes 2 to 5
-    seconds and 180 MB, as long as torch takes for about 2,000 mentions.
+    seconds and 180 MB, about as long as torch takes for 50,000 word pieces: 140 abstracts, or
+    1,400 mentions.
 
     Args:
-        after: sequences of a tower to encode with torch before it is converted.
+        after: word pieces that a tower encodes with torch before it is converted.
         then: the faster backend; None = OpenVINO if it is installed and faster on this
             processor, in bfloat16 where the processor has it, else float32.
     """
 
-    def __init__(self, *, after: int = 2000, then: Backend | None = None):
+    def __init__(self, *, after: int = 50_000, then: Backend | None = None):
         self.after = after
         self.then = then
 
@@ -116,10 +117,10 @@ class _SwitchingBackend:
 
     def expect(self, n: int) -> None:
         """Args:
-        n: sequences that are about to be encoded.
+        n: word pieces that are about to be encoded.
         """
         self._seen += n
-        # converting takes each forked process as long as about 2,000 mentions with torch: keep to torch
+        # converting takes each forked process as long as many mentions with torch: keep to torch
         if self._chosen or self._seen < self._after or os.getpid() != _STARTED:
             return
         self._chosen = True
@@ -168,14 +169,14 @@ def encode_batches(
     Args:
         encode: what a backend prepared: ids and mask (batch, length) -> one row of numbers for each
             sequence. If it has a number ``workers``, it is called from this many threads at a time. If it has
-            a method ``expect``, it is first given the number of sequences.
+            a method ``expect``, it is first given the number of word pieces.
         tokens: n sequences.
-        batch_size: sequences in a batch.
+        batch_size: sequences in a batch at most; fewer if some workers had none.
         pad_id: pads short sequences.
 
     Yields:
-        Rows of a batch's sequences, their mask, and what ``encode`` gave; the order
-        and the content of batches do not depend on the number of workers.
+        Rows of a batch's sequences, their mask, and what ``encode`` gave, in an order
+        that does not depend on the number of workers.
     """
 
     def encode_rows(rows: Rows) -> EncodedBatch:
@@ -185,10 +186,12 @@ def encode_batches(
     expect = getattr(encode, "expect", None)
     lengths = tokens.lengths
     if expect is not None:
-        expect(len(lengths))
+        expect(int(lengths.sum()))
+    workers = int(getattr(encode, "workers", 1))
+    batch_size = max(1, min(batch_size, -(-len(lengths) // workers)))
     order = np.argsort(-lengths, kind="stable")
     batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-    workers = min(int(getattr(encode, "workers", 1)), len(batches))
+    workers = min(workers, len(batches))
     # a single worker runs in this thread, since torch sets up its thread pool again in each new one
     with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         done: Iterable[EncodedBatch] = pool.map(encode_rows, batches) if pool else map(encode_rows, batches)

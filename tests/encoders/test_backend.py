@@ -30,12 +30,15 @@ class Sums:
         return (ids * mask).sum(axis=1, keepdims=True).astype(np.float32)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_batches_cover_each_row_once_longest_first(workers):
-    batches = list(encode_batches(Sums(workers), TOKENS, batch_size=3, pad_id=99))
-    assert [rows.tolist() for rows, _, _ in batches] == [[3, 0, 2], [1]]
-    assert [mask.sum(axis=1).tolist() for _, mask, _ in batches] == [[3, 2, 1], [0]]
-    assert [values[:, 0].tolist() for _, _, values in batches] == [[27, 11, 7], [0]]
+@pytest.mark.parametrize(
+    "workers, size, rows",
+    [(1, 3, [[3, 0, 2], [1]]), (2, 3, [[3, 0], [2, 1]]), (3, 1, [[3], [0], [2], [1]]), (9, 3, [[3], [0], [2], [1]])],
+)
+def test_batches_cover_each_row_once_longest_first_and_keep_all_workers_busy(workers, size, rows):
+    batches = list(encode_batches(Sums(workers), TOKENS, batch_size=size, pad_id=99))
+    assert [found.tolist() for found, _, _ in batches] == rows
+    assert [mask.sum(axis=1).tolist() for _, mask, _ in batches] == [[(2, 0, 1, 3)[i] for i in own] for own in rows]
+    assert [found[:, 0].tolist() for _, _, found in batches] == [[(11, 0, 7, 27)[i] for i in own] for own in rows]
 
 
 @needs_openvino

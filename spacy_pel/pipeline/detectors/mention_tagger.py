@@ -5,13 +5,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import spacy
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
-from thinc.api import Model, SequenceCategoricalCrossentropy
+from thinc.api import Model
 from thinc.types import Floats2d
 from thinc.util import to_numpy
 
@@ -29,6 +30,7 @@ _SETTINGS: dict[str, Any] = {
         "tok2vec": {"@architectures": "spacy-pel.TransformerTok2Vec.v1"},
     },
     "scorer": {"@scorers": "spacy.ner_scorer.v1"},
+    "teacher": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
 
@@ -40,7 +42,11 @@ _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
     default_score_weights=_WEIGHTS,
 )
 def make_mention_tagger(
-    nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]], scorer: Callable[..., Any] | None
+    nlp: Language,
+    name: str,
+    model: Model[list[Doc], list[Floats2d]],
+    scorer: Callable[..., Any] | None,
+    teacher: str | None,
 ) -> "MentionTagger":
     """Build a trainable detector.
 
@@ -50,11 +56,13 @@ def make_mention_tagger(
         model: gives each token a row of scores, one for each tag, such as
             spacy.Tagger.v2 on any Tok2Vec layer.
         scorer: of ``doc.ents``.
+        teacher: a pipeline with a larger detector of this name, to learn from as well as from the
+            examples; read when training begins, and not part of the saved pipeline.
 
     Returns:
         The component.
     """
-    return MentionTagger(nlp.vocab, model, name, scorer=scorer)
+    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher)
 
 
 class MentionTagger(TrainablePipe):  # type: ignore[misc]
@@ -69,6 +77,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         model: see ``make_mention_tagger``.
         name: the component's name.
         scorer: of ``doc.ents``.
+        teacher: see ``make_mention_tagger``.
     """
 
     def __init__(
@@ -78,11 +87,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         name: str = "pel_mention_tagger",
         *,
         scorer: Callable[..., Any] | None = None,
+        teacher: str | None = None,
     ):
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
+        self.teacher = teacher
+        self._teacher: Any = None
         self.cfg: dict[str, Any] = {"labels": []}
 
     @property
@@ -171,7 +183,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         ]
 
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
-        """Compare with the mentions of the examples.
+        """Compare with the mentions of the examples, and as much with the teacher's probabilities if there is
+        one.
 
         Args:
             examples: a batch.
@@ -179,20 +192,39 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
         Returns:
             The mean squared error of a token's probabilities, and the
-            gradients of their mean cross-entropy. Tokens that the two tokenizations do not share count for
-            nothing.
+            gradients of their mean cross-entropy. Tokens whose annotation is not known, or that the two
+            tokenizations do not share, are left to the teacher, and count for nothing without one.
         """
         examples = list(examples)
         validate_examples(examples, "MentionTagger.get_loss")
-        known = set(self.tags)
-        truths = [
-            [_bio(tag, known) for tag in example.get_aligned_ner()]  # None where it is not known
-            for example in examples
-        ]
-        loss = SequenceCategoricalCrossentropy(names=self.tags, normalize=False, neg_prefix=None)
-        gradients, total = loss(scores, truths)  # type: ignore[arg-type]
-        n = max(1, sum(tag is not None for tags in truths for tag in tags))
-        return float(total) / n, [gradient / n for gradient in gradients]
+        targets = scores if self.teacher is None else self._taught([example.x for example in examples])
+        columns = {tag: column for column, tag in enumerate(self.tags)}
+        one_hot = self.model.ops.xp.eye(len(columns), dtype="f")
+        gradients: list[Floats2d] = []
+        n = 0
+        for example, guess, soft in zip(examples, scores, targets, strict=True):
+            target = soft.copy()
+            tags = [_bio(tag, columns) for tag in example.get_aligned_ner()]
+            known = [token for token, tag in enumerate(tags) if tag is not None]
+            if known:
+                hard = one_hot[[columns[tag] for tag in tags if tag is not None]]
+                target[known] = hard if self.teacher is None else (hard + target[known]) / 2
+            gradients.append(guess - target)
+            n += len(known) if self.teacher is None else len(tags)
+        n = max(1, n)
+        total = sum(float((gradient**2).sum()) for gradient in gradients)
+        return total / n, [gradient / n for gradient in gradients]
+
+    def _taught(self, docs: list[Doc]) -> list[Floats2d]:
+        """The teacher's probabilities."""
+        if self._teacher is None:
+            self._teacher = spacy.load(str(self.teacher)).get_pipe(self.name)
+            if getattr(self._teacher, "tags", None) != self.tags:
+                got = ", ".join(getattr(self._teacher, "labels", ())) or "none"
+                raise PelError(
+                    Errors.E525.format(name=self.name, teacher=self.teacher, labels=", ".join(self.labels), got=got)
+                )
+        return self._teacher.model.begin_update(docs)[0]  # type: ignore[no-any-return]
 
     def initialize(
         self,

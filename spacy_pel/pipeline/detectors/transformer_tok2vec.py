@@ -29,6 +29,7 @@ _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer",
 @spacy.registry.architectures("spacy-pel.TransformerTok2Vec.v1")
 def make_transformer_tok2vec(
     name: str | None = None,
+    layers: int | None = None,
     max_length: int = 256,
     overlap: float = 0.0,
     batch_size: int = 16,
@@ -42,6 +43,7 @@ def make_transformer_tok2vec(
     Args:
         name: its weights at the start of a training: a folder (a tower of an encoder, or any of
             Hugging Face's), "package:NAME" or a hub id. A saved pipeline has its own and does not read it.
+        layers: of these weights to train, evenly spread: 3 of 6 are the first, third and fifth. None = all.
         max_length: word pieces of a window, special tokens included.
         overlap: share of a window that only lends context to the rest of it, half at each end,
             0 <= overlap < 1.
@@ -65,7 +67,9 @@ def make_transformer_tok2vec(
     check_length(max_length)
     if not 0 <= overlap < 1:
         raise PelError(Errors.E334.format(value=overlap))
-    shim = TowerShim(name=name, max_length=max_length, overlap=overlap, batch_size=batch_size, rate=rate, store=store)
+    shim = TowerShim(
+        name=name, layers=layers, max_length=max_length, overlap=overlap, batch_size=batch_size, rate=rate, store=store
+    )
     return Model(
         "transformer_tok2vec", _forward, init=_initialize, dims={"nO": None}, attrs={"dropout_rate": 0.0}, shims=[shim]
     )
@@ -97,7 +101,7 @@ def _initialize(model: Model[list[Doc], list[Floats2d]], X: Any = None, Y: Any =
 class TowerShim(Shim):
     """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle.
 
-    name, max_length, overlap, batch_size, rate, store: as for ``make_transformer_tok2vec``.
+    name, layers, max_length, overlap, batch_size, rate, store: as for ``make_transformer_tok2vec``.
 
     Args:
         backend: runs inference; None = AutoBackend.
@@ -107,6 +111,7 @@ class TowerShim(Shim):
         self,
         *,
         name: str | None,
+        layers: int | None,
         max_length: int,
         overlap: float,
         batch_size: int,
@@ -116,6 +121,7 @@ class TowerShim(Shim):
     ):
         super().__init__(None)
         self.name = name
+        self.layers = layers
         self.max_length = max_length
         self.overlap = overlap
         self.batch_size = batch_size
@@ -131,7 +137,8 @@ class TowerShim(Shim):
         """Read the weights named by ``name``; without a name, keep those there are.
 
         Raises:
-            PelError: if there is no such model, or neither name nor weights.
+            PelError: if there is no such model, or neither name nor weights, or it does not have the
+                layers.
         """
         if self.name is None:
             self._tower()
@@ -140,7 +147,10 @@ class TowerShim(Shim):
 
         folder = Path(self.name)
         is_saved = (folder / _WEIGHTS).is_file() and (folder / "tokenizer.json").is_file()
-        self._set(*(load_tower(folder) if is_saved else load_pretrained(self.name, [])))
+        tokenizer, transformer = load_tower(folder) if is_saved else load_pretrained(self.name, [])
+        if self.layers is not None:
+            _keep_layers(transformer, self.layers)
+        self._set(tokenizer, transformer)
 
     def _set(self, tokenizer: Any, transformer: Any) -> None:
         from ...encoders.tower import TokenTower, Tower
@@ -297,6 +307,14 @@ class TowerShim(Shim):
         if data:
             self._set(*load_from_bytes(data, _read, kind=_KIND))
         return self
+
+
+def _keep_layers(transformer: Any, n: int) -> None:
+    stack = getattr(getattr(transformer, "encoder", None), "layer", ())
+    if not 1 <= n <= len(stack):
+        raise PelError(Errors.E355.format(got=n, most=len(stack) or "no named layers"))
+    transformer.encoder.layer = type(stack)(stack[i * len(stack) // n] for i in range(n))
+    transformer.config.num_hidden_layers = n
 
 
 def _read(path: Path) -> tuple[Any, Any]:

@@ -70,6 +70,28 @@ def test_it_learns_and_is_saved(kind, tiny_bert, tmp_path):
     assert scores["ents_f"] == 1.0 and set(scores["ents_per_type"]) == {"DISEASE", "SITE"}
 
 
+def test_a_teacher_labels_text_without_annotations(tmp_path):
+    teacher, _, _ = trained()
+    teacher.to_disk(tmp_path / "teacher")
+    nlp, pipe = tagger()
+    pipe.teacher = str(tmp_path / "teacher")
+    optimizer = nlp.create_optimizer()
+    optimizer.learn_rate = 0.01
+    unlabelled = [Example(nlp.make_doc(text), nlp.make_doc(text)) for text in GOLD]
+    for _ in range(60):
+        losses = nlp.update(unlabelled, sgd=optimizer)
+    assert {text: spans(nlp(text)) for text in GOLD} == GOLD and losses[NAME] < 0.1
+    wrong = [Example.from_dict(nlp.make_doc("fever"), {"entities": []})]
+    guess = [np.full((1, 5), 0.2, dtype=np.float32)]
+    (half,) = pipe.get_loss(wrong, guess)[1]
+    soft = pipe._taught([wrong[0].x])[0]
+    np.testing.assert_allclose(half, guess[0] - (soft + np.eye(5)[:1]) / 2, atol=1e-6)
+    other, of_other = tagger(gold=lambda nlp: [Example.from_dict(nlp.make_doc("x"), {"entities": [(0, 1, "SITE")]})])
+    of_other.teacher = pipe.teacher
+    with pytest.raises(PelError, match="E525.*SITE, got labels: DISEASE, SITE"):
+        other.update(examples(other))
+
+
 @pytest.mark.parametrize(
     "tags, expected",
     [

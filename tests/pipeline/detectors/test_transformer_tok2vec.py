@@ -173,6 +173,19 @@ def test_settings_out_of_range():
         make_transformer_tok2vec("package:x", store="float64")
 
 
+def test_some_of_the_layers(tiny_bert):
+    whole, half = make(tiny_bert), make(tiny_bert, layers=1)
+    stacks = [layer.shims[0]._model.tower.transformer.encoder.layer for layer in (whole, half)]
+    assert [len(stack) for stack in stacks] == [2, 1]
+    assert all(torch.equal(a, b) for a, b in zip(stacks[0][0].parameters(), stacks[1][0].parameters(), strict=True))
+    doc = NLP(TEXT)
+    read = make_transformer_tok2vec().from_bytes(half.to_bytes())
+    assert np.abs(read.predict([doc])[0] - half.predict([doc])[0]).max() < 0.01
+    for layers in (0, 3):
+        with pytest.raises(PelError, match=f"E355.*from 1 to 2.*got {layers}"):
+            make(tiny_bert, layers=layers)
+
+
 def test_windows_longer_than_the_transformer_reads(tiny_bert):
     with pytest.raises(PelError, match="E352.*at most 512.*got 513"):
         make(tiny_bert, max_length=513)
