@@ -43,7 +43,9 @@ def pairs(given):
     """The queries and corrections of documents."""
     queries = gold_queries(given)
     answers = [(m.ids or (NIL,))[0] for one in given for m in one.mentions]
-    return queries, [Correction(query.text, query.start, query.end, kb_id) for query, kb_id in zip(queries, answers, strict=True)]
+    return queries, [
+        Correction(query.text, query.start, query.end, kb_id) for query, kb_id in zip(queries, answers, strict=True)
+    ]
 
 
 def make_linker(kb, annotated=()):

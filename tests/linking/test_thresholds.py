@@ -65,7 +65,10 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, True, True]
     linker.threshold, linker.in_context.combiner = None, BestRow()  # its scores are no probabilities
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
-    linker.in_context.combiner, linker.in_context.nil_model = LinearCombiner(), ScoreThreshold()  # cannot say how probable NIL is
+    linker.in_context.combiner, linker.in_context.nil_model = (
+        LinearCombiner(),
+        ScoreThreshold(),
+    )  # cannot say how probable NIL is
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert linker.link(queries)[0].threshold is None
 

@@ -59,7 +59,7 @@ class Sample(NamedTuple):
     @property
     def filled(self) -> NDArray[np.bool_]:
         """(n,) has it candidates? The others are NIL by rule."""
-        return np.diff(self.table.offsets) > 0
+        return self.table.has_candidates
 
     def inputs(self, names: Sequence[str]) -> NDArray[np.float64]:
         """(n, d), the inputs with these names."""
@@ -179,7 +179,7 @@ def _write(path: Path, samples: Iterator[Sample]) -> None:
     with atomic_path(path) as part:
         part.mkdir(parents=True)
         for number, one in enumerate(samples):
-            arrays: dict[str, Any] = {"kb_rows": one.table.kb_rows, "offsets": one.table.offsets, **one.table.features}
+            arrays: dict[str, Any] = {"kb_rows": one.table.kb_rows, **one.table.features}
             np.savez(part / f"{number}.npz", has_vectors=np.array(one.has_vectors), **arrays)
 
 
@@ -190,7 +190,7 @@ def _read(
         with np.load(path / f"{number}.npz", allow_pickle=False) as arrays:
             features = {name: arrays[name] for name in arrays.files}
         has_vectors = bool(features.pop("has_vectors"))
-        table = CandidateTable(features.pop("kb_rows"), features.pop("offsets"), features)
+        table = CandidateTable(features.pop("kb_rows"), features)
         yield _judged(system, task, table, has_vectors)
 
 

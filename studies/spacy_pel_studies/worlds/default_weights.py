@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from spacy_pel.corpora import read_corpus
 from spacy_pel.linking.calibration import collect
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, LinearCombiner, right_first
-from spacy_pel.linking.tables import join_tables, take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import CandidateTable, Rows
@@ -68,7 +67,7 @@ class WeightTask(NamedTuple):
         order = rng.permutation(len(self.gold))
         firsts = np.sort(order[np.unique(self.forms[order], return_index=True)[1]])
         repeated = np.resize(rng.permutation(firsts), DRAWN)
-        return take_mentions(self.table, repeated), [self.gold[one] for one in repeated]
+        return self.table.take(repeated), [self.gold[one] for one in repeated]
 
 
 def read_task(name: str, world: str, pipeline: Path, corpus: Path) -> WeightTask:
@@ -103,7 +102,8 @@ def fit_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> Weights:
     names = {name: None for table, _ in drawn for name in table.features}
     combiner = LinearCombiner(l2=L2, max_mentions=None)
     combiner.fit(
-        join_tables([_with_all(table, list(names)) for table, _ in drawn]), [rows for _, gold in drawn for rows in gold]
+        CandidateTable.concatenate([_with_all(table, list(names)) for table, _ in drawn]),
+        [rows for _, gold in drawn for rows in gold],
     )
     return combiner.weights
 
@@ -144,5 +144,5 @@ def fit_default_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> dict[s
 
 def _with_all(table: CandidateTable, names: Sequence[str]) -> CandidateTable:
     """With all of these features; one that no candidate has cannot rank them."""
-    zeros = np.zeros(len(table.kb_rows), dtype=np.float32)
-    return with_features(table, {name: zeros for name in names if name not in table.features})
+    zeros = np.zeros(table.kb_rows.shape, dtype=np.float32)
+    return table.plus({name: zeros for name in names if name not in table.features})
