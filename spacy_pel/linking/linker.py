@@ -311,8 +311,8 @@ class Linker:
             return "form"
         if self.reranker is not None or self.read_context == "always":
             return "context"
-        is_one_sided = self.in_context.is_calibrated and not self.by_form.is_calibrated
-        return "context" if is_one_sided else "form"
+        is_one_sided = self.by_form is self.in_context and self.in_context.confidence.is_fitted
+        return "context" if is_one_sided and self.read_context != "never" else "form"
 
     def _may_matter(self, ranked: Ranked) -> NDArray[np.bool_]:
         """(n,), whether to read the context of mentions."""

@@ -25,9 +25,9 @@ from spacy_pel.types import NIL, Document, Entity, Mention
 from .annotated import examples
 
 MODES = ("when_it_may_matter", "always", "never")
-NAMES = [
-    f"{one}{other}" for one in ("morb", "salc", "tefr", "belg", "nurk") for other in ("osis", "itis", "ema", "oma")
-]
+# no two of them are equally near to a third
+NAMES = """gout asthma measles cholera leprosy tetanus anthrax scabies malaria rickets scurvy mumps pertussis
+psoriasis sepsis glaucoma botulism tularemia pneumonia diphtheria""".split()
 ANNOTATED = [Document("seen", "the shivers came", [Mention(4, 11, "", ("D3",))])]
 CONTEXTS = ("he had {} at night", "severe {} of the knee", "{}, as before", "no sign of {} was seen by us")
 
@@ -67,14 +67,14 @@ def ask(surface, context=CONTEXTS[0], label=""):
 def stream(n=60):
     """Names, misspelled names, what was annotated, and what the knowledge base lacks; forms repeat."""
     rng = np.random.default_rng(0)
-    forms = [*NAMES, *(name[:-1] for name in NAMES[:8]), "shivers", "zzyzx", "qwrtp of  vbnm", " "]
+    forms = [*NAMES, *(name[1:] for name in NAMES[:8]), "shivers", "zzyzx", "qwrtp of  vbnm", " "]
     return [ask(forms[i], CONTEXTS[j]) for i, j in rng.integers((len(forms), len(CONTEXTS)), size=(n, 2)).tolist()]
 
 
 def calibration():
     """Queries, gold ids, documents: names misspelled in two ways, and NIL."""
     forms = [(name, f"D{i}") for i, name in enumerate(NAMES)]
-    forms += [(name[:-2], one) for name, one in forms] + [(f"plok{i}osis", "U") for i in range(10)]
+    forms += [(name[:-1], one) for name, one in forms] + [(f"plok{i}osis", "U") for i in range(10)]
     pairs = [(ask(form, CONTEXTS[(i + j) % 4]), one, i % 10) for j in range(2) for i, (form, one) in enumerate(forms)]
     queries, gold, documents = zip(*pairs, strict=True)
     return list(queries), [(one,) for one in gold], list(documents)
@@ -171,7 +171,7 @@ def test_a_calibration_of_one_stage_reads_always(state):
     assert linker.by_form is linker.in_context and linker.gate is None
     assert {one.stage for one in linker.link(stream())} == {"context"}
     linker.read_context = "never"
-    assert {one.stage for one in linker.link(stream())} <= {"form", "context"}
+    assert {one.stage for one in linker.link(stream())} == {"form"}
 
 
 # -- the same answers ----------------------------------------------------------------------------------
@@ -201,9 +201,10 @@ def test_changes_of_the_knowledge_base_are_not_hidden_by_the_cache(make, mode):
     queries = [ask(form) for form in ("grubulose", NAMES[0], NAMES[1])]
     before = linker.link(queries)
     assert [one.ids[0] for one in before[1:]] == ["D0", "D1"] and "NEW" not in before[0].ids
+    retired = linker.kb.row("D1")
     rows = linker.kb.add([Entity("NEW", "grubulose", (), ("T047",))])
     linker.kb.retire(["D1"], {"D1": "D2"})
-    linker.index.add_entities(linker.kb, linker.encoder, rows)
+    linker.index.add_entities(linker.kb, linker.encoder, np.append(rows, retired))
     linker.refresh()
     new, same, gone = linker.link(queries)
     assert (new.kb_id, same.kb_id) == ("NEW", before[1].kb_id) and "D1" not in gone.ids

@@ -20,13 +20,13 @@ def made_up_task(name, world, *, telling="edit", n=60, n_forms=20):
     """Two candidates each, and one feature that tells which is right; every third form is frequent."""
     rng = np.random.default_rng(len(name))
     right = rng.integers(2, size=n)
-    features = {each: rng.random(2 * n).astype(np.float32) for each in FEATURES}
+    features = {each: rng.random((n, 2)).astype(np.float32) for each in FEATURES}
     for each in ("seen", "vote", "prior", "mention"):
-        features[each] = np.zeros(2 * n, dtype=np.float32)
-    features[telling] = np.zeros(2 * n, dtype=np.float32)
-    features[telling][2 * np.arange(n) + right] = 1
+        features[each] = np.zeros((n, 2), dtype=np.float32)
+    features[telling] = np.zeros((n, 2), dtype=np.float32)
+    features[telling][np.arange(n), right] = 1
     forms = np.where(np.arange(n) < n_forms, np.arange(n), 0)
-    table = CandidateTable(np.tile([3, 8], n), np.arange(n + 1) * 2, features)
+    table = CandidateTable(np.tile([3, 8], (n, 1)), features)
     return WeightTask(name, world, table, [np.array([[3, 8][one]]) for one in right], forms)
 
 
@@ -35,10 +35,10 @@ def test_each_form_is_drawn_as_often():
     table, gold = task.drawn(0)
     assert len(table) == len(gold) == default_weights.DRAWN
     drawn = task._replace(table=table, gold=gold)
-    edits = drawn.table.features["edit"].reshape(-1, 2)
+    edits = drawn.table.features["edit"]
     rows = np.array([3, 8])[edits.argmax(axis=1)]
     assert np.array_equal(rows, np.concatenate(gold))  # each mention has its own gold entity
-    lines = {tuple(line) for line in table.features["name"].reshape(-1, 2).round(6).tolist()}
+    lines = {tuple(line) for line in table.features["name"].round(6).tolist()}
     assert len(lines) == 20
     again = task.drawn(0)[0]
     assert np.array_equal(again.features["name"], table.features["name"])
