@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 from spacy_pel.candidates.evidence.evidence import FEATURES, find_candidates
 from spacy_pel.index import AliasPriors, EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
-from spacy_pel.types import Entity, MentionInText
+from spacy_pel.types import UNRELATED, Entity, MentionInText
 from spacy_pel.util import normalize_alias
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def count_surfaces(kb, documents):
 def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
     """One mention and one row at a time, from the definitions in ``FEATURES``."""
     live, stored = set(kb.live_rows.tolist()), index.vectors.vectors(0, len(index))
-    tables = []
+    tables, unrelated = [], []
     for vector, surface, mask in zip(vectors, surfaces, masks, strict=True):
         usable = {row for row in live if mask is None or mask[row]}
         cosines = {"name": [], "mention": []}
@@ -75,13 +75,16 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
                 "derivation": 0.0,  # and no word has one
             }
 
-        def order(row, rows=rows, best=best):
+        cosines = {row: max(rows[row]["name"], best["mention"].get(row, -9)) for row in rows}
+
+        def order(row, rows=rows, cosines=cosines):
             named = any(rows[row][name] > 0 for name in ("exact", "prior", "variant"))
-            cosine = max(rows[row]["name"], best["mention"].get(row, -9))
-            return (not named, -cosine, row)
+            return (not named, -(cosines[row] + 0.2 * rows[row]["edit"] + 0.02 * rows[row]["popularity"]), row)
 
         tables.append([(row, rows[row]) for row in sorted(rows, key=order)[:top_k]])
-    return tables
+        rank = min(max(len(rows) // 2, 8), 64)
+        unrelated.append(sorted(cosines.values(), reverse=True)[rank] if rank < len(rows) else 0.0)
+    return tables, unrelated
 
 
 def are_numbers(one, other):
@@ -130,9 +133,10 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
         choices = [None, kb.rows_with_types(["T0"]), kb.rows_with_types(["T1"]), np.zeros(kb.n_rows, bool)]
         masks = [choices[i % 4] for i in range(len(surfaces))]
     table = find_candidates(kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k)
-    expected = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
+    expected, unrelated = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
     assert len(table) == len(surfaces)
     assert tuple(table.features) == FEATURES
+    np.testing.assert_allclose(table.of_mentions[UNRELATED], unrelated, atol=1e-5)
     assert [rows[rows >= 0].tolist() for rows in table.kb_rows] == [[row for row, _ in rows] for rows in expected]
     flat = [values for rows in expected for _, values in rows]
     for name in FEATURES:
