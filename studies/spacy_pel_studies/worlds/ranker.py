@@ -19,7 +19,6 @@ from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker, RankingTask
-from spacy_pel.util.ragged import offsets_of
 
 from .ranking import DEPTH, Ranking
 from .worlds import JOINER, world_numbers
