@@ -169,7 +169,7 @@ def fit(
     if form.answers is None or context.answers is None:
         return links
     linker.gate = _fit_gate(linker, parts[0], form, context)
-    reads = form.ranked.nil_scores > linker.gate
+    reads = (form.ranked.nil_scores > linker.gate) & [bool(query.context) for query in parts[0].queries]
     logger.info("Gate: reads the context of %.1f%% of the mentions", 100 * reads.mean())
     by_form = linker.links(form.ranked, linker.top_k)
     return [links[i] if read else by_form[i] for i, read in enumerate(reads.tolist())]

@@ -358,6 +358,7 @@ class Linker:
             forms = [query.form for query in queries]
             filters = [self.entity_types.get(query.label) for query in queries]
             table = self._forms([(depth, *key) for key in zip(filters, forms, strict=True)], find_forms)
+        table = table.widened(1)
         table.kb_rows[[not query.surface.strip() for query in queries]] = -1
         return table.plus(self._document_features(queries, table))
 
