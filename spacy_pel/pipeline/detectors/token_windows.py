@@ -62,6 +62,8 @@ class TokenWindows(NamedTuple):
         """
         import torch
 
+        if not len(self.pieces):
+            return states.new_zeros((len(self.counts), states.shape[1]))
         pieces, counts = (torch.from_numpy(array).to(states.device) for array in (self.pieces, self.counts))
         return torch.segment_reduce(states[pieces], "sum", lengths=counts) / counts.clamp(min=1).unsqueeze(1)
 
