@@ -199,9 +199,10 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         validate_examples(examples, "MentionTagger.get_loss")
         targets = scores if self.teacher is None else self._taught([example.x for example in examples])
         columns = {tag: column for column, tag in enumerate(self.tags)}
-        one_hot = self.model.ops.xp.eye(len(columns), dtype="f")
+        xp: Any = self.model.ops.xp
+        one_hot = xp.eye(len(columns), dtype="f")
         gradients: list[Floats2d] = []
-        n = 0
+        n, total = 0, 0.0
         for example, guess, soft in zip(examples, scores, targets, strict=True):
             target = soft.copy()
             tags = [_bio(tag, columns) for tag in example.get_aligned_ner()]
@@ -210,9 +211,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 hard = one_hot[[columns[tag] for tag in tags if tag is not None]]
                 target[known] = hard if self.teacher is None else (hard + target[known]) / 2
             gradients.append(guess - target)
+            total += float(xp.square(gradients[-1]).sum())
             n += len(known) if self.teacher is None else len(tags)
         n = max(1, n)
-        total = sum(float((gradient**2).sum()) for gradient in gradients)
         return total / n, [gradient / n for gradient in gradients]
 
     def _taught(self, docs: list[Doc]) -> list[Floats2d]:
