@@ -9,7 +9,7 @@ import pytest
 import spacy
 import torch
 from thinc.api import Adam, Model
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.errors import PelError
@@ -159,17 +159,22 @@ def test_settings_out_of_range():
         make_transformer_tok2vec("package:x", store="float64")
 
 
-def test_some_of_the_layers(tiny_bert):
-    whole, half = make(tiny_bert), make(tiny_bert, layers=1)
-    stacks = [layer.shims[0]._model.tower.transformer.encoder.layer for layer in (whole, half)]
-    assert [len(stack) for stack in stacks] == [2, 1]
-    assert all(torch.equal(a, b) for a, b in zip(stacks[0][0].parameters(), stacks[1][0].parameters(), strict=True))
-    doc = NLP(TEXT)
+def test_some_of_the_layers(tiny_bert, tmp_path):
+    shutil.copytree(tiny_bert, tmp_path / "deep")
+    config = AutoConfig.from_pretrained(tiny_bert, num_hidden_layers=6)
+    AutoModel.from_config(config).save_pretrained(tmp_path / "deep")
+
+    def weights(layer):
+        return [one.output.dense.weight for one in layer.shims[0]._model.tower.transformer.encoder.layer]
+
+    whole, half = (make(tmp_path / "deep", layers=layers) for layers in (None, 3))
+    assert all(torch.equal(a, b) for a, b in zip(weights(half), weights(whole)[::2], strict=True))
     read = make_transformer_tok2vec().from_bytes(half.to_bytes())
-    assert np.abs(read.predict([doc])[0] - half.predict([doc])[0]).max() < 0.01
-    for layers in (0, 3):
-        with pytest.raises(PelError, match=f"E355.*from 1 to 2.*got {layers}"):
-            make(tiny_bert, layers=layers)
+    doc = NLP(TEXT)
+    assert len(weights(read)) == 3 and np.abs(read.predict([doc])[0] - half.predict([doc])[0]).max() < 0.01
+    for layers in (0, 7):
+        with pytest.raises(PelError, match=f"E355.*from 1 to 6.*got {layers}"):
+            make(tmp_path / "deep", layers=layers)
 
 
 def test_windows_longer_than_the_transformer_reads(tiny_bert):
