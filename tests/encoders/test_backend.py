@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from transformers import AutoTokenizer
 
 from spacy_pel.encoders.backend import AutoBackend, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
@@ -44,14 +45,15 @@ def test_batches_cover_each_row_once_longest_first_and_keep_all_workers_busy(wor
 @needs_openvino
 def test_the_default_begins_with_torch_and_then_changes(tiny_bert):
     names = ["aspirin", "heart attack", "cold", "a longer name of a disease"]
-    backend = AutoBackend(after=10, then=OpenVinoBackend(precision="float32"))
+    pieces = sum(map(len, AutoTokenizer.from_pretrained(tiny_bert)(names)["input_ids"]))
+    backend = AutoBackend(after=3 * pieces, then=OpenVinoBackend(precision="float32"))
     encoder = make_encoder(tiny_bert, tied=True, backend=backend)
     assert isinstance(BiEncoder().backend, AutoBackend)
     exact = make_encoder(tiny_bert, tied=True)
     expected, before = exact.encode_names(names), encoder.fingerprint
     at_first = [encoder.encode_names(names) for _ in range(2)]
     assert len(encoder._prepared) == 1 and next(iter(encoder._prepared.values()))._chosen is False
-    changed = encoder.encode_names(names)  # now 12 sequences
+    changed = encoder.encode_names(names)
     assert type(next(iter(encoder._prepared.values()))._encode).__name__ == "_Compiled"
     for found in (*at_first, changed):
         np.testing.assert_allclose(found, expected, atol=1e-2 if found is not changed else 1e-5)

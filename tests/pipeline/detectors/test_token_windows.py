@@ -1,5 +1,7 @@
 """Windows of word pieces: no piece is lost, cuts are between sentences or words, and tokens keep their pieces."""
 
+import re
+
 import numpy as np
 import pytest
 import spacy
@@ -67,18 +69,17 @@ def test_a_token_has_the_pieces_of_its_characters(tokenizer, text):
     "text, starts",
     [
         (SENTENCES, "The"),
-        ("heart attack " * 30, ("heart", "attack")),
+        ("heart attack " * 40, ("heart", "attack")),
         ("Left kidney\nright kidney stone\nfever\n" * 12, ("Left", "right", "fever")),
         ('He said "no pain." (She had a fever.) ' * 10, ("He", "(She")),
     ],
 )
-def test_cuts_are_between_sentences_lines_or_words(tokenizer, text, starts):
-    _, offsets = pieces_of(tokenizer, text)
-    first = np.array(offsets)[:, 0]
-    for room in (20, 33, 64):
+def test_cuts_are_between_sentences_lines_or_words(text, starts):
+    first = np.array([piece.start() for piece in re.finditer(r"\w+|[^\w\s]", text)])
+    for room in (33, 64):
         bounds = cut_text(text, first, room)
         sizes = np.diff(bounds)
-        assert len(sizes) == -(-len(offsets) // room) > 1, "as few as needed"
+        assert len(sizes) == -(-len(first) // room) > 1, "as few as needed"
         assert sizes.max() <= room and sizes.min() * 3 >= sizes.max()
         assert all(text[first[bound] - 1].isspace() for bound in bounds[1:-1])
         if room == 33:
