@@ -33,7 +33,7 @@ class PipelineCopy(NamedTuple):
         Args:
             parts: keys of ``learned``; those that are not there are left out.
         """
-        for name in ("calibrated_by_label", "confidence", "by_form", "gate"):
+        for name in ("calibrated_by_label", "confidence", "by_form"):
             self.learned.pop(name, None)
         self.learned["calibrated_threshold"] = None
         for name in self.learned.keys() & parts:

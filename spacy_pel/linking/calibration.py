@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from logging import INFO
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
+from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
 from .combiners.linear import is_gold, right_first
-from .confidence import AnswerScores, Confidence, shares_of
+from .confidence import AnswerScores, Confidence
 from .decider import Decider
-from .gate import Answers, fit_gate
 from .label_types import LabelTypes
 from .linker import Link, Linker, Ranked, Stage
 from .nil.thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
@@ -128,7 +127,7 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
         gold,
         [original for original, _ in mentions],
         np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
-        plain.evidence(queries, "form") if plain.has_stages else None,
+        plain.evidence(queries, "form") if plain.generator.reads_context and plain.reranker is None else None,
     )
 
 
@@ -140,7 +139,7 @@ def fit(
     label_minimum: int | None = None,
 ) -> list[Link]:
     """Count which types the labels of the first part stand for, and fit what decides at each stage, see
-    ``fit_decider``. Where reading context can change an answer, the gate is fitted, too.
+    ``fit_decider``.
 
     As a rule the encoder was trained on the other parts: its cosines are better there than elsewhere, and
     weights fitted there would trust them too much. What a KB lacks shows there all the same.
@@ -159,40 +158,29 @@ def fit(
     """
     label_types, parts = count_label_types(parts)
     context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
-    linker.label_types, linker.by_form, linker.gate = label_types, linker.in_context, None
-    links = linker.links(context.ranked, linker.top_k)
+    linker.label_types, linker.by_form = label_types, linker.in_context
+    links = linker.links(context, linker.top_k)
     if any(part.form_table is None for part in parts):
         return links
     linker.by_form = linker.in_context.unfitted()
     of_forms = [replace(part, table=part.form_table) for part in parts if part.form_table is not None]
     form = fit_decider(linker.by_form, of_forms, "form", choose=choose, label_minimum=label_minimum)
-    if form.answers is None or context.answers is None:
-        return links
-    linker.gate = _fit_gate(linker, parts[0], form, context)
-    reads = (form.ranked.nil_scores > linker.gate) & [bool(query.context) for query in parts[0].queries]
-    logger.info("Gate: reads the context of %.1f%% of the mentions", 100 * reads.mean())
-    by_form = linker.links(form.ranked, linker.top_k)
-    return [links[i] if read else by_form[i] for i, read in enumerate(reads.tolist())]
-
-
-class FittedStage(NamedTuple):
-    """A fitted stage.
-
-    Attributes:
-        ranked: the mentions of the first part, with the fitted parts.
-        answers: scores of all mentions by cross-fitting; None if there are too few documents or no NIL mentions.
-    """
-
-    ranked: Ranked
-    answers: AnswerScores | None
+    by_form = linker.links(form, linker.top_k)
+    reads = [link.kb_id == NIL and bool(query.context) for query, link in zip(parts[0].queries, by_form, strict=True)]
+    logger.info("Read in context: %.1f%% of the mentions", 100 * np.mean(reads))
+    return [links[i] if read else by_form[i] for i, read in enumerate(reads)]
 
 
 def fit_decider(
     decider: Decider, parts: Sequence[Examples], stage: Stage, *, choose: ChooseThreshold, label_minimum: int | None
-) -> FittedStage:
+) -> Ranked:
     """Fit the combiner on the mentions of the first part whose entity is in the KB, then the reranker's weights, then
     the NIL model on the mentions of all parts, choose the threshold with the best F1 of the NIL class, and
-    calibrate P(right) and the sets by cross-fitting over documents."""
+    calibrate P(right) and the sets by cross-fitting over documents.
+
+    Returns:
+        The mentions of the first part, with the fitted parts.
+    """
     first, joined = parts[0], _joined(parts)
     table, is_nil = joined.table, joined.is_nil
     linkable = first.linkable
@@ -210,7 +198,7 @@ def fit_decider(
         else:
             features = _joined_features([record.features(part.table, part.kb, part.surfaces) for part in parts])
         table = table.plus(*features)
-    n, answers = len(first), None
+    n = len(first)
     if is_nil.any():
         decider.nil_model.fit(table, scores, is_nil)
     nil_scores = decider.nil_scores_of(table, scores)
@@ -226,21 +214,7 @@ def fit_decider(
             decider.confidence.fit(table, answers, joined.gold, labels, composite=joined.composite)
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
-    return FittedStage(Ranked(stage, first.queries, first.table, scores[:n], nil_scores[:n]), answers)
-
-
-def _fit_gate(linker: Linker, examples: Examples, form: FittedStage, context: FittedStage) -> float:
-    """Fit the gate on the mentions of the first part, whose contexts the encoder was not trained on."""
-
-    def answers(stage: FittedStage, decider: Decider) -> Answers:
-        assert stage.answers is not None
-        table, n = stage.ranked.table, len(examples)
-        scores, nil_scores = stage.answers.scores[:n, : table.kb_rows.shape[1]], stage.answers.nil_scores[:n]
-        best = shares_of(table, scores).max(axis=1)
-        is_nil = (nil_scores > decider.thresholds(examples.queries, best, linker.threshold)) | ~table.has_candidates
-        return Answers(nil_scores, np.where(is_nil, examples.is_nil, right_first(table, scores, examples.gold)))
-
-    return fit_gate(answers(form, linker.by_form), answers(context, linker.in_context), examples.is_nil)
+    return Ranked(stage, first.queries, first.table, scores[:n], nil_scores[:n])
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:

@@ -2,7 +2,7 @@
 
 All that a surface form says is found once and kept. Context is read where it may change the answer:
 
-    form stage -> decision -> gate -> context stage -> decision
+    form stage -> links -> context stage for what would be NIL -> links
 """
 
 import copy
@@ -134,8 +134,7 @@ class Linker:
         coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
             None = no sets.
         read_context: whether the encoder reads mentions in their context: "always", "never", or
-            "when_it_may_matter": where the surface form leaves so much room for NIL that it pays, see ``gate.py``.
-            Before calibration that is where neither a name nor annotated text has the form.
+            "when_it_may_matter": those that would be NIL by their surface form, and those of a corrected form.
         form_cache: megabytes for what was found for surface forms.
         reranker: reorders the best candidates. As it reads context, it is always read then.
         generator: finds the candidates; built from ``kb``. None = those near
@@ -176,7 +175,6 @@ class Linker:
         self.in_context = Decider(combiner, nil_model, reranker)
         # one for both, unless evidence of forms is something else and has weights of its own
         self.by_form = self.in_context
-        self.gate: float | None = None  # contexts are read where a form's nil_score is higher, see ``fit_gate``
         self.label_types = LabelTypes()
         self.threshold = threshold
         self.top_k = top_k
@@ -271,11 +269,6 @@ class Linker:
             return {**self.in_context.calibrated_by_label, **self.threshold}
         return {} if self.threshold is not None else dict(self.in_context.calibrated_by_label)
 
-    @property
-    def has_stages(self) -> bool:
-        """Whether reading context can change what is found."""
-        return self.generator.reads_context and self.reranker is None
-
     # -- linking -----------------------------------------------------------------------------
 
     def link(self, queries: Sequence[MentionQuery], *, top_k: int | None = None) -> list[Link]:
@@ -295,9 +288,9 @@ class Linker:
         return links
 
     def _link_batch(self, queries: Sequence[MentionQuery], top_k: int) -> list[Link]:
-        first = self.rank(self._first_stage, queries, top_k)
-        links = self.links(first, top_k)
-        reading = np.flatnonzero(self._may_matter(first)).tolist()
+        stage = self._first_stage
+        links = self.links(self.rank(stage, queries, top_k), top_k)
+        reading = [] if stage == "context" else self._may_change(queries, links)
         if reading:
             again = self.rank("context", [queries[i] for i in reading], top_k)
             for i, link in zip(reading, self.links(again, top_k), strict=True):
@@ -314,19 +307,17 @@ class Linker:
         is_one_sided = self.by_form is self.in_context and self.in_context.confidence.is_fitted
         return "context" if is_one_sided and self.read_context != "never" else "form"
 
-    def _may_matter(self, ranked: Ranked) -> NDArray[np.bool_]:
-        """(n,), whether to read the context of mentions."""
-        none = np.zeros(len(ranked.queries), dtype=np.bool_)
-        if ranked.stage == "context" or not self.has_stages or self.read_context == "never":
-            return none
-        has_words = np.array([bool(query.context) for query in ranked.queries], dtype=np.bool_)
-        learned = self.learned_mentions.of_form if len(self.memory) else {}
-        corrected = np.array([normalize_alias(query.surface) in learned for query in ranked.queries], dtype=np.bool_)
-        if self.gate is None:
-            table = ranked.table
-            named = (table.features["exact"].max(axis=1) > 0) | (table.features["seen"].max(axis=1) > 0)
-            return has_words & (~named | corrected)
-        return has_words & ((ranked.nil_scores > self.gate) | corrected)
+    def _may_change(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> list[int]:
+        """Which mentions to read in their context after their forms were linked: those that would be NIL, since
+        what context tells is the kind of a mention, and those of a form that was corrected in some context."""
+        if not self.generator.reads_context or self.read_context == "never":
+            return []
+        corrected = self.learned_mentions.of_form if len(self.memory) else {}
+        return [
+            number
+            for number, (query, link) in enumerate(zip(queries, links, strict=True))
+            if query.context and (link.kb_id == NIL or normalize_alias(query.surface) in corrected)
+        ]
 
     def evidence(self, queries: Sequence[MentionQuery], stage: Stage = "context") -> CandidateTable:
         """Find candidates and the evidence for each.

@@ -25,8 +25,7 @@ def learned_state(linker: Linker) -> dict[str, Any]:
         "generator": {} if generator == _DEFAULT_GENERATOR else {"kind": generator},
         "by_form": by_form,
     }
-    state = {**_decider_state(linker.in_context), **{name: part for name, part in optional.items() if part}}
-    return state if linker.gate is None else {**state, "gate": linker.gate}
+    return {**_decider_state(linker.in_context), **{name: state for name, state in optional.items() if state}}
 
 
 def _decider_state(decider: Decider) -> dict[str, Any]:
@@ -60,7 +59,6 @@ def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> N
         if "by_form" in saved:
             linker.by_form = linker.in_context.unfitted()
             _load_decider(linker.by_form, saved["by_form"], name)
-        linker.gate = saved.get("gate")
         warn_uncalibrated(linker, name=name)
     elif linker.coverage is not None:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))

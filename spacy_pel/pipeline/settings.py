@@ -56,7 +56,7 @@ class LinkerSettings(BaseModel):
         coverage: ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
             calibration. None = no sets.
         read_context: whether the encoder reads a mention in its context: "always", "never", or
-            "when_it_may_matter": where the surface form alone may be answered otherwise.
+            "when_it_may_matter": those that would be NIL by their surface form.
         form_cache: megabytes for what was found for surface forms, which is not searched again.
         overwrite: also link mentions that already have an id.
         labels_keep: labels whose mentions alone are linked. None = all.

@@ -80,10 +80,10 @@ def calibration():
 
 @pytest.fixture(scope="module")
 def state():
-    """Of a linker that was calibrated: both stages and the gate."""
+    """Of a linker that was calibrated: both stages."""
     linker = make_linker()
     fit(linker, [examples(linker, *calibration())])
-    assert linker.by_form is not linker.in_context and linker.gate is not None
+    assert linker.by_form is not linker.in_context
     return json.loads(json.dumps(learned_state(linker)))
 
 
@@ -94,7 +94,7 @@ def calibrated(request):
 
 @pytest.fixture
 def make(state, calibrated):
-    """Linkers of all modes, with or without a calibration; that has a gate that reads about half of the mentions."""
+    """Linkers of all modes, with or without a calibration; with it, about half of the mentions are NIL by their form."""
 
     def build(**settings):
         linker = make_linker(**settings)
@@ -103,7 +103,9 @@ def make(state, calibrated):
             by_form = make_linker(read_context="never")
             load_learned_state(by_form, state, name="pel")
             # no mention lies on it
-            linker.gate = float(np.median([link.nil_score for link in by_form.link(stream())])) + 1e-3
+            linker.by_form.calibrated_threshold = (
+                float(np.median([link.nil_score for link in by_form.link(stream())])) + 1e-3
+            )
         return linker
 
     return build
@@ -170,8 +172,8 @@ def test_each_answer_is_that_of_its_stage(make):
 
 def test_a_calibration_of_one_stage_reads_always(state):
     linker = make_linker()
-    load_learned_state(linker, {k: v for k, v in state.items() if k not in ("by_form", "gate")}, name="pel")
-    assert linker.by_form is linker.in_context and linker.gate is None
+    load_learned_state(linker, {k: v for k, v in state.items() if k != "by_form"}, name="pel")
+    assert linker.by_form is linker.in_context
     assert {one.stage for one in linker.link(stream())} == {"context"}
     linker.read_context = "never"
     assert {one.stage for one in linker.link(stream())} == {"form"}
@@ -287,7 +289,7 @@ def test_a_generator_without_context_has_one_stage(mode):
     part = examples(linker, *calibration())
     assert part.form_table is None
     fit(linker, [part])
-    assert linker.by_form is linker.in_context and linker.gate is None
+    assert linker.by_form is linker.in_context
     links = linker.link(stream())
     assert {one.stage for one in links} == {"form"} and "by_form" not in learned_state(linker)
     whole = Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
@@ -306,10 +308,9 @@ def test_a_saved_calibration_answers_alike(state):
     load_learned_state(other, state, name="pel")
     assert learned_state(other) == state
     assert_same(other.link(stream()), linker.link(stream()))
-    assert other.gate == linker.gate
 
 
-def test_the_gate_loses_next_to_nothing(state):
+def test_reading_where_it_may_matter_loses_next_to_nothing(state):
     answers = {}
     queries, gold, _ = calibration()
     for mode in MODES:
@@ -325,5 +326,4 @@ def test_two_calibrations_are_the_same(state):
     for _ in range(2):
         fit(linker, [examples(linker, *calibration())])
     again = json.loads(json.dumps(learned_state(linker)))
-    assert again["gate"] == pytest.approx(state["gate"], abs=1e-3)
     assert set(again) == set(state)

@@ -36,7 +36,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
             entity = int(index.rows.kb_rows[row])
             if index.rows.live[row] and entity in usable:
                 kind = "mention" if index.rows.kinds[row] == 2 else "name"
-                cosines[kind].append((float(vector @ stored[row]), entity))
+                cosines[kind].append((round(float(vector @ stored[row]), 5), entity))
         near = {kind: sorted(pairs, reverse=True)[:row_k] for kind, pairs in cosines.items()}
         best, lowest = {}, {}
         for kind, pairs in near.items():

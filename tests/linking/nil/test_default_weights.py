@@ -1,13 +1,14 @@
 """The NIL model that needs no calibration: 200 codes of heart and lung, real encoders, no annotated text."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from spacy_pel.candidates.bm25 import BM25
-from spacy_pel.candidates.evidence.evidence import NAMED
+from spacy_pel.candidates.evidence.evidence import NAMED, unrelated_cosines
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
@@ -18,7 +19,7 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.linking.nil.logistic import default_inputs
-from spacy_pel.types import NIL, Entity
+from spacy_pel.types import NIL, UNRELATED, Entity
 
 from ..tables import table_of as listed
 
@@ -148,23 +149,27 @@ def test_what_leads_to_a_name_counts_as_a_name(name):
 
 
 def test_inputs_by_hand():
-    cosines = np.linspace(0.9, 0.1, 9)  # the one in the middle is the ninth of nine, from eight on
+    cosines = np.linspace(0.9, 0.1, 9)
     edit = np.zeros(9)
     edit[1] = 0.7
     prior = np.zeros(9)
     prior[1] = 0.4
-    table = table_of(cosines, edit=edit, partial=edit, prior=prior)
+    table = table_of(cosines, edit=edit, partial=edit, prior=prior).plus({}, {UNRELATED: np.float32([0.1])})
     scores = np.eye(9, dtype=np.float32)[[1]]  # the combiner's first is the second by cosine, 0.8
     found = {key: values.tolist() for key, values in default_inputs(table, scores).items()}
     assert found["exact"] == [pytest.approx(0.4)]
     assert found["edit"] == found["partial"] == [pytest.approx(0.7)]
     assert found["distance"] == [pytest.approx((1 - 0.8) / (1 - 0.1))]
-    few = table_of(cosines[:8])  # too few to say what is unrelated
-    assert default_inputs(few, scores[:, :8])["distance"] == [pytest.approx(1 - 0.8)]
-    many = np.linspace(0.9, 0.0, 301)
-    for n, rank in ((21, 10), (100, 50), (128, 64), (301, 64)):
-        table = table_of(many[:n])
-        assert default_inputs(table, many[None, :n])["distance"] == [pytest.approx(0.1 / (1 - many[rank]), rel=1e-5)]
+    not_known = replace(table, of_mentions={})
+    assert default_inputs(not_known, scores)["distance"] == [pytest.approx(1 - 0.8)]
+
+
+@pytest.mark.parametrize(("n", "rank"), [(9, 8), (21, 10), (100, 50), (128, 64), (301, 64)])
+def test_the_65th_nearest_entity_is_unrelated(n, rank):
+    cosines = np.random.default_rng(0).permutation(np.linspace(0.9, 0.0, n)).astype(np.float32)
+    mentions = np.repeat([0, 2], [n, 8])  # the second has no entity, the third too few
+    unrelated = unrelated_cosines(mentions, np.append(cosines, cosines[:8]), 3)
+    assert unrelated.tolist() == [pytest.approx(np.sort(cosines)[::-1][rank]), 0.0, 0.0]
 
 
 def test_an_annotated_mention_speaks_for_its_entity():
