@@ -310,7 +310,7 @@ class TowerShim(Shim):
 
 
 def _keep_layers(transformer: Any, n: int) -> None:
-    stack = getattr(getattr(transformer, "encoder", None), "layer", ())
+    stack: Any = getattr(getattr(transformer, "encoder", None), "layer", ())
     if not 1 <= n <= len(stack):
         raise PelError(Errors.E355.format(got=n, most=len(stack) or "no named layers"))
     transformer.encoder.layer = type(stack)(stack[i * len(stack) // n] for i in range(n))
