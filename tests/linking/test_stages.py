@@ -94,7 +94,7 @@ def calibrated(request):
 
 @pytest.fixture
 def make(state, calibrated):
-    """Linkers of all modes, with or without a calibration; with it, about half of the mentions are NIL by their form."""
+    """Linkers of all modes, with or without a calibration, by which about half of the mentions are NIL by form."""
 
     def build(**settings):
         linker = make_linker(**settings)
