@@ -316,7 +316,7 @@ class Linker:
         return [
             number
             for number, (query, link) in enumerate(zip(queries, links, strict=True))
-            if query.context and (link.kb_id == NIL or normalize_alias(query.surface) in corrected)
+            if query.context and (link.kb_id == NIL or (corrected and normalize_alias(query.surface) in corrected))
         ]
 
     def evidence(self, queries: Sequence[MentionQuery], stage: Stage = "context") -> CandidateTable:
@@ -350,7 +350,7 @@ class Linker:
             filters = [self.entity_types.get(query.label) for query in queries]
             table = self._forms([(depth, *key) for key in zip(filters, forms, strict=True)], find_forms)
         table = table.widened(1)
-        table.kb_rows[[not query.surface.strip() for query in queries]] = -1
+        table.kb_rows[[not query.form for query in queries]] = -1
         return table.plus(self._document_features(queries, table))
 
     def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:

@@ -19,6 +19,9 @@ class MentionQuery:
             and after calibration it says which types to expect.
         document: the text of the document that the mention is in; None = ``text``.
         vector: (width,), as the linker's encoder would give it; None = to be encoded.
+        surface: the mention's own text.
+        form: its surface form: the same with single blanks, also across lines.
+        context: the text of the document; "" if that is the mention itself.
     """
 
     text: str
@@ -27,16 +30,16 @@ class MentionQuery:
     label: str = ""
     document: str | None = None
     vector: Vectors | None = field(default=None, compare=False)
+    surface: str = field(init=False, compare=False, repr=False)
+    form: str = field(init=False, compare=False, repr=False)
+    context: str = field(init=False, compare=False, repr=False)
 
-    @property
-    def surface(self) -> str:
-        """The mention's own text."""
-        return self.text[self.start : self.end]
-
-    @property
-    def form(self) -> str:
-        """Its surface form: the same with single blanks, also across lines."""
-        return " ".join(self.surface.split())
+    def __post_init__(self) -> None:
+        surface = self.text[self.start : self.end]
+        document = self.text if self.document is None else self.document
+        object.__setattr__(self, "surface", surface)
+        object.__setattr__(self, "form", " ".join(surface.split()))
+        object.__setattr__(self, "context", "" if surface == self.text else document)
 
     @property
     def in_text(self) -> MentionInText:
@@ -44,13 +47,6 @@ class MentionQuery:
         if self.vector is not None:
             return EncodedMention(self.text, self.start, self.end, self.vector)
         return MentionInText(self.text, self.start, self.end)
-
-    @property
-    def context(self) -> str:
-        """The text of the document; "" if that is the mention itself."""
-        if self.start == 0 and self.end == len(self.text):
-            return ""
-        return self.text if self.document is None else self.document
 
 
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:

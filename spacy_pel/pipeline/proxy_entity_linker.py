@@ -457,8 +457,10 @@ class ProxyEntityLinker(Pipe):
     def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
         """The answer. Before calibration, P(right) of a mention that was
         found without reading its context includes the probability that it is one."""
-        phrase, is_own = span._.get(PHRASE), answer.learned is not None or self.linker.in_context.confidence.is_fitted
-        if phrase is None or is_own or answer.kb_id == NIL:
+        phrase = span._.get(PHRASE)
+        if phrase is None or answer.kb_id == NIL or answer.learned is not None:
+            return answer
+        if self.linker.in_context.confidence.is_fitted:
             return answer
         return replace(answer, probability=answer.probability * phrase)
 

@@ -23,9 +23,10 @@ class _Network(NamedTuple):
     weights: Floats  # (h,)
     bias: float
 
-    def __call__(self, values: Floats) -> Floats:
+    def logits(self, values: Floats) -> Floats:
+        """(n,), of P(NIL)."""
         hidden = np.maximum(values @ self.hidden_weights + self.hidden_bias, 0.0)
-        return logistic(hidden @ self.weights + self.bias)
+        return hidden @ self.weights + self.bias
 
 
 @registry.pel_nil("spacy-pel.NetworkNil.v1")
@@ -92,7 +93,7 @@ class NetworkNil:
         if self._inputs is None:
             return (1.0 - best_scores(table, scores)).astype(np.float32)
         values = self._inputs(table, scores)
-        probability = np.mean([network(values) for network in self._networks], axis=0)
+        probability = logistic(np.stack([network.logits(values) for network in self._networks])).mean(axis=0)
         return np.where(table.has_candidates, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
