@@ -104,7 +104,7 @@ def store_learned(pipeline: Path, learned: dict[str, Any]) -> None:
 
     path = learned_path(pipeline)
     with update_linker_folder(path.parent) as part:
-        write_json(part / path.name, learned)
+        write_json(part / path.name, learned, indent=None)
     settings = _components(pipeline)[path.parent.name]
     if settings.get("threshold") is not None:
         logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))
