@@ -30,7 +30,6 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.spacy_reader import with_gold
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.annotated_text import TopicReader
 from spacy_pel.linking.decider import Decider
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
@@ -87,7 +86,7 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
     found = [
         ("spans and batches", type(component), "predict"),
         ("links as objects", type(linker), "link"),
-        ("topics", TopicReader, "shares"),
+        ("topics", type(linker._topics), "shares"),
         ("form cache", FormCache, "__call__"),
         ("candidates", type(linker.generator), "find_candidates"),
         (ENCODE, type(linker.encoder), "encode_mentions"),

@@ -12,6 +12,7 @@ linkers on the same mentions, 95% bootstrap intervals over documents. Mentions a
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -60,7 +61,7 @@ def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> 
 
     pairs = [(n, one, m) for n, one in enumerate(documents) for m in one.mentions if not m.composite]
     plain = [MentionQuery(one.text, m.start, m.end, m.label) for _, one, m in pairs]
-    kept = cache and cache / f"{fingerprint(linker.encoder.fingerprint, plain)}.npy"
+    kept = cache and cache / f"{fingerprint(linker.encoder.fingerprint, [query.in_text for query in plain])}.npy"
     if kept and kept.is_file():
         vectors = np.load(kept)
     else:
@@ -68,7 +69,7 @@ def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> 
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             np.save(kept, vectors)
-    queries = [query._replace(vector=vector) for query, vector in zip(plain, vectors, strict=True)]
+    queries = [replace(query, vector=vector) for query, vector in zip(plain, vectors, strict=True)]
     gold = []
     for _, _, mention in pairs:
         live = [linker.kb.resolve(one) for one in mention.ids]
@@ -145,9 +146,9 @@ def corrections_of(result: Result, mentions: Mentions) -> tuple[list[int], list[
     wrong = np.flatnonzero(~result.hits).tolist()
     made = []
     for number in wrong:
-        text, start, end, label, *_ = mentions.queries[number]
+        query = mentions.queries[number]
         answer = mentions.gold[number][0] if mentions.gold[number] else NIL
-        made.append(Correction(text, start, end, answer, label, mentions.doc_ids[number]))
+        made.append(Correction(query.text, query.start, query.end, answer, query.label, mentions.doc_ids[number]))
     return wrong, made
 
 

@@ -40,7 +40,8 @@ def documents(n):
 
 
 def test_corrections_lift_the_curve_and_are_undone(linker, tmp_path):
-    taught, test = (read_mentions(linker, documents(8), None) for _ in range(2))
+    taught, test = (read_mentions(linker, documents(8), tmp_path / "vectors") for _ in range(2))
+    assert len(list((tmp_path / "vectors").iterdir())) == 1
     before = link(linker, test)
     wrong, made = corrections_of(before, test)
     assert len(wrong) == len(made) == (~before.hits).sum() >= 4

@@ -27,7 +27,7 @@ def index(kb, encoder, documents):
 
 def best_ids(index, kb, encoder, surface, **kwargs):
     table = find_candidates(kb, index, encoder.encode_mentions([mention(surface)]), [surface], **kwargs)
-    return kb.ids_at(table.kb_rows)
+    return kb.ids_at(table.kb_rows[table.filled])
 
 
 @pytest.mark.parametrize("name", sorted(registry.parts("pel_indexes").values()))

@@ -68,7 +68,7 @@ def test_what_tells_gets_the_weight_and_worlds_are_left_out_together():
 def test_features_that_a_task_lacks():
     task, other = made_up_task("a", "A"), made_up_task("bb", "B")
     del other.table.features["variant"]
-    other.table.features["topic"] = np.zeros(len(other.table.kb_rows), np.float32)
+    other.table.features["topic"] = np.zeros(other.table.kb_rows.shape, np.float32)
     weights = fit_weights([task, other])
     assert set(weights) == set(DEFAULT_WEIGHTS) and np.isfinite(list(weights.values())).all()
 

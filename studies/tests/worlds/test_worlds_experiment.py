@@ -161,7 +161,7 @@ def test_unnormalised_accuracy_of_the_ranker(worlds, ranked, kind, world):
     for mention, one, other in zip(unseen.mentions, before, after, strict=True):
         ids, reranked = ([i for i, _ in record["candidates"]] for record in (one, other))
         entities = [unseen.kb[i] for i in ids[:4]]
-        scores = ranker.score(RankingTask([mention], entities, np.arange(4), np.array([0, 4])))
+        scores = ranker.score(RankingTask([mention], entities, np.arange(4)[None]))[0]
         assert reranked == [ids[i] for i in np.argsort(-scores, kind="stable")] + ids[4:]
         hits.append(other["kb_id"] in other["gold"])
     metrics, retriever = (report[kind][RERANKED]["groups"][world], report[kind]["trained encoder"]["groups"][world])

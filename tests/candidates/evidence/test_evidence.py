@@ -14,6 +14,8 @@ from spacy_pel.util import normalize_alias
 
 pytestmark = pytest.mark.slow
 
+ROUNDING = 5e-6  # of cosines
+
 
 def count_surfaces(kb, documents):
     return Counter(
@@ -25,8 +27,13 @@ def count_surfaces(kb, documents):
     )
 
 
-def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
-    """One mention and one row at a time, from the definitions in ``FEATURES``."""
+def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
+    """One mention and one row at a time, from the definitions in ``FEATURES``.
+
+    Returns:
+        For each mention its candidates, row -> (is it named, what it is ordered by, features); and the cosines of
+        unrelated entities.
+    """
     live, stored = set(kb.live_rows.tolist()), index.vectors.vectors(0, len(index))
     tables, unrelated = [], []
     for vector, surface, mask in zip(vectors, surfaces, masks, strict=True):
@@ -36,7 +43,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
             entity = int(index.rows.kb_rows[row])
             if index.rows.live[row] and entity in usable:
                 kind = "mention" if index.rows.kinds[row] == 2 else "name"
-                cosines[kind].append((round(float(vector @ stored[row]), 5), entity))
+                cosines[kind].append((float(vector @ stored[row]), entity))
         near = {kind: sorted(pairs, reverse=True)[:row_k] for kind, pairs in cosines.items()}
         best, lowest = {}, {}
         for kind, pairs in near.items():
@@ -77,11 +84,11 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
 
         cosines = {row: max(rows[row]["name"], best["mention"].get(row, -9)) for row in rows}
 
-        def order(row, rows=rows, cosines=cosines):
-            named = any(rows[row][name] > 0 for name in ("exact", "prior", "variant"))
-            return (not named, -(cosines[row] + 0.2 * rows[row]["edit"] + 0.02 * rows[row]["popularity"]), row)
-
-        tables.append([(row, rows[row]) for row in sorted(rows, key=order)[:top_k]])
+        tables.append({})
+        for row, features in rows.items():
+            named = any(features[name] > 0 for name in ("exact", "prior", "variant"))
+            key = cosines[row] + 0.2 * features["edit"] + 0.02 * features["popularity"]
+            tables[-1][row] = (named, key, features)
         rank = min(max(len(rows) // 2, 8), 64)
         unrelated.append(sorted(cosines.values(), reverse=True)[rank] if rank < len(rows) else 0.0)
     return tables, unrelated
@@ -133,16 +140,36 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
         choices = [None, kb.rows_with_types(["T0"]), kb.rows_with_types(["T1"]), np.zeros(kb.n_rows, bool)]
         masks = [choices[i % 4] for i in range(len(surfaces))]
     table = find_candidates(kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k)
-    expected, unrelated = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
+    expected, unrelated = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k)
     assert len(table) == len(surfaces)
     assert tuple(table.features) == FEATURES
-    np.testing.assert_allclose(table.of_mentions[UNRELATED], unrelated, atol=1e-5)
-    assert [rows[rows >= 0].tolist() for rows in table.kb_rows] == [[row for row, _ in rows] for rows in expected]
-    flat = [values for rows in expected for _, values in rows]
+    np.testing.assert_allclose(table.of_mentions[UNRELATED], unrelated, atol=2 * ROUNDING)
+    found = [rows[rows >= 0].tolist() for rows in table.kb_rows]
+    for rows, of_mention in zip(found, expected, strict=True):
+        assert len(set(rows)) == len(rows) == min(top_k, len(of_mention))
+        named, key = min(of_mention[row][:2] for row in rows) if rows else (True, 0.0)
+        left_out = [of_mention[row][:2] for row in of_mention if row not in rows]
+        assert all(place <= (named, key + 2 * ROUNDING) for place in left_out)
+    flat = [expected[i][row][2] for i, rows in enumerate(found) for row in rows]
     for name in FEATURES:
         values = table.features[name]
         assert values.dtype == np.float32
-        np.testing.assert_allclose(values[table.filled], [of[name] for of in flat], atol=1e-5, err_msg=name)
+        rtol = 2 * ROUNDING / 0.05 if name == "vote" else 0  # it is a softmax of cosines over 0.05
+        np.testing.assert_allclose(
+            values[table.filled], [of[name] for of in flat], rtol=rtol, atol=2 * ROUNDING, err_msg=name
+        )
+        if name in ("name", "mention"):
+            assert np.array_equal(values, values.astype(float).round(5).astype(np.float32))
+    # the values are right to the last digits; by them, the order is exact
+    cosines = np.where(
+        table.features["vote"] > 0,
+        np.maximum(table.features["name"], table.features["mention"]),
+        table.features["name"],
+    )
+    keys = cosines + 0.2 * table.features["edit"] + 0.02 * table.features["popularity"]
+    is_named = np.any([table.features[name] > 0 for name in ("exact", "prior", "variant")], axis=0)
+    order = np.lexsort((table.kb_rows, -keys, ~is_named, ~table.filled))
+    assert (order == np.arange(table.kb_rows.shape[1])).all()
 
 
 def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, documents):

@@ -220,7 +220,7 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
     scores, rows = index.search_entities(vectors, 21)
     assert np.ptp(scores) > 4 and kb.row("C1") != rows[0, 0]
     table = find_candidates(kb, index, vectors, ["fever"], top_k=3)
-    assert table.kb_rows[0] == kb.row("C1")
+    assert table.kb_rows.shape == (1, 3) and table.kb_rows[0, 0] == kb.row("C1")
 
 
 def test_the_index_finds_distances_of_mentions(tiny_bert):

@@ -105,7 +105,7 @@ class Planner:
     def plan(self, epoch):
         return [None]
 
-    def build(self, plan):
+    def build(self, plan, number):
         return self.batch
 
 

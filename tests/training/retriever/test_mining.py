@@ -121,7 +121,7 @@ def test_a_sampler_that_does_not_ask_has_nothing_mined(train, tmp_path):
 
 
 def test_a_depth_below_that_of_the_sampler(train, tmp_path):
-    with pytest.raises(PelError, match="at least 4 mined negatives.*got 3"):
+    with pytest.raises(PelError, match="4 or more mined negatives.*got 3"):
         train(tmp_path / "run", pel__training__mining__depth=3, **HARD)
 
 
@@ -202,7 +202,7 @@ def test_negatives_from_a_file(train, data, tmp_path, encoder):
     table = read_mined_negatives(path, kb, build_examples(kb, documents, encoder))
     assert table.examples.tolist() == [0, 3] and table.rows.tolist() == [[7, 4], [1, -1]]
     changes = {**HARD, "paths__train": str(tmp_path / "train.jsonl"), "paths__negatives": str(path)}
-    with pytest.raises(PelError, match="at least 4 mined negatives.*got 2 from the file"):
+    with pytest.raises(PelError, match="4 or more mined negatives.*got 2 from the file"):
         train(tmp_path / "run", **changes)
     changes["pel__negatives__n_negatives"] = 2
     train(tmp_path / "run", pel__training__max_steps=2, **changes)
