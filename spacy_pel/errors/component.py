@@ -36,7 +36,7 @@ class ComponentErrors:
     E521 = "'{name}' needs the linker '{linker}', but the pipeline has only: {got}. Fix linker in [components.{name}]."
     E522 = "The component '{name}' is not trained. Train it with 'spacy train', or load a trained pipeline."
     E523 = "Expected labelled mentions to train '{name}' on, got none. Check paths.train."
-    E524 = "The model of '{name}' has {columns} tags, for other labels than these {n}: {got}. Add the component again."
+    E524 = "'{name}' has {columns} tags, two per label and one, but got {n} labels: {got}. Add the component again."
     E525 = (
         "Expected '{name}' of the teacher {teacher} to be a pel_mention_tagger with the labels {labels}, got labels: "
         "{got}. Train both on the same labels."

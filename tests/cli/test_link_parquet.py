@@ -83,7 +83,7 @@ def test_corrected_links_are_counted_as_they_become_a_corpus(linked, tmp_path):
     records[0]["mentions"][0]["ids"], records[1]["mentions"][0]["ids"] = ["C7"], []
     write_jsonl(links, records)
     converted = run("convert", tmp_path / "gold.jsonl", "--reader", "jsonl", links)
-    assert "W202" in converted.err and "the ids of 2 mentions" in converted.err
+    assert "W202" in converted.err and "2 mentions have other ids" in converted.err
     assert "W203" not in converted.err
     first, second, *_ = read_corpus(tmp_path / "gold.jsonl")
     assert (first.mentions[0].ids, second.mentions[0].ids) == (("C7",), ())

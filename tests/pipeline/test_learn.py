@@ -158,7 +158,7 @@ def test_initialising_again(make_nlp, kb_path, caplog):
     assert len(linker.learned) == 3 and ids(nlp)["zzyzx"] == "C10"
     assert "W509" not in caplog.text
     linker.initialize(lambda: [], kb_loader=lambda: KnowledgeBase.from_disk(kb_path))
-    assert linker.learned == [] and "PEL-W509" in caplog.text and "3 corrections" in caplog.text
+    assert linker.learned == [] and "PEL-W509" in caplog.text and "3 learned corrections" in caplog.text
 
 
 @pytest.mark.parametrize("successor", [{"C05": "C04"}, None])

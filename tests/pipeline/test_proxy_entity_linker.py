@@ -141,8 +141,9 @@ def test_batch_is_as_single_and_twice_as_once(make_nlp):
     assert [links(doc) for doc in nlp.get_pipe(NAME).pipe(docs)] == single
 
 
-def test_pipe_is_a_stream_that_batches_mentions_of_several_documents(make_nlp, monkeypatch):
-    nlp = make_nlp(batch_size=3)
+@pytest.mark.parametrize(("mode", "batches"), [("always", [3, 1]), ("when_it_may_matter", [2])])
+def test_pipe_is_a_stream_that_batches_mentions_of_several_documents(make_nlp, monkeypatch, mode, batches):
+    nlp = make_nlp(batch_size=3, read_context=mode)
     linker = nlp.get_pipe(NAME)
     asked = []
     encode = linker.encoder.encode_mentions
@@ -152,7 +153,7 @@ def test_pipe_is_a_stream_that_batches_mentions_of_several_documents(make_nlp, m
     stream = linker.pipe(nlp.get_pipe("entity_ruler")(nlp.make_doc(text)) for text in texts)
     next(stream)
     assert pulled == [0, 1]  # two documents have the three mentions of a batch, and more
-    assert asked == [3, 1]
+    assert asked == batches  # of a form, only the first mention is encoded
 
 
 def test_nil_is_what_lies_above_the_threshold(make_nlp):
@@ -254,23 +255,27 @@ def test_add_entities_are_linkable_at_once(nlp):
     assert nlp("Aspirin").ents[0].kb_id_ == NIL  # has lost that name
 
 
-def test_error_handler_decides(nlp, monkeypatch):
+@pytest.mark.parametrize(("mode", "wrong"), [("always", "cold rain"), ("when_it_may_matter", "cold zzyzx")])
+def test_error_handler_decides(make_nlp, monkeypatch, mode, wrong):
+    """Whether the encoder fails on a context or on a surface form, only that document is lost."""
+    nlp = make_nlp(read_context=mode)
     linker = nlp.get_pipe(NAME)
     encode = linker.encoder.encode_mentions
 
     def fail(mentions):
-        if any("boom" in mention.text for mention in mentions):
+        if any(wrong.split()[1] in mention.text for mention in mentions):
             raise ValueError("boom")
         return encode(mentions)
 
     monkeypatch.setattr(linker.encoder, "encode_mentions", fail)
-    with pytest.raises(ValueError, match="boom"):
-        nlp("cold boom")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="boom"):
+            nlp(wrong)
     failed = []
     nlp.set_error_handler(lambda name, proc, docs, error: failed.extend(doc.text for doc in docs))
-    texts = ["cold", "cold boom", "cold rain"]
-    assert [doc.text for doc in nlp.pipe(texts, batch_size=1)] == ["cold", "cold rain"]
-    assert failed == ["cold boom"]
+    for size in (1, 3):
+        assert [doc.text for doc in nlp.pipe(["cold", wrong, "cold snow"], batch_size=size)] == ["cold", "cold snow"]
+    assert failed == [wrong, wrong]
 
 
 @pytest.mark.parametrize("setting", ["encoder", "index", "combiner", "nil_model"])

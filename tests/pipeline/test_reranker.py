@@ -42,7 +42,7 @@ def trained(with_ranker):
 
 
 def test_the_ranker_orders_the_best_candidates(make_nlp, with_ranker):
-    plain = make_nlp(**FITTED)
+    plain = make_nlp(**FITTED, read_context="always")
     ranked = with_ranker(reranker={**RANKER, "mix": 0.0})
     ids = [
         [[key for key, _ in ent._.pel_candidates] for doc in nlp.pipe(TEXTS) for ent in doc.ents]
@@ -58,7 +58,7 @@ def test_the_ranker_orders_the_best_candidates(make_nlp, with_ranker):
 
 
 def test_an_untrained_ranker_changes_nothing(make_nlp):
-    plain, ranked = make_nlp(**FITTED), make_nlp(**FITTED, reranker=RANKER)
+    plain, ranked = make_nlp(**FITTED, read_context="always"), make_nlp(**FITTED, reranker=RANKER)
     assert found(plain) == found(ranked)
 
 
@@ -90,8 +90,8 @@ def test_a_reranker_taken_away_takes_nil_model_and_threshold_along(trained, make
         nlp = spacy.load(tmp_path / "pipeline", config={f"components.{NAME}.reranker": None})
     assert "PEL-W503" in caplog.text
     linker = nlp.get_pipe(NAME).linker
-    assert linker.reranker is None and linker.nil_threshold is None and not linker.nil_model.state()
-    assert linker.combiner.state() == trained.get_pipe(NAME).linker.combiner.state()
+    assert linker.reranker is None and linker.nil_threshold is None and not linker.in_context.nil_model.state()
+    assert linker.in_context.combiner.state() == trained.get_pipe(NAME).linker.in_context.combiner.state()
 
 
 def test_a_loader_without_a_reranker_is_refused(make_nlp):

@@ -129,9 +129,12 @@ def test_settings_given_to_load_win(trained, tmp_path):
 
 def test_thresholds_of_labels(trained, tmp_path):
     """Learned ones go with the files, bytes and pickles; a map in the settings wins over them."""
-    trained.get_pipe(NAME).linker.calibrated_by_label = {"OTHER": 1.0}
+    linker = trained.get_pipe(NAME).linker
+    linker.by_form.calibrated_by_label, linker.in_context.calibrated_by_label = {"OTHER": 1.0}, {"OTHER": 0.9}
     for copy in copies(trained, tmp_path / "one"):
-        assert copy.get_pipe(NAME).linker.calibrated_by_label == {"OTHER": 1.0}
+        linker = copy.get_pipe(NAME).linker
+        assert linker.by_form.calibrated_by_label == {"OTHER": 1.0}
+        assert linker.in_context.calibrated_by_label == linker.label_thresholds == {"OTHER": 0.9}
         assert copy(TEXTS[4]).ents[2].kb_id_ != NIL
     config = tmp_path / "one" / "config.cfg"
     given = 'threshold = {"CHEMICAL":-1.0,"OTHER":-1.0}'

@@ -255,7 +255,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         known = self.model.get_dim("nO") if self.model.has_dim("nO") else None
         if known not in (None, len(self.tags)):
             got = ", ".join(self.labels)
-            raise PelError(Errors.E524.format(name=self.name, columns=known, n=len(self.tags), got=got))
+            raise PelError(Errors.E524.format(name=self.name, columns=known, n=len(self.labels), got=got))
         docs = [example.x for example in islice(get_examples(), _SAMPLE)]
         truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
         self.model.initialize(X=docs, Y=truth)

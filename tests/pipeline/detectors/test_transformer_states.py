@@ -76,7 +76,8 @@ def make(kb_path, model):
         nlp = spacy.blank("en")
         add_transformer(nlp, weights or model / "mention", window, stride)
         nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
-        nlp.add_pipe(NAME, config={**PLAIN, "encoder": ENCODER, "transformer": "transformer", **config})
+        settings = {**PLAIN, "encoder": ENCODER, "transformer": "transformer", "read_context": "always", **config}
+        nlp.add_pipe(NAME, config=settings)
         initialize(nlp, kb_path, model)
         return nlp
 
@@ -127,7 +128,7 @@ def test_texts_of_one_window_have_the_vectors_and_links_of_the_encoder(shared, c
     assert calls == {"batches": 1, "mentions": 0}, "read once, all documents of the batch together"
     found = [query for doc in docs for query in encoded(shared, doc)]
     assert len(found) == 8 and all(query.vector is not None for query in found)
-    expected = shared.get_pipe(NAME).encoder.encode_mentions([MentionInText(*query[:3]) for query in found])
+    expected = shared.get_pipe(NAME).encoder.encode_mentions([MentionInText(q.text, q.start, q.end) for q in found])
     np.testing.assert_allclose([query.vector for query in found], expected, atol=1e-5)
     output = docs[0]._.trf_data.model_output
     output["last_hidden_state"] = output["last_hidden_state"].astype(np.float16)
@@ -185,7 +186,7 @@ def test_mentions_without_states_of_their_own_are_read_by_the_encoder(shared):
     places = [(1, 5), (blank.idx, blank.idx + len(blank)), (0, 7)]  # inside a token; no pieces; a token
     queries = [MentionQuery(text, *at) for at in places]
     found = states.encode(doc, queries)
-    assert [query[:4] for query in found] == [query[:4] for query in queries]
+    assert found == queries
     assert [query.vector is not None for query in found] == [False, False, True]
     doc._.trf_data.align = doc._.trf_data.align[1:]  # as of windows that begin at the second token
     assert states.encode(doc, queries) == queries
@@ -204,6 +205,13 @@ def test_generators_in_an_ensemble_take_them_too(make, calls, tmp_path):
     assert found(without_states(nlp, tmp_path / "pipeline")) == expected
 
 
+def test_the_encoder_reads_forms_alone_where_context_is_read_only_at_need(make, calls):
+    nlp = make(read_context="when_it_may_matter", threshold=-1.0)  # every form would be NIL
+    docs = list(nlp.pipe(TEXTS))
+    assert calls["mentions"] == len({ent.text for doc in docs for ent in doc.ents})
+    assert [links(doc) for doc in docs] == found(make(threshold=-1.0))
+
+
 # -- gold mentions, disk, processes --------------------------------------------------------------------
 
 
@@ -214,14 +222,15 @@ def test_gold_mentions_are_read_as_at_inference(make, calls):
     document = Document("1", LONG, [*mentions, Mention(1, 7, "CHEMICAL")])
     queries = query_maker(nlp)(document)
     expected = encoded(nlp, doc)
-    assert [query[:4] for query in queries[:-1]] == [query[:4] for query in expected]
+    assert queries[:-1] == expected
     np.testing.assert_allclose(
         [query.vector for query in queries[:-1]], [query.vector for query in expected], atol=1e-5
     )
     assert queries[-1].vector is None, "ends inside of a token"
     assert query_maker(nlp)(Document("2", LONG)) == []
     nlp.get_pipe(NAME).calibrate(nlp, [document])
-    assert calls["mentions"] == 1
+    forms = {query.form for query in queries}
+    assert calls["mentions"] == len(forms) + 1, "each form alone, and the mention without states in its context"
 
 
 def test_round_trips(shared, make, tmp_path):
