@@ -13,7 +13,7 @@ from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Rows, Scores
+from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
 from .combiners.linear import is_gold, right_first
 from .confidence import AnswerScores, Confidence
@@ -154,7 +154,7 @@ def fit(
             get their own threshold. None = one for all.
 
     Returns:
-        The links of the first part's mentions with the fitted parts.
+        The links of the first part's mentions with the fitted parts, by the linker's ``read_context``.
     """
     label_types, parts = count_label_types(parts)
     context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
@@ -165,10 +165,14 @@ def fit(
     linker.by_form = linker.in_context.unfitted()
     of_forms = [replace(part, table=part.form_table) for part in parts if part.form_table is not None]
     form = fit_decider(linker.by_form, of_forms, "form", choose=choose, label_minimum=label_minimum)
+    if linker.read_context == "always":
+        return links
     by_form = linker.links(form, linker.top_k)
-    reads = [link.kb_id == NIL and bool(query.context) for query, link in zip(parts[0].queries, by_form, strict=True)]
-    logger.info("Read in context: %.1f%% of the mentions", 100 * np.mean(reads))
-    return [links[i] if read else by_form[i] for i, read in enumerate(reads)]
+    reading = linker.without_memory().may_change(parts[0].queries, by_form)
+    logger.info("Read in context: %.1f%% of the mentions", 100 * len(reading) / len(by_form))
+    for i in reading:
+        by_form[i] = links[i]
+    return by_form
 
 
 def fit_decider(

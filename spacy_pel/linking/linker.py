@@ -290,7 +290,7 @@ class Linker:
     def _link_batch(self, queries: Sequence[MentionQuery], top_k: int) -> list[Link]:
         stage = self._first_stage
         links = self.links(self.rank(stage, queries, top_k), top_k)
-        reading = [] if stage == "context" else self._may_change(queries, links)
+        reading = [] if stage == "context" else self.may_change(queries, links)
         if reading:
             again = self.rank("context", [queries[i] for i in reading], top_k)
             for i, link in zip(reading, self.links(again, top_k), strict=True):
@@ -307,7 +307,7 @@ class Linker:
         is_one_sided = self.by_form is self.in_context and self.in_context.confidence.is_fitted
         return "context" if is_one_sided and self.read_context != "never" else "form"
 
-    def _may_change(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> list[int]:
+    def may_change(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> list[int]:
         """Which mentions to read in their context after their forms were linked: those that would be NIL, since
         what context tells is the kind of a mention, and those of a form that was corrected in some context."""
         if not self.generator.reads_context or self.read_context == "never":

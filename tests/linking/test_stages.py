@@ -320,6 +320,17 @@ def test_reading_where_it_may_matter_loses_next_to_nothing(state):
     assert answers["when_it_may_matter"] >= answers["always"] - 0.02
 
 
+@pytest.mark.parametrize(
+    ("mode", "stages"), [("when_it_may_matter", {"form", "context"}), ("always", {"context"}), ("never", {"form"})]
+)
+def test_a_calibration_reports_on_the_links_of_the_setting(mode, stages):
+    linker = make_linker(read_context=mode)
+    part = examples(linker, *calibration())
+    links = fit(linker, [part])
+    assert {link.stage for link in links} == {link.stage for link in linker.link(part.queries)} == stages
+    assert all(link.stage == "context" for link in links if link.kb_id == NIL and mode != "never")
+
+
 def test_two_calibrations_are_the_same(state):
     linker = make_linker()
     for _ in range(2):
