@@ -1,7 +1,6 @@
 """Predictions for gold mentions, which are given to the linker or found by the pipeline itself."""
 
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -162,16 +161,14 @@ def _links(
         asked += queries(document)
         ends.append(len(asked))
     links: list[Link] = []
-    done = 0
-    # batches as the linker makes them
-    for start in range(0, len(asked), linker.batch_size):
-        links += linker.link(asked[start : start + linker.batch_size], top_k=top_k)
-        if bar is not None:
-            linked = bisect_right(ends, len(links))
-            bar.advance(linked - done)
-            done = linked
-    if bar is not None:
-        bar.advance(len(block) - done)
+    done = start = 0
+    for number, end in enumerate(ends, start=1):
+        if end - start >= linker.batch_size or number == len(ends):  # whole documents
+            links += linker.link(asked[start:end], top_k=top_k)
+            start = end
+            if bar is not None:
+                bar.advance(number - done)
+                done = number
     tally.took(started, len(asked))
     return links
 

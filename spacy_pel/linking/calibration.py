@@ -168,10 +168,10 @@ def fit(
     if linker.read_context == "always":
         return links
     by_form = linker.links(form, linker.top_k)
-    reading = linker.without_memory().may_change(parts[0].queries, by_form)
-    logger.info("Read in context: %.1f%% of the mentions", 100 * len(reading) / len(by_form))
-    for i in reading:
-        by_form[i] = links[i]
+    readers = linker.without_memory().readers(parts[0].queries, by_form)
+    logger.info("Read in context: %.1f%% of the mentions", 100 * len(set(readers.values())) / len(by_form))
+    for number, reader in readers.items():
+        by_form[number] = links[reader]
     return by_form
 
 

@@ -275,26 +275,26 @@ class Linker:
         """Link mentions, ``batch_size`` at a time.
 
         Args:
-            queries: the mentions.
+            queries: the mentions; those of a document together, as one of them may be read for others.
             top_k: candidates returned for each mention; None = the linker's own.
 
         Returns:
             One for each.
         """
         top_k = self.top_k if top_k is None else top_k
-        links: list[Link] = []
-        for start in range(0, len(queries), self.batch_size):
-            links += self._link_batch(queries[start : start + self.batch_size], top_k)
+        stage = self._first_stage
+        links = self._link_batches(stage, queries, top_k)
+        readers = {} if stage == "context" else self.readers(queries, links)
+        read = sorted(set(readers.values()))
+        again = dict(zip(read, self._link_batches("context", [queries[i] for i in read], top_k), strict=True))
+        for number, reader in readers.items():
+            links[number] = again[reader]
         return links
 
-    def _link_batch(self, queries: Sequence[MentionQuery], top_k: int) -> list[Link]:
-        stage = self._first_stage
-        links = self.links(self.rank(stage, queries, top_k), top_k)
-        reading = [] if stage == "context" else self.may_change(queries, links)
-        if reading:
-            again = self.rank("context", [queries[i] for i in reading], top_k)
-            for i, link in zip(reading, self.links(again, top_k), strict=True):
-                links[i] = link
+    def _link_batches(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> list[Link]:
+        links: list[Link] = []
+        for start in range(0, len(queries), self.batch_size):
+            links += self.links(self.rank(stage, queries[start : start + self.batch_size], top_k), top_k)
         return links
 
     @property
@@ -307,17 +307,29 @@ class Linker:
         is_one_sided = self.by_form is self.in_context and self.in_context.confidence.is_fitted
         return "context" if is_one_sided and self.read_context != "never" else "form"
 
-    def may_change(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> list[int]:
-        """Which mentions to read in their context after their forms were linked: those that would be NIL, since
-        what context tells is the kind of a mention, and those of a form that was corrected in some context."""
+    def readers(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> dict[int, int]:
+        """Which mentions to read in their context after their forms were linked: those that would be NIL, since what
+        context tells is the kind of a mention, and those of a form that was corrected in some context.
+
+        Args:
+            queries: (n,), all mentions of their documents.
+            links: (n,), by their forms.
+
+        Returns:
+            Mention -> the mention that is read for it: the first one of the same form and label in the document,
+            which means the same there; of a corrected form each itself.
+        """
         if not self.generator.reads_context or self.read_context == "never":
-            return []
+            return {}
         corrected = self.learned_mentions.of_form if len(self.memory) else {}
-        return [
-            number
-            for number, (query, link) in enumerate(zip(queries, links, strict=True))
-            if query.context and (link.kb_id == NIL or (corrected and normalize_alias(query.surface) in corrected))
-        ]
+        readers: dict[int, int] = {}
+        first: dict[tuple[str, str, str], int] = {}
+        for number, (query, link) in enumerate(zip(queries, links, strict=True)):
+            if corrected and query.context and normalize_alias(query.surface) in corrected:
+                readers[number] = number
+            elif query.context and link.kb_id == NIL:
+                readers[number] = first.setdefault((query.context, query.form, query.label), number)
+        return readers
 
     def evidence(self, queries: Sequence[MentionQuery], stage: Stage = "context") -> CandidateTable:
         """Find candidates and the evidence for each.

@@ -159,6 +159,17 @@ def test_contexts_are_read_where_the_form_says_nil(make):
     assert alone.stage == "form", "there is no context"
 
 
+def test_a_form_is_read_once_in_a_document():
+    linker = make_linker()
+    text = "grubulose, then grubulose again; wexinate"
+    places = [(0, 9), (16, 25), (33, 41)]
+    links = linker.link([MentionQuery(text, *at) for at in places])
+    assert {link.kb_id for link in links} == {NIL} and {link.stage for link in links} == {"context"}
+    assert links[0] == links[1] and len(linker.encoder.in_context) == 2
+    linker.link([MentionQuery(text.upper(), *places[1]), MentionQuery(text, *places[1], "OTHER")])
+    assert len(linker.encoder.in_context) == 4, "another text, and another label"
+
+
 def test_each_answer_is_that_of_its_stage(make):
     linker, queries = make(), stream()
     by_stage = {
