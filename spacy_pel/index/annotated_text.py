@@ -18,6 +18,7 @@ _VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
 # of an entity that no annotated text names, and of a mention without a text around it: topics say nothing
 UNKNOWN = 0.009
 TEMPERATURE = 0.05  # of the softmax over texts; on MedMentions dev it spreads over some 40 of 2,371
+_TEXTS_KEPT = 256  # vectors of texts that are not read again
 
 
 class AliasPriors:
@@ -253,7 +254,8 @@ def build_topics(
 class TopicReader:
     """Gives P(entity | text) to the candidates of batches of mentions.
 
-    Texts that were read for the last batch are not read again: one batch may end in the middle of a text.
+    Texts that were read a short time ago are not read again: a batch may end in the middle of a text, and a text
+    is asked for by surface forms and again in context.
 
     Args:
         encoder: the encoder of the index, with ``encode_texts``.
@@ -263,7 +265,7 @@ class TopicReader:
     def __init__(self, encoder: Any, topics: Topics):
         self.encoder = encoder
         self.topics = topics
-        self._last: Mapping[str, Vectors] = {}
+        self._read: Mapping[str, Vectors] = {}
 
     def shares(self, texts: Sequence[str], kb_rows: Rows) -> Scores:
         """P(entity | text) of candidates.
@@ -276,11 +278,11 @@ class TopicReader:
             (n, k), see ``Topics.shares``; UNKNOWN without a text.
         """
         result = np.full(kb_rows.shape, UNKNOWN, dtype=np.float32)
-        last = self._last  # another thread may replace it
+        last = self._read  # another thread may replace it
         distinct = [text for text in dict.fromkeys(texts) if text]
         new = [text for text in distinct if text not in last]
         read = {**last, **dict(zip(new, self.encoder.encode_texts(new) if new else (), strict=True))}
-        self._last = {text: read[text] for text in distinct}
+        self._read = dict(list(read.items())[-max(_TEXTS_KEPT, len(distinct)) :])
         number_of = {text: number for number, text in enumerate(distinct)}
         which = np.array([number_of.get(text, -1) for text in texts], dtype=np.int64)
         known = (kb_rows >= 0) & (which >= 0)[:, None]
