@@ -7,7 +7,7 @@ All that a surface form says is found once and kept. Context is read where it ma
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -362,7 +362,8 @@ class Linker:
             filters = [self.entity_types.get(query.label) for query in queries]
             table = self._forms([(depth, *key) for key in zip(filters, forms, strict=True)], find_forms)
         table = table.widened(1)
-        table.kb_rows[[not query.form for query in queries]] = -1
+        is_blank = np.array([not query.form for query in queries], dtype=np.bool_)
+        table = replace(table, kb_rows=np.where(is_blank[:, None], -1, table.kb_rows))
         return table.plus(self._document_features(queries, table))
 
     def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:

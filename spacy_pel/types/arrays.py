@@ -95,8 +95,10 @@ class CandidateTable:
             ours[rows] = theirs
 
     def widened(self, width: int) -> "CandidateTable":
-        """With room for this many candidates, at least."""
-        more = max(0, width - self.kb_rows.shape[1])
+        """With room for this many candidates, at least; this table itself if it has it."""
+        more = width - self.kb_rows.shape[1]
+        if more <= 0:
+            return self
         pad = ((0, 0), (0, more))
         features = {name: np.pad(values, pad) for name, values in self.features.items()}
         return replace(self, kb_rows=np.pad(self.kb_rows, pad, constant_values=-1), features=features)

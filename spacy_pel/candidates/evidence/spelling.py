@@ -33,12 +33,8 @@ def spelling(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows) -> dict[str
     numbers: dict[str, int] = {}
     which = np.array([numbers.setdefault(form, len(numbers)) for form in forms], dtype=np.int64)
     filled = kb_rows >= 0
-    n_rows = int(kb_rows.max(initial=0)) + 1
-    keys = (which[:, None] * n_rows + kb_rows)[filled]
-    pairs, pair_of = distinct(keys)
-    values = compare_names(kb, list(numbers), *np.divmod(pairs, n_rows))
     similar = np.zeros((2, *kb_rows.shape), dtype=np.float32)
-    similar[:, filled] = values[:, pair_of]
+    similar[:, filled] = _compare_pairs(kb, list(numbers), which[np.nonzero(filled)[0]], kb_rows[filled])
     return {"edit": similar[0], "partial": similar[1]}
 
 
@@ -51,9 +47,16 @@ def edit_similarity(kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_
         form_of: (p,) which form.
         row_of: (p,) the entity to compare it with.
     """
+    return _compare_pairs(kb, forms, form_of, row_of, stretches=False)[0]
+
+
+def _compare_pairs(
+    kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, row_of: Rows, *, stretches: bool = True
+) -> Scores:
+    """As ``compare_names``, for pairs in any order and with repeats; each is compared once."""
     n_rows = int(row_of.max(initial=0)) + 1
     pairs, pair_of = distinct(form_of * n_rows + row_of)
-    return compare_names(kb, forms, *np.divmod(pairs, n_rows), stretches=False)[0, pair_of]
+    return compare_names(kb, forms, *np.divmod(pairs, n_rows), stretches=stretches)[:, pair_of]
 
 
 def compare_names(
