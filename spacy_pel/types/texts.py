@@ -23,9 +23,11 @@ class Entity:
         aliases: other names; the canonical name need not be repeated.
         types: e.g. semantic type ids such as "T047".
         definition: a gloss, or None.
+        xrefs: the same concept in other vocabularies, as compact ids such as "MESH:D001249".
+        parents: ids of the broader concepts (is-a).
 
     Raises:
-        PelError: if aliases or types are one string.
+        PelError: if a field of several texts is one string.
     """
 
     concept_id: str
@@ -33,22 +35,27 @@ class Entity:
     aliases: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     definition: str | None = None
+    xrefs: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, texts in (("aliases", self.aliases), ("types", self.types)):
+        for name in ("aliases", "types", "xrefs", "parents"):
+            texts = getattr(self, name)
             if isinstance(texts, str):  # would become one alias for each of its letters
                 raise PelError(Errors.E115.format(wanted=name, got=repr(texts)))
             if not isinstance(texts, tuple):  # JSON gives lists, but an Entity must be hashable
                 object.__setattr__(self, name, tuple(texts))
 
     def to_json(self) -> dict[str, Any]:
-        """One line of the KB interchange format."""
+        """One line of the KB interchange format; keys that scispaCy does not know are left out if they are empty."""
+        more = {"xrefs": list(self.xrefs), "parents": list(self.parents)}
         return {
             "concept_id": self.concept_id,
             "canonical_name": self.canonical_name,
             "aliases": list(self.aliases),
             "types": list(self.types),
             "definition": self.definition,
+            **{name: ids for name, ids in more.items() if ids},
         }
 
 

@@ -13,10 +13,9 @@ from ...types import Entity
 from ...util import logger
 from ...util.files import read_cells
 from ...util.place import Place, unexpected
-from .column_names import FIELDS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
+from .column_names import FIELDS, LISTS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase
 
-_LISTS = ("aliases", "types")
 _N_HEAD = 30  # lines that the header is looked for in ...
 _N_LINE = 100_000  # and characters of each: csv has a limit
 _HTML_ENTITY = re.compile(r"&#?\w+;")
@@ -184,8 +183,8 @@ class CsvKB(KBReaderBase):
             Field -> its separator.
         """
         if self.list_separator is not None:
-            return dict.fromkeys(_LISTS, self.list_separator)
-        columns = {field: _ListColumn() for field in _LISTS if field in position}
+            return dict.fromkeys(LISTS, self.list_separator)
+        columns = {field: _ListColumn() for field in LISTS if field in position}
         if not columns:
             return {}
         report = dict(self.report)

@@ -8,10 +8,8 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
-from .column_names import FIELDS, field_meant
+from .column_names import FIELDS, LISTS, field_meant
 from .reader_base import KBReaderBase
-
-_LISTS = ("aliases", "types")
 
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
@@ -54,7 +52,7 @@ class JsonlKB(KBReaderBase):
             self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
         fields = {key: record[key] for key in FIELDS if record.get(key) is not None}
         for key, value in fields.items():
-            texts, wanted = ([value], "a string") if key not in _LISTS else (value, "a list of strings")
+            texts, wanted = ([value], "a string") if key not in LISTS else (value, "a list of strings")
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
                 raise unexpected(place, f"{wanted} as {key}", quoted(value))
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})

@@ -397,9 +397,12 @@ def _is_tidy(entity: Entity) -> bool:
 def _tidied(entity: Entity) -> Entity:
     name = _tidy(entity.canonical_name)
     aliases = dict.fromkeys(alias for alias in map(_tidy, entity.aliases) if alias not in ("", name))
-    types = dict.fromkeys(filter(None, (kind.strip() for kind in entity.types)))
+    types, xrefs, parents = (
+        tuple(dict.fromkeys(filter(None, (text.strip() for text in texts))))
+        for texts in (entity.types, entity.xrefs, entity.parents)
+    )
     definition = _tidy(entity.definition or "") or None
-    return Entity(entity.concept_id.strip(), name, tuple(aliases), tuple(types), definition)
+    return Entity(entity.concept_id.strip(), name, tuple(aliases), types, definition, xrefs, parents)
 
 
 def _tidy(name: str) -> str:

@@ -5,14 +5,14 @@ for entities from anywhere. Both count and repair in the same way:
 
 * ``empty_id``, ``reserved_id`` ("NIL"), ``nameless``: the entity is left out.
 * ``empty_name``: the first alias becomes the name.
-* ``blank_alias``, ``blank_type``: it is left out.
+* ``blank_alias``, ``blank_type``, ``blank_xref``, ``blank_parent``: it is left out.
 * ``control_character``: becomes a blank (a definition keeps its line ends and tabs); U+0080 to U+009F
   become the characters of Windows-1252 that were read as Latin-1, as in HTML.
 * ``bad_unicode``: a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
-* ``duplicate_id``: the first entity stays and takes over the names and types of the later ones.
+* ``duplicate_id``: the first entity stays and takes over names, types, xrefs and parents of the later ones.
   Readers, which stream, pass later ones on; the build merges them.
 
-White space at the ends of a field is dropped and repeated aliases and types are kept once,
+White space at the ends of a field is dropped and repeated items of a list are kept once,
 without counting.
 """
 
@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
@@ -88,7 +89,9 @@ def repaired(entity: Entity, count: Count) -> Entity | None:
             return None
         name, aliases = aliases[0], aliases[1:]
     definition = entity.definition and _repaired_text(entity.definition, given, _CONTROL_BUT_LAYOUT, count)
-    return Entity(entity_id, name, aliases, types, definition or None)
+    xrefs = _repaired_list(entity.xrefs, entity, "blank_xref", count)
+    parents = _repaired_list(entity.parents, entity, "blank_parent", count)
+    return Entity(entity_id, name, aliases, types, definition or None, xrefs, parents)
 
 
 def counts_text(report: Mapping[str, int]) -> str:
@@ -121,18 +124,18 @@ def is_clean(entity: Entity) -> bool:
 
     Returns:
         True = nothing needs repair: no field has control characters, surrogates, white space
-        other than blanks, or blanks at its ends, and no alias or type is blank or repeated.
+        other than blanks, or blanks at its ends, and no item of a list is blank or repeated.
 
     Raises:
         TypeError: if a field is not text.
     """
-    aliases, types = entity.aliases, entity.types
-    fields = "|".join(("", entity.concept_id, entity.canonical_name, *aliases, *types, entity.definition or ".", ""))
+    lists = (entity.aliases, entity.types, entity.xrefs, entity.parents)
+    texts = (entity.concept_id, entity.canonical_name, *chain.from_iterable(lists), entity.definition or ".")
+    fields = "|".join(("", *texts, ""))
     return (
         fields.isprintable()  # so it has no white space but blanks
         and not ("||" in fields or "| " in fields or " |" in fields)
-        and len(set(aliases)) == len(aliases)
-        and len(set(types)) == len(types)
+        and all(len(set(texts)) == len(texts) for texts in lists)
         and entity.definition != ""
     )
 
@@ -162,11 +165,16 @@ def merge_duplicates(entities: Sequence[Entity]) -> Entity:
         entities: at least one, in the order of the source.
 
     Returns:
-        With the names of all as aliases, the types of all, and the first definition.
+        With the names of all as aliases, the types, xrefs and parents of all, and the first definition.
     """
     first = entities[0]
     names = [name for entity in entities for name in (entity.canonical_name, *entity.aliases)]
     aliases = [*first.aliases, *(name for name in names if name != first.canonical_name)]
-    types = dict.fromkeys(kind for entity in entities for kind in entity.types)
+    types, xrefs, parents = (
+        tuple(dict.fromkeys(text for entity in entities for text in getattr(entity, name)))
+        for name in ("types", "xrefs", "parents")
+    )
     definition = next((entity.definition for entity in entities if entity.definition), None)
-    return replace(first, aliases=tuple(dict.fromkeys(aliases)), types=tuple(types), definition=definition)
+    return Entity(
+        first.concept_id, first.canonical_name, tuple(dict.fromkeys(aliases)), types, definition, xrefs, parents
+    )

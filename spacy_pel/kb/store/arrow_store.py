@@ -22,7 +22,7 @@ from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS
 from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]
-_FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition")
+_FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 
 
 class ArrowStore:
@@ -263,4 +263,5 @@ def entities_of(records: Iterable[dict[str, Any]], type_names: Sequence[str]) ->
     for record in records:
         types = tuple(type_names[code] for code in record["types"])
         aliases, definition = tuple(record["aliases"]), record["definition"]
-        yield Entity(record["concept_id"], record["canonical_name"], aliases, types, definition)
+        xrefs, parents = tuple(record["xrefs"]), tuple(record["parents"])
+        yield Entity(record["concept_id"], record["canonical_name"], aliases, types, definition, xrefs, parents)

@@ -16,7 +16,8 @@ def row_digest(row: int, entity: Entity, live: bool) -> int:
     """What a row adds to the sum."""
     counts = f"{row} {live} {len(entity.aliases)} {len(entity.types)}"
     fields = (counts, entity.concept_id, entity.canonical_name, *entity.aliases, *entity.types)
-    return _hash("\n".join((*fields, entity.definition or "")))
+    links = (str(len(entity.xrefs)), *entity.xrefs, *entity.parents) if entity.xrefs or entity.parents else ()
+    return _hash("\n".join((*fields, entity.definition or "", *links)))
 
 
 def redirect_digest(old: str, new: str) -> int:

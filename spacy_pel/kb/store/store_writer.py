@@ -15,7 +15,7 @@ from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter, hashe
 from .digest import redirect_digest, row_digest, to_fingerprint
 
 KIND = "knowledge base"
-FORMAT, VERSION = "spacy-pel-kb", 2
+FORMAT, VERSION = "spacy-pel-kb", 3
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
 FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
 EDITS = "edits.jsonl"  # only if there are some
@@ -23,7 +23,10 @@ Counts = Mapping[str, int]
 _CHUNK = 1 << 15
 _NAMES = [("concept_id", pa.string()), ("canonical_name", pa.string()), ("aliases", pa.list_(pa.string()))]
 # types are rows of types.arrow
-_OTHERS = [("types", pa.list_(pa.int32())), ("definition", pa.string()), ("live", pa.bool_())]
+_OTHERS = [
+    *(("types", pa.list_(pa.int32())), ("definition", pa.string())),
+    *(("xrefs", pa.list_(pa.string())), ("parents", pa.list_(pa.string())), ("live", pa.bool_())),
+]
 _SCHEMA = pa.schema([*_NAMES, *_OTHERS])
 _REDIRECT_SCHEMA = pa.schema([("hash", pa.uint64()), ("old", pa.string()), ("new", pa.string())])
 
@@ -62,7 +65,8 @@ class StoreWriter:
         """
         row, name, aliases = self.n_rows, entity.canonical_name, entity.aliases
         types = [self._types.setdefault(kind, len(self._types)) for kind in entity.types]
-        self._entities.append(entity.concept_id, name, aliases, types, entity.definition, live)
+        others = (entity.definition, entity.xrefs, entity.parents, live)
+        self._entities.append(entity.concept_id, name, aliases, types, *others)
         if live:
             self._aliases.add(row, (name, *aliases))
         self._total += row_digest(row, entity, live)
