@@ -8,8 +8,11 @@ from pathlib import Path
 from ...corpora.readers.jsonl_corpus import read_corpus
 from ...registry import registry
 from ...types import Entity
+from ...util.names import runs_of
 from ...util.place import Place
 from .reader_base import KBReaderBase
+
+_STEM = 4  # letters that words with a meaning in common begin with
 
 
 @registry.pel_kb_readers("spacy-pel.CorpusNamesKB.v1")
@@ -18,25 +21,33 @@ class CorpusNamesKB(KBReaderBase):
     """Reads corpora (JSON lines, see ``spacy_pel.corpora``) as entities named by their surface forms.
 
     Surface forms that differ only in case count as one, in their most frequent
-    spelling (ties: with fewer capitals). The most frequent form is the canonical name (ties:
-    the shortest, then the first in the alphabet), the others are aliases by falling
-    frequency. A mention with several ids names each of them; a composite mention names
+    spelling (ties: with fewer capitals). The form of most documents is the canonical name (ties:
+    of most mentions, the shortest, then the first in the alphabet), the others are aliases in the same
+    order. A mention with several ids names each of them; a composite mention names
     none. Types are the labels of the mentions.
+
+    Annotators also mark words that do not name the entity ("FH2D" as *no*). With ``plausible``, a form of a single
+    document is taken only where it resembles a form of several, by a word that begins alike or as its
+    abbreviation; or where no form is in several.
 
     Args:
         min_count: take surface forms that name the entity at least this often.
+        plausible: leave out odd forms of a single document.
         types: keep entities with any of these mention labels; None = all.
         id_prefix: keep ids that start with this.
         strict: turn repairs into errors.
     """
 
     min_count: int = 1
+    plausible: bool = False
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         for path in paths:
-            names: dict[str, Counter] = defaultdict(Counter)
-            labels: dict[str, Counter] = defaultdict(Counter)
+            names: dict[str, Counter[str]] = defaultdict(Counter)
+            documents: dict[str, Counter[str]] = defaultdict(Counter)  # case aside
+            labels: dict[str, Counter[str]] = defaultdict(Counter)
             for document in read_corpus(path):
+                in_document: set[tuple[str, str]] = set()
                 for mention in document.mentions:
                     if mention.composite and len(mention.ids) > 1:
                         continue
@@ -44,18 +55,24 @@ class CorpusNamesKB(KBReaderBase):
                     for entity_id in mention.ids:
                         names[entity_id][surface] += 1
                         labels[entity_id][mention.label] += 1
+                        in_document.add((entity_id, surface.casefold()))
+                for entity_id, form in in_document:
+                    documents[entity_id][form] += 1
             for entity_id in sorted(names):
-                ranked = rank_surfaces(names[entity_id], min_count=self.min_count)
+                ranked = rank_surfaces(names[entity_id], documents[entity_id], min_count=self.min_count)
+                if self.plausible:
+                    ranked = without_odd(ranked, documents[entity_id])
                 if ranked:
                     types = tuple(label for label, _ in labels[entity_id].most_common() if label)
                     yield Place(path), Entity(entity_id, ranked[0], tuple(ranked[1:]), types)
 
 
-def rank_surfaces(counts: Counter, *, min_count: int = 1) -> list[str]:
+def rank_surfaces(counts: Counter[str], documents: Counter[str], *, min_count: int = 1) -> list[str]:
     """Order the surface forms of one entity.
 
     Args:
         counts: how often each form was seen.
+        documents: in how many documents each casefolded form was seen.
         min_count: leave out forms (case aside) seen less often.
 
     Returns:
@@ -66,5 +83,38 @@ def rank_surfaces(counts: Counter, *, min_count: int = 1) -> list[str]:
         capitals = sum(letter.isupper() for letter in surface)
         spellings[surface.casefold()].append((-count, capitals, surface))
     totals = {form: sum(count for count, _, _ in found) for form, found in spellings.items()}
-    forms = sorted((form for form in totals if -totals[form] >= min_count), key=lambda f: (totals[f], len(f), f))
+    kept = (form for form in totals if -totals[form] >= min_count)
+    forms = sorted(kept, key=lambda form: (-documents[form], totals[form], len(form), form))
     return [min(spellings[form])[2] for form in forms]
+
+
+def without_odd(ranked: Sequence[str], documents: Counter[str]) -> list[str]:
+    """Leave out the forms of a single document that do not resemble a form of several, if there is one.
+
+    Args:
+        ranked: surface forms of one entity.
+        documents: in how many documents each casefolded form was seen.
+    """
+    usual = [form for form in ranked if documents[form.casefold()] > 1]
+    if not usual:
+        return list(ranked)
+    stems = {stem for form in usual for stem in _stems(form)}
+    letters = ["".join(runs_of(form).words) for form in usual]
+
+    def is_plausible(form: str) -> bool:
+        if documents[form.casefold()] > 1 or not stems.isdisjoint(_stems(form)):
+            return True
+        short = "".join(runs_of(form).words)
+        return any(_abbreviates(*sorted((short, other), key=len)) for other in letters)
+
+    return [form for form in ranked if is_plausible(form)]
+
+
+def _stems(form: str) -> list[str]:
+    return [word[:_STEM] for word in runs_of(form).words if len(word) >= _STEM]
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Whether the letters of a short form are in a name in this order, the first one first."""
+    rest = iter(long)
+    return short[:1] == long[:1] and all(letter in rest for letter in short)
