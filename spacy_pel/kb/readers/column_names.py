@@ -32,6 +32,7 @@ _PUBLISHED = {
     ("effective_time", "module_id"): "rf2",
     ("loinc_num", "long_common_name"): "loinc",
     ("loinc", "map_to"): "loinc",
+    ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
 }
 
 
