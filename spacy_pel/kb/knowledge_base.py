@@ -29,6 +29,7 @@ from .overlay import Overlay
 from .store.arrow_store import ArrowStore, Mask
 from .store.digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
 from .store.store_writer import KIND, META, VERSION, StoreWriter
+from .subtree import subtree
 
 Listener = Callable[["KnowledgeBase", Rows], None]
 Value = TypeVar("Value")
@@ -123,6 +124,7 @@ class KnowledgeBase:
         out: PathLike,
         *,
         about: Mapping[str, Any],
+        below: Sequence[str] = (),
         strict: bool = False,
         show_progress: bool = False,
     ) -> "KnowledgeBase":
@@ -134,13 +136,23 @@ class KnowledgeBase:
             paths: what the reader reads.
             out: the folder to write.
             about: JSON data for meta.json, e.g. the reader's name and settings.
+            below: keep the entities with these ids, and all narrower ones; empty = all.
             strict: treat faults that the reader did not report as errors.
             show_progress: show a progress bar.
 
         Returns:
             Memory-mapped.
+
+        Raises:
+            PelError: if ``below`` names an unknown id, or no entity has a broader one.
         """
-        redirects: dict[str, str] = {}
+        if below:  # what is below is known only at the end of the files
+            with TemporaryDirectory(prefix=_TEMPORARY) as folder:
+                settings: Any = {"about": about, "strict": strict, "show_progress": show_progress}
+                whole = cls.read(reader, paths, Path(folder) / "kb", **settings)
+                kept, redirects = subtree(whole, below)
+                return cls.build(kept, out, source={**whole.source, "below": list(below)}, redirects=redirects)
+        redirects = {}
         source: dict[str, Any] = {}
 
         def entities() -> Iterator[Entity]:
@@ -471,7 +483,8 @@ class KnowledgeBase:
         rows = self.rows(list(ids))
         rows = rows[rows >= 0]
         mask = np.zeros(self.n_rows, dtype=bool)
-        mask[rows] = mask[self._hierarchy.below(rows)] = True
+        if len(rows):
+            mask[rows] = mask[self._hierarchy.below(rows)] = True
         return mask
 
     def _row_array(self, entity_id: str) -> Rows:

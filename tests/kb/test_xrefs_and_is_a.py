@@ -11,6 +11,7 @@ from spacy_pel.kb.diff import diff
 from spacy_pel.kb.sample import sample_entities
 from spacy_pel.kb.store import arrow_store, store_writer
 from spacy_pel.kb.store.store_writer import KIND, XREFS
+from spacy_pel.kb.subtree import subtree
 from spacy_pel.types import Entity
 from spacy_pel.util.saved_folder import pack_files, unpack_files
 
@@ -131,6 +132,17 @@ def test_a_lost_table_is_found_by_the_check():
     del files[XREFS]
     with pytest.raises(PelError, match="PEL-E004.*look-up tables"):
         KnowledgeBase.from_bytes(pack_files(files, kind=KIND)).validate()
+
+
+def test_a_subtree_has_its_redirects():
+    kb = make_kb()
+    for ids, kept, redirects in (
+        (["A", "D"], "ABCDE", {"old B": "B"}),
+        (["C"], "CDE", {}),
+        (["old B"], "BD", {"old B": "B"}),
+    ):
+        entities, found = subtree(kb, ids)
+        assert ("".join(entity.concept_id for entity in entities), found) == (kept, redirects)
 
 
 def test_samples_and_differences_have_both():
