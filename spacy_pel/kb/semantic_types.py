@@ -58,6 +58,12 @@ def type_name(kind: str) -> str:
     return semantic_types()[kind].name if kind in semantic_types() else kind
 
 
+def type_label(kind: str) -> str:
+    """A type for a table, e.g. "Disease or Syndrome (T047, Disorders)"; one that is not a semantic type as it is."""
+    row = semantic_types().get(kind)
+    return kind if row is None else f"{row.name} ({kind}, {SEMANTIC_GROUPS[row.group]})"
+
+
 def type_group(types: Iterable[str]) -> str:
     """The semantic group of an entity's types, e.g. "DISO" for "T047": the group of most types, and of equally
     frequent groups the first; "" if none is a semantic type."""

@@ -8,6 +8,7 @@ from spacy_pel.kb.semantic_types import (
     ST21PV_TYPES,
     semantic_types,
     type_group,
+    type_label,
     type_name,
     with_descendants,
 )
@@ -26,11 +27,16 @@ def test_semantic_network():
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"),
-    [("T047", "Disease or Syndrome"), ("T116", "Amino Acid, Peptide, or Protein"), ("disease", "disease"), ("", "")],
+    ("kind", "name", "label"),
+    [
+        ("T047", "Disease or Syndrome", "Disease or Syndrome (T047, Disorders)"),
+        ("T116", "Amino Acid, Peptide, or Protein", "Amino Acid, Peptide, or Protein (T116, Chemicals & Drugs)"),
+        ("disease", "disease", "disease"),
+        ("", "", ""),
+    ],
 )
-def test_names(kind, name):
-    assert type_name(kind) == name
+def test_names(kind, name, label):
+    assert (type_name(kind), type_label(kind)) == (name, label)
 
 
 @pytest.mark.parametrize(
