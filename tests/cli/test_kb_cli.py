@@ -80,6 +80,47 @@ def test_filters(source, tmp_path):
     assert KnowledgeBase.from_disk(tmp_path / "kb").source["settings"] == {"types": ["T184"], "id_prefix": "C"}
 
 
+HPO = [
+    Entity("HP:0000001", "All"),
+    Entity("HP:0000118", "Phenotypic abnormality", parents=("HP:0000001",)),
+    Entity("HP:0001945", "Fever", parents=("HP:0000118",), xrefs=("UMLS:C0015967",)),
+    Entity("HP:0000005", "Mode of inheritance", parents=("HP:0000001",)),
+]
+
+
+@pytest.fixture
+def hpo(tmp_path):
+    write_jsonl(tmp_path / "hp.jsonl", (entity.to_json() for entity in HPO))
+    return tmp_path / "hp.jsonl"
+
+
+def test_below(source, hpo, tmp_path):
+    def built(*ids, source=hpo):
+        below = [text for entity_id in ids for text in ("--below", entity_id)]
+        return "kb", "build", tmp_path / "kb", "--reader", "jsonl", source, *below
+
+    assert run_json(*built("HP:0000118"))["entities"] == 2
+    kb = KnowledgeBase.from_disk(tmp_path / "kb")
+    assert list(kb.entities()) == HPO[1:3] and kb.parents("HP:0000118") == []
+    assert kb.source["below"] == ["HP:0000118"] and kb.source["files"] == ["hp.jsonl"]
+    assert run_json(*built("HP:0001945", "HP:0000005"))["entities"] == 2
+    said = fails(*built("HP:0000118", "HP:118"))
+    assert "E145" in said and "'HP:118' (did you mean 'HP:0000118', Phenotypic abnormality" in said
+    assert "'HP:0001945', Fever" in fails(*built("fever"))
+    assert "E146" in fails(*built("C1", source=source))
+    assert len(KnowledgeBase.from_disk(tmp_path / "kb")) == 2  # the failures left it
+
+
+def test_add_below(hpo, tmp_path):
+    run_json("kb", "build", tmp_path / "kb", "--reader", "jsonl", hpo, "--below", "HP:0000118")
+    release = [*HPO[:2], Entity("HP:0002315", "Headache", parents=("HP:0000118",)), HPO[3]]
+    write_jsonl(hpo, (entity.to_json() for entity in release))
+    added = run_json("kb", "add", tmp_path / "kb", hpo, "--below", "HP:0000118")
+    assert (added["added"], added["unchanged"], added["missing"]) == (1, 1, ["HP:0001945"])
+    assert KnowledgeBase.from_disk(tmp_path / "kb").children("HP:0000118") == ["HP:0001945", "HP:0002315"]
+    assert "E145" in fails("kb", "add", tmp_path / "kb", hpo, "--below", "HP:9")
+
+
 def test_settings_of_a_reader(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("code;canonical_name;aliases\nC1;Fever;heat/hot\n")
