@@ -30,10 +30,6 @@ class OwnIds:
         self._vocabulary = vocabulary
         self._keep = keep
         self._links: dict[str, list[str]] = {}  # of each id that came
-        self._by_xref: dict[str, list[str]] = {}
-        for entity in kb.entities():
-            for xref in entity.xrefs:
-                self._by_xref.setdefault(xref, []).append(entity.concept_id)
         self.report = dict.fromkeys(("already_in_kb", "mapped", "ambiguous", "no_link", "no_id"), 0)
 
     def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -67,5 +63,5 @@ class OwnIds:
         if entity_id not in self._links:
             bare = ":" not in entity_id and self._vocabulary
             xref = f"{self._vocabulary}:{entity_id}" if bare else entity_id
-            self._links[entity_id] = [entity_id] if entity_id in self._kb else self._by_xref.get(xref, [])
+            self._links[entity_id] = [entity_id] if entity_id in self._kb else self._kb.ids_of_xref(xref)
         return self._links[entity_id]
