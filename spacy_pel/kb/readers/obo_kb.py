@@ -79,7 +79,9 @@ class OboKB(KBReaderBase):
         except ValueError as err:
             raise unexpected(place, f"a name or definition of {shortened(entity_id)}", err) from err
         types = dict.fromkeys(name for term in terms for name in term.types or [term.namespace])
-        return Entity(entity_id, names[0], tuple(names), tuple(types), definition)
+        xrefs = dict.fromkeys(xref for term in terms for xref in term.xrefs)
+        parents = dict.fromkeys(parent for term in terms for parent in term.parents)
+        return Entity(entity_id, names[0], tuple(names), tuple(types), definition, tuple(xrefs), tuple(parents))
 
 
 def xref_ids(xrefs: Sequence[str], prefix: str) -> list[str]:
