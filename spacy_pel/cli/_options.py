@@ -43,6 +43,9 @@ NewIndex = Annotated[Path, argument("OUT", "The index folder to write.")]
 Settings = Annotated[
     list[str] | None, option("NAME=VALUE", "A setting of the part, as JSON or text (repeatable).", "--set")
 ]
+Below = Annotated[
+    list[str] | None, option("ID", "Only this entity and those below it (is-a), after the other filters (repeatable).")
+]
 TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]

@@ -10,7 +10,7 @@ from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
 from ._kb import reader_of
-from ._options import NewPipeline, Overwrite, Settings, argument, flag, option
+from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
 from ._output import JSON, emit, key_values, message
 from ._settings import make_reader, parse_settings
 
@@ -48,6 +48,7 @@ def quickstart(
     encoder: Annotated[str | None, option("FOLDER", "A model or pipeline. Default: --ner or the default one.")] = None,
     reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
+    below: Below = None,
     lang: Annotated[str, option("CODE", "The language of the text, without --ner.")] = "en",
     text: Annotated[str | None, option("TEXT", "An example text to link. Default: one made of names.")] = None,
     overwrite: Overwrite = False,
@@ -75,7 +76,7 @@ def quickstart(
     nlp = _mention_finder(ner, lang)
     with atomic_path(out) as part:
         part.mkdir()
-        kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [])
+        kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [], below or [])
         vectors = _add_linker(nlp, kb, *source, out)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
         if ner is None:
@@ -118,14 +119,21 @@ def _mention_finder(ner: str | None, lang: str) -> "Language":
     return nlp
 
 
-def _knowledge_base(codes: Path, path: Path, reader: str | None, settings: list[str]) -> "KnowledgeBase":
+def _knowledge_base(
+    codes: Path, path: Path, reader: str | None, settings: list[str], below: list[str]
+) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
+    from ..kb.subtree import subtree
 
     if reader is None and (codes / "meta.json").is_file():
-        return KnowledgeBase.from_disk(codes)
+        kb = KnowledgeBase.from_disk(codes)
+        if not below:
+            return kb
+        kept, redirects = subtree(kb, below)
+        return KnowledgeBase.build(kept, path, source={**kb.source, "below": below}, redirects=redirects)
     about: dict[str, Any] = {"reader": reader or reader_of(codes), "settings": parse_settings(settings)}
     made = make_reader("pel_kb_readers", about["reader"], about["settings"])
-    return KnowledgeBase.read(made, [codes], path, about=about, show_progress=True)
+    return KnowledgeBase.read(made, [codes], path, about=about, below=below, show_progress=True)
 
 
 def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:

@@ -2,7 +2,10 @@
 
 
 class ComponentErrors:
-    E500 = "entity_types maps '{label}' to {types}, which no entity of the KB has. Its types: {known}. Fix the setting."
+    E500 = (
+        "entity_types maps '{label}' to {type}, which is neither a type nor an id in the KB{hint}. Its types: {known}. "
+        "Fix the setting."
+    )
     E501 = "Expected gold mentions whose entities are in the KB, got none among {n}. Use a corpus of this KB.{hint}"
     E502 = (
         "The component '{name}' has no {missing} yet. Load a trained pipeline with spacy.load(), or set kb_loader, "

@@ -34,6 +34,13 @@ class KnowledgeBaseErrors:
     E142 = "Invalid {config}, {where}: {fault}. Fix this setting."
     E143 = "Expected entities from {sources} of the {config}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
+    E145 = (
+        "Expected the id of an entity, to keep what is below it, got '{id}'{hint}. Check the id and the other filters."
+    )
+    E146 = (
+        "Expected entities with parents (is-a), to keep what is below {ids}, got none. Read an ontology, or JSON lines "
+        "or a table with parents."
+    )
 
 
 class KnowledgeBaseWarnings:

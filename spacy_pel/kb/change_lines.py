@@ -16,6 +16,7 @@ from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
 from .readers.reader_base import KBReaderBase
 from .readers.repair import merge_duplicates
+from .subtree import subtree
 
 _CUI = re.compile(r"C\d{7}")
 
@@ -51,7 +52,7 @@ def read_changes(path: str | Path, *, strict: bool = False) -> Changes:
     return changes_from_reader(JsonlKB(strict=strict), [Path(path)])
 
 
-def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
+def changes_from_reader(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str] = ()) -> Changes:
     """Read files of changes.
 
     Args:
@@ -59,14 +60,23 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
             the latter with ``"successor": ...`` if another entity replaces it.
             Its ``id_prefix`` chooses ids to retire, too, also those of redirects.
         paths: what it reads.
+        below: of the entities read, keep those with these ids and all narrower ones; empty = all.
 
     Returns:
         In the order of the lines.
 
     Raises:
         PelError: if a line is neither, or an entity is there twice; names the line. If there is nothing
-            to change.
+            to change, or ``below`` names an id that is not there.
     """
+    changes = _read(reader, paths)
+    if below:
+        kept, _ = subtree(KnowledgeBase(changes.entities, redirects=changes.redirects), below)
+        changes = replace(changes, entities=list(kept))
+    return changes
+
+
+def _read(reader: KBReader, paths: Sequence[Path]) -> Changes:
     prefix, types = getattr(reader, "id_prefix", ""), getattr(reader, "wanted_types", None)
     if isinstance(reader, JsonlKB):
         return replace(_from_lines(reader, paths), id_prefix=prefix, types=types)

@@ -8,7 +8,7 @@ from ..types import Entity
 from ..util import progress
 from .knowledge_base import KnowledgeBase
 
-_FIELDS = ("canonical_name", "aliases", "types", "definition")
+_FIELDS = ("canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 _BATCH = 4096
 
 
@@ -19,8 +19,8 @@ class Diff:
     Attributes:
         added: ids that only the new one has.
         removed: ids that only the old one has, and their successors.
-        changed: ids of both, and the fields that differ (the order of aliases and
-            types is ignored).
+        changed: ids of both, and the fields that differ (the order in lists does not
+            count).
     """
 
     added: list[str] = field(default_factory=list)

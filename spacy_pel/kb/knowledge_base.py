@@ -20,13 +20,16 @@ from ..util.files import PathLike
 from ..util.name_search import search_names
 from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
+from ..util.xrefs import xref_key
 from .build import Ids, Source, build_store
 from .changes import Update, follow_release, put_entities, rename_entities, retire_entities, withdraw_edits
 from .edits import Edit, State
+from .is_a import Hierarchy
 from .overlay import Overlay
 from .store.arrow_store import ArrowStore, Mask
 from .store.digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
 from .store.store_writer import KIND, META, VERSION, StoreWriter
+from .subtree import subtree
 
 Listener = Callable[["KnowledgeBase", Rows], None]
 Value = TypeVar("Value")
@@ -35,7 +38,7 @@ _TEMPORARY = "spacy_pel_kb_"
 
 
 class KnowledgeBase:
-    """Entities with their names, types and definitions.
+    """Entities with their names, types, definitions, cross references and broader entities.
 
     Every entity has a row that never changes: new entities are appended, a retired one keeps its row as a
     tombstone. The saved part is memory-mapped; changes are kept in memory until ``to_disk`` merges them.
@@ -121,6 +124,7 @@ class KnowledgeBase:
         out: PathLike,
         *,
         about: Mapping[str, Any],
+        below: Sequence[str] = (),
         strict: bool = False,
         show_progress: bool = False,
     ) -> "KnowledgeBase":
@@ -132,13 +136,23 @@ class KnowledgeBase:
             paths: what the reader reads.
             out: the folder to write.
             about: JSON data for meta.json, e.g. the reader's name and settings.
+            below: keep the entities with these ids, and all narrower ones; empty = all.
             strict: treat faults that the reader did not report as errors.
             show_progress: show a progress bar.
 
         Returns:
             Memory-mapped.
+
+        Raises:
+            PelError: if ``below`` names an unknown id, or no entity has a broader one.
         """
-        redirects: dict[str, str] = {}
+        if below:  # what is below is known only at the end of the files
+            with TemporaryDirectory(prefix=_TEMPORARY) as folder:
+                settings: Any = {"about": about, "strict": strict, "show_progress": show_progress}
+                whole = cls.read(reader, paths, Path(folder) / "kb", **settings)
+                kept, redirects = subtree(whole, below)
+                return cls.build(kept, out, source={**whole.source, "below": list(below)}, redirects=redirects)
+        redirects = {}
         source: dict[str, Any] = {}
 
         def entities() -> Iterator[Entity]:
@@ -251,6 +265,9 @@ class KnowledgeBase:
             entities = [entity for entity, live in batch if live]
             rows_by_name = self.rows_of_aliases([entity.canonical_name for entity in entities])
             is_found = all(row in named for row, named in zip(rows, rows_by_name, strict=True))
+            pairs = [(row, xref) for row, entity in zip(rows, entities, strict=True) for xref in entity.xrefs]
+            rows_by_xref = self.rows_of_xrefs([xref for _, xref in pairs])
+            is_found &= all(row in found for (row, _), found in zip(pairs, rows_by_xref, strict=True))
             if not is_found or (self.rows([entity.concept_id for entity in entities]) != rows).any():
                 raise self._store.damaged("look-up tables of its entities", "damaged ones")
             start += len(batch)
@@ -275,10 +292,13 @@ class KnowledgeBase:
         return isinstance(entity_id, str) and self.row(entity_id) >= 0
 
     def __getitem__(self, entity_id: str) -> Entity:
+        return self.entity_at(self._known_row(entity_id))
+
+    def _known_row(self, entity_id: str) -> int:
         row = self.row(entity_id)
         if row < 0:
             raise PelError(Errors.E100.format(id=entity_id, n=len(self)))
-        return self.entity_at(row)
+        return row
 
     def resolve(self, entity_id: str) -> str | None:
         """This id, or its successor if it was retired; None = unknown."""
@@ -294,8 +314,9 @@ class KnowledgeBase:
         rows = self.find_ids(ids)
         known = rows >= 0
         known[known] = self.live[rows[known]]
-        for i in np.flatnonzero(~known).tolist():
-            rows[i] = self._row_of_successor(ids[i])
+        others = np.flatnonzero(~known).tolist()
+        for i, successor in zip(others, self._successors([ids[i] for i in others]), strict=True):
+            rows[i] = -1 if successor is None else self._row_of_successor(ids[i])
         return rows
 
     def _row_of_successor(self, entity_id: str) -> int:
@@ -324,8 +345,12 @@ class KnowledgeBase:
 
     def redirect(self, old: str) -> str | None:
         """The successor noted for an id."""
-        redirects = self._overlay.redirects
-        return redirects[old] if old in redirects else self._store.redirect(old)
+        return self._successors([old])[0]
+
+    def _successors(self, ids: Sequence[str]) -> list[str | None]:
+        changed = self._overlay.redirects
+        stored = self._store.successors(ids)
+        return [changed.get(old, new) for old, new in zip(ids, stored, strict=True)]
 
     def redirects(self) -> dict[str, str]:
         """Retired ids and their successors."""
@@ -399,6 +424,87 @@ class KnowledgeBase:
         rows = list(best)[:n]
         return [(entity_id, best[row]) for entity_id, row in zip(self.ids_at(rows), rows, strict=True)]
 
+    # --- by cross reference
+
+    def xrefs(self, entity_id: str) -> list[str]:
+        """The cross references of an entity, e.g. "MESH:D001249".
+
+        Raises:
+            PelError: if the id is unknown.
+        """
+        return self.xrefs_at([self._known_row(entity_id)])[0]
+
+    def ids_of_xref(self, xref: str) -> list[str]:
+        """The entities that have this cross reference, in any usual spelling (see ``util.xrefs``).
+
+        Raises:
+            PelError: if it is not text.
+        """
+        if not isinstance(xref, str):
+            raise PelError(Errors.E116.format(wanted="a cross reference such as 'MESH:D001249'", got=repr(xref)))
+        return self.ids_at(self.rows_of_xrefs([xref])[0])
+
+    def rows_of_xrefs(self, xrefs: Sequence[str]) -> list[Rows]:
+        """The rows of the entities that have each cross reference, ascending."""
+        keys = list(map(xref_key, xrefs))
+        stored = self._store.find_xrefs(keys)
+        return self._overlay.merge_xrefs(keys, stored) if self._overlay.rows else stored
+
+    # --- broader and narrower entities
+
+    def parents(self, entity_id: str) -> list[str]:
+        """The entities one step broader than this one (is-a). Parents that the knowledge base lacks do not count.
+
+        Raises:
+            PelError: if the id is unknown; so do the next three.
+        """
+        return self.ids_at(self._hierarchy.above(self._row_array(entity_id), 1))
+
+    def children(self, entity_id: str) -> list[str]:
+        """The entities one step narrower."""
+        return self.ids_at(self._hierarchy.below(self._row_array(entity_id), 1))
+
+    def ancestors(self, entity_id: str) -> list[str]:
+        """All broader entities, the nearest first."""
+        return self.ids_at(self._hierarchy.above(self._row_array(entity_id)))
+
+    def descendants(self, entity_id: str) -> list[str]:
+        """All narrower entities, the nearest first."""
+        return self.ids_at(self._hierarchy.below(self._row_array(entity_id)))
+
+    def rows_below(self, ids: Iterable[str]) -> Mask:
+        """By row; True = one of these entities, or narrower than one. Unknown ids do not count.
+
+        Raises:
+            PelError: if ids are one string.
+        """
+        if isinstance(ids, str):
+            raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
+        rows = self.rows(list(ids))
+        rows = rows[rows >= 0]
+        mask = np.zeros(self.n_rows, dtype=bool)
+        if len(rows):
+            mask[rows] = mask[self._hierarchy.below(rows)] = True
+        return mask
+
+    def _row_array(self, entity_id: str) -> Rows:
+        return np.array([self._known_row(entity_id)])
+
+    @property
+    def _hierarchy(self) -> Hierarchy:
+        memo = self.memo
+        if "is_a" not in memo:
+            children, ids, which = self._store.is_a_pairs()
+            changed = [(row, entity.parents) for row, (entity, _) in self._overlay.rows.items()]
+            is_stored = ~np.isin(children, [row for row, _ in changed])
+            children, parents = children[is_stored], self.rows(ids)[which[is_stored]]
+            children = np.append(children, [row for row, ids in changed for _ in ids]).astype(np.int64)
+            parents = np.append(parents, self.rows([entity_id for _, ids in changed for entity_id in ids]))
+            counts = (parents >= 0) & self.live[children]
+            memo["is_a"] = Hierarchy(children[counts], parents[counts], self.n_rows)
+        hierarchy: Hierarchy = memo["is_a"]
+        return hierarchy
+
     # --- by row
 
     def id_at(self, row: int) -> str:
@@ -420,6 +526,10 @@ class KnowledgeBase:
     def types_at(self, rows: ArrayLike) -> list[list[str]]:
         """The types of each row; of a retired one, as they were."""
         return self._merged(rows, self._store.types_at, lambda entity: list(entity.types))
+
+    def xrefs_at(self, rows: ArrayLike) -> list[list[str]]:
+        """The cross references of each row; of a retired one, as they were."""
+        return self._merged(rows, self._store.xrefs_at, lambda entity: list(entity.xrefs))
 
     def entity_at(self, row: int) -> Entity:
         """The entity in a row; for a retired one, as it was."""
@@ -512,6 +622,16 @@ class KnowledgeBase:
                 counts.update(entity.types)
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return {name: count for name, count in pairs if count > 0}
+
+    def field_counts(self) -> dict[str, int]:
+        """How many live entities have aliases, types, a definition, cross references and parents."""
+        counts = self._store.field_counts()
+        for row, (entity, live) in self._overlay.rows.items():
+            was_live = row < self._store.n_rows and self._store.live[row]
+            before = self._store.entities_at(np.array([row]))[0] if was_live else None
+            for name in counts:
+                counts[name] += bool(live and getattr(entity, name)) - bool(before and getattr(before, name))
+        return counts
 
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
         """By row; True = live and of any of these types. Do not write to it."""
@@ -688,6 +808,7 @@ class KnowledgeBase:
                 self._total += sign * redirect_digest(old, successor)
                 self._counts["redirects"] += sign
         self._overlay.redirects[old] = new
+        self._forget_derived()
 
     def on_change(self, listener: Listener) -> None:
         """Have a method called after each change, with this knowledge base and the changed rows, so that

@@ -19,6 +19,7 @@ from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError, Warnings
 from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
+from ..kb.near_ids import did_you_mean_id
 from ..types import (
     LABEL_TYPE,
     NIL,
@@ -128,8 +129,8 @@ class Linker:
             the one found by ``calibration.fit``; without one, NIL where that is more probable than the first
             candidate, if the NIL model can say (``is_probability``); if it cannot, NIL only for lack of candidates.
         top_k: candidates returned for each mention. Above 64, more are retrieved.
-        entity_types: label -> the KB types its mentions may have; mentions with other
-            labels are not filtered. Applied before ranking.
+        entity_types: label -> the KB types its mentions may have, or ids of entities that they may have along with
+            all narrower ones (is-a); mentions with other labels are not filtered. Applied before ranking.
         batch_size: mentions linked together.
         coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
             None = no sets.
@@ -142,7 +143,7 @@ class Linker:
         memory: corrected mentions; None = there are none yet.
 
     Raises:
-        PelError: if ``entity_types`` names a type that no entity has, or the generator needs an
+        PelError: if ``entity_types`` names what is neither a type nor an id of the KB, or the generator needs an
             encoder and an index that are not there.
     """
 
@@ -180,10 +181,11 @@ class Linker:
         self.top_k = top_k
         self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
         for label, types in self.entity_types.items():
-            if unknown := sorted(types.difference(kb.types())):
-                known = sorted(kb.types())
+            known = sorted(kb.types())
+            for unknown in sorted(name for name in types.difference(known) if name not in kb):
                 listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-                raise PelError(Errors.E500.format(label=label, types=", ".join(unknown), known=listed))
+                hint = did_you_mean_id(kb, unknown)
+                raise PelError(Errors.E500.format(label=label, type=unknown, hint=hint, known=listed))
         self.batch_size = batch_size
         self.coverage = coverage
         self.read_context: ReadContext = read_context
@@ -380,8 +382,15 @@ class Linker:
         label share a mask. None = nothing is filtered."""
         if not self.entity_types:
             return None
-        masks = {label: self.kb.rows_with_types(types) for label, types in self.entity_types.items()}
+        masks = {label: self._mask(allowed) for label, allowed in self.entity_types.items()}
         return [masks.get(query.label) for query in queries]
+
+    def _mask(self, allowed: frozenset[str]) -> Mask:
+        masks = self.kb.memo.setdefault("entity_types", {})
+        if allowed not in masks:
+            masks[allowed] = self.kb.rows_with_types(allowed) | self.kb.rows_below(allowed)
+        mask: Mask = masks[allowed]
+        return mask
 
     def decider(self, stage: Stage) -> Decider:
         """What decides by the evidence of a stage."""

@@ -30,6 +30,8 @@ def _with_settings(make: Callable[..., Any]) -> Callable[..., Any]:
         "span._.pel_nil_score",
         "span._.pel_id",
         "span._.pel_name",
+        "span._.pel_types",
+        "span._.pel_xrefs",
         "span._.pel_probability",
         "span._.pel_set",
     ],

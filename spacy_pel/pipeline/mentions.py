@@ -63,17 +63,22 @@ _EXTENSIONS: dict[str, Any] = {
     "nil_score": None,
     "id": "",
     "name": None,
+    "types": as_list,
+    "xrefs": as_list,
     "probability": None,
     "set": as_list,
 }
+# what a linked entity is written with, from the knowledge base; of NIL
+_NO_ENTITY = {"name": None, "types": (), "xrefs": ()}
 
 
 def add_extensions(prefix: str) -> None:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
-    ``pel_probability`` and ``pel_set`` for the prefix "pel".
+    ``pel_types``, ``pel_xrefs``, ``pel_probability`` and ``pel_set`` for the prefix "pel".
 
-    Values are plain lists, strings and floats, so that they survive ``doc.to_bytes`` and a DocBin with
-    ``store_user_data=True``. spaCy keeps them by character offsets: spans of equal offsets share them.
+    All are stored with the document, which may be read where there is no linker: plain lists, strings and floats
+    survive ``doc.to_bytes`` and a DocBin with ``store_user_data=True``. spaCy keeps them by character offsets: spans
+    of equal offsets share them.
 
     Args:
         prefix: of the names.
@@ -187,7 +192,12 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
 
 
 def write_links(
-    doc: Doc, links: "Sequence[Link | None]", spans_key: str | None, *, names: Mapping[str, str], prefix: str
+    doc: Doc,
+    links: "Sequence[Link | None]",
+    spans_key: str | None,
+    *,
+    entities: Mapping[str, Mapping[str, Any]],
+    prefix: str,
 ) -> None:
     """Write links into a document.
 
@@ -195,7 +205,7 @@ def write_links(
         doc: the document.
         links: one for each of its ``mention_spans``; None = leave as it is.
         spans_key: where the mentions are.
-        names: canonical names by id.
+        entities: what to write of each entity, by id: name, types and xrefs.
         prefix: of the extension attributes.
     """
     for number, (span, link) in enumerate(zip(mention_spans(doc, spans_key), links, strict=True)):
@@ -213,7 +223,7 @@ def write_links(
             "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),
             "nil_score": link.nil_score,
             "id": link.kb_id,
-            "name": names.get(link.kb_id),
+            **entities.get(link.kb_id, _NO_ENTITY),
             "probability": link.probability,
             "set": link.id_set or [],
         }

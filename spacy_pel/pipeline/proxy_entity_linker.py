@@ -44,8 +44,8 @@ _FITTED = ("in_context", "by_form", "label_types")  # of the linker
 
 
 class ProxyEntityLinker(Pipe):
-    """Sets ``kb_id_`` of the mentions, and ``span._.pel_id``, ``pel_name``, ``pel_candidates``,
-    ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
+    """Sets ``kb_id_`` of the mentions, and ``span._.pel_id``, ``pel_name``, ``pel_types``,
+    ``pel_xrefs``, ``pel_candidates``, ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
     Its settings are attributes, see LinkerSettings, and checked whenever they are set. They may be changed at any
     time, except ``entity_types``, ``max_length`` and ``transformer``, which are read when the data is loaded, and
@@ -481,15 +481,20 @@ class ProxyEntityLinker(Pipe):
             links: their links; None = not changed.
         """
         ids = {link.kb_id for of_doc in links for link in of_doc if link is not None and link.kb_id != NIL}
-        names = self._names(sorted(ids)) if ids else {}
+        settings, entities = self.settings, self._entities(sorted(ids)) if ids else {}
         for doc, of_doc in zip(docs, links, strict=True):
-            write_links(doc, of_doc, self.settings.spans_key, names=names, prefix=self.settings.extension_prefix)
+            write_links(doc, of_doc, settings.spans_key, entities=entities, prefix=settings.extension_prefix)
 
-    def _names(self, ids: list[str]) -> dict[str, str]:
+    def _entities(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """What is written of each entity that the knowledge base has."""
         rows = self.kb.rows(ids)
         known = np.flatnonzero(rows >= 0)
-        names = self.kb.names_at(rows[known])
-        return {ids[number]: of_entity[0] for number, of_entity in zip(known.tolist(), names, strict=True)}
+        rows = rows[known]
+        fields = zip(self.kb.names_at(rows), self.kb.types_at(rows), self.kb.xrefs_at(rows), strict=True)
+        return {
+            ids[number]: {"name": names[0], "types": tuple(types), "xrefs": tuple(xrefs)}
+            for number, (names, types, xrefs) in zip(known.tolist(), fields, strict=True)
+        }
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The scorer's; gold ids that the KB lacks count as NIL."""

@@ -65,7 +65,7 @@ class LinkerSettings(BaseModel):
         spans_key: link ``doc.spans[spans_key]``. None = ``doc.ents``.
         expand_abbreviations: replace abbreviations by their long forms before linking, where an
             earlier component has set ``doc._.abbreviations``.
-        entity_types: label -> types of the KB, applied before ranking.
+        entity_types: label -> types of the KB, or ids of entities with all that is below them; applied before ranking.
         row_kinds: kinds of rows of an index that ``initialize`` builds.
         transformer: name of an upstream ``transformer`` whose states mentions are read from; it
             has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
@@ -97,7 +97,7 @@ class LinkerSettings(BaseModel):
     max_length: Count | None = Field(None, description=f"null or {_COUNT.format(1_000_000)}")
     spans_key: Text | None = Field(None, description="null or a key of doc.spans")
     expand_abbreviations: Flag = Field(True, description="true or false")
-    entity_types: dict[Text, list[Text]] = Field({}, description="a map from label to a list of types")
+    entity_types: dict[Text, list[Text]] = Field({}, description="a map from label to a list of types or ids")
     row_kinds: list[Literal["card", "alias", "mention"]] = Field(
         ["card", "alias"], description="a list with some of card, alias, mention"
     )

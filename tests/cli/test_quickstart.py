@@ -85,8 +85,11 @@ def test_other_sources(folder, tmp_path):
     obo = tmp_path / "terms.obo"
     obo.write_text("[Term]\nid: X:1\nname: fever\n\n[Term]\nid: X:2\nname: cough\n")
     assert ids(obo) == ["X:1", "X:2"]
-    KnowledgeBase.build([Entity("K1", "rash")], tmp_path / "kb")
-    assert ids(tmp_path / "kb") == ["K1"]
+    KnowledgeBase.build([Entity("K1", "rash"), Entity("K2", "hives", parents=("K1",))], tmp_path / "kb")
+    assert ids(tmp_path / "kb") == ["K1", "K2"] and ids(tmp_path / "kb", "--below", "K2") == ["K2"]
+    table = tmp_path / "tree.csv"
+    table.write_text("id,name,parents\nA,rash,\nB,hives,A\nC,fever,\n")
+    assert ids(table, "--below", "A") == ["A", "B"]
     lines = tmp_path / "codes"
     lines.write_text("id,name,synonyms\nA,rash,hives; wheals\n")
     assert ids(lines, "--reader", "csv", "--set", "list_separator=;") == ["A"]

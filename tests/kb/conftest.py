@@ -1,14 +1,19 @@
 """A small knowledge base, in memory and in a folder, and what the tests compare it with."""
 
+from dataclasses import replace
+
 import pytest
 
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
 ENTITIES = [
-    Entity("C1", "Aspirin", ("ASA", "acetylsalicylic acid"), ("T109", "T121"), "A drug.\nOld."),
+    Entity(
+        *("C1", "Aspirin", ("ASA", "acetylsalicylic acid"), ("T109", "T121"), "A drug.\nOld."),
+        *(("MESH:D001241", "RXNORM:1191"), ("C8",)),
+    ),
     Entity("C2", "Atrial septal aneurysm", ("ASA",), ("T047",)),
-    Entity("C3", "Fibroblast growth factor-1", ("FGF 1", "FGF-1", "HBGF1"), ("T116",)),
+    Entity("C3", "Fibroblast growth factor-1", ("FGF 1", "FGF-1", "HBGF1"), ("T116",), parents=("C1", "C4")),
     Entity("C4", "Naïve T cell 🧫", ("خلية تائية",), ()),
 ]
 REDIRECTS = {"C90": "C1", "C91": "C90"}
@@ -40,11 +45,16 @@ def same(a, b):
     assert a.rows(ids).tolist() == b.rows(ids).tolist()
     for left, right in zip(a.rows_of_aliases(names), b.rows_of_aliases(names), strict=True):
         assert left.tolist() == right.tolist()
+    xrefs = ["nowhere:1", *(xref for entity, _ in a.items() for xref in entity.xrefs)]
+    for left, right in zip(a.rows_of_xrefs(xrefs), b.rows_of_xrefs(xrefs), strict=True):
+        assert left.tolist() == right.tolist()
+    assert all(a.ancestors(entity_id) == b.ancestors(entity_id) for entity_id in a)
     return True
 
 
 def changed(kb):
     kb.add([Entity("C5", "Cough", ("ASA",), ("T184",)), Entity("C6", "Fever")])
     kb.update([Entity("C2", "Septal aneurysm", ("ASA", "aneurysm"), ("T190",)), Entity("C6", "Pyrexia")])
+    kb.update([replace(kb["C4"], xrefs=("CL:0000898",), parents=("C2",))])
     kb.retire(["C3", "C5"], {"C3": "C1"})
     return kb

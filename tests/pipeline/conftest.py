@@ -10,7 +10,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
 ENTITIES = [
-    Entity("C01", "Myocardial infarction", ("heart attack", "MI"), ("T047",)),
+    Entity("C01", "Myocardial infarction", ("heart attack", "MI"), ("T047",), xrefs=("MESH:D009203", "ICD10:I21")),
     Entity("C02", "Aspirin", ("acetylsalicylic acid",), ("T121",)),
     Entity("C03", "Headache", ("cephalalgia",), ("T184",)),
     Entity("C04", "Cold temperature", ("cold",), ("T070",)),
@@ -106,6 +106,8 @@ def links(doc: Doc):
             None if ent._.pel_nil_score is None else round(ent._.pel_nil_score, 4),
             None if ent._.pel_probability is None else round(ent._.pel_probability, 4),
             ent._.pel_set,
+            ent._.pel_types,
+            ent._.pel_xrefs,
         )
         for ent in doc.ents
     ]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import spacy
@@ -64,7 +66,9 @@ def test_initialize_from_config(make_nlp):
         ({"top_k": 0}, "E507"),
         ({"reranker": {"some": "ranker"}}, "E503"),
         ({"max_length": 64}, "E504"),  # HashEmbed has no such limit
-        ({"entity_types": {"DISEASE": ["T999"]}}, "E500"),
+        ({"entity_types": {"DISEASE": ["T047", "T999"]}}, "E500.*T999, which"),
+        ({"entity_types": {"DISEASE": ["c05"]}}, "E500.*did you mean 'C05', Common cold"),
+        ({"entity_types": {"DISEASE": ["heart attack"]}}, "E500.*did you mean 'C01', Myocardial infarction"),
     ],
 )
 def test_settings_that_cannot_be_used(make_nlp, setting, code):
@@ -221,6 +225,14 @@ def test_entity_types_filter_before_ranking(make_nlp):
     assert len(diseases.ents[1]._.pel_candidates) > 4  # CHEMICAL is not in the map: no filter
     weather = make_nlp(entity_types={"DISEASE": ["T070", "T023"]})("a cold")
     assert [c[0] for c in weather.ents[0]._.pel_candidates] == ["C04", "C09"]
+    branch = make_nlp(entity_types={"DISEASE": ["C06", "T070"]})
+    assert {c[0] for c in branch("a cold").ents[0]._.pel_candidates} == {"C04", "C06"}
+    kb = branch.get_pipe(NAME).kb
+    kb.update([replace(kb["C05"], parents=("C07",)), replace(kb["C07"], parents=("C06",))])
+    assert {c[0] for c in branch("a cold").ents[0]._.pel_candidates} == {"C04", "C05", "C06", "C07"}
+    assert [ent.kb_id_ for ent in branch("a cold and Huntington disease").ents][1] == "C07"
+    kb.retire(["C07"])
+    assert {c[0] for c in branch("a cold").ents[0]._.pel_candidates} == {"C04", "C06"}
     none = make_nlp(entity_types={"DISEASE": []})("a cold")
     assert (none.ents[0].kb_id_, none.ents[0]._.pel_candidates) == (NIL, [])
 

@@ -100,6 +100,7 @@ def test_docbin_and_doc_bytes(trained, expected):
     for again in DocBin().from_bytes(store.to_bytes()).get_docs(trained.vocab):
         found = [ent._.pel_candidates for ent in again.ents]
         assert all(type(one) is list for candidates in found for one in (candidates, *candidates))
+        assert all(type(texts) is list for ent in again.ents for texts in (ent._.pel_types, ent._.pel_xrefs))
     vocab = spacy.blank("en").vocab  # does not know the ids' strings
     assert [links(doc) for doc in DocBin().from_bytes(store.to_bytes()).get_docs(vocab)] == expected
     again = [Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes()) for doc in docs]

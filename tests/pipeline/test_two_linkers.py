@@ -19,7 +19,11 @@ from .conftest import NAME, PLAIN, TEXTS
 
 pytestmark = pytest.mark.slow
 
-HPO = [Entity("HP:1", "Pain in the head", ("headache",)), Entity("HP:2", "Chorea", ("Huntington disease",))]
+XREFS = ("SNOMEDCT:25064002",)
+HPO = [
+    Entity("HP:1", "Pain in the head", ("headache",), xrefs=XREFS),
+    Entity("HP:2", "Chorea", ("Huntington disease",)),
+]
 TEXT = "A headache and a heart attack."
 
 
@@ -37,7 +41,7 @@ def both(make_nlp, tmp_path):
 def answers(doc):
     return [
         [
-            [ent._.get(f"{prefix}_{name}") for name in ("id", "name")]
+            [ent._.get(f"{prefix}_{name}") for name in ("id", "name", "types", "xrefs")]
             + [[key for key, _ in ent._.get(f"{prefix}_candidates")], round(ent._.get(f"{prefix}_nil_score"), 4)]
             for prefix in ("umls", "hpo")
         ]
@@ -51,6 +55,8 @@ def test_both_answers_are_kept(both):
     assert (head._.hpo_id, head._.hpo_name, head._.hpo_candidates[0][0]) == ("HP:1", "Pain in the head", "HP:1")
     assert (heart._.umls_id, heart._.umls_name) == ("C01", "Myocardial infarction")
     assert (heart._.hpo_id, heart._.hpo_name) == (NIL, None)
+    assert (head._.umls_types, head._.umls_xrefs) == (["T184"], []) and head._.hpo_xrefs == list(XREFS)
+    assert heart._.umls_xrefs == ["MESH:D009203", "ICD10:I21"] and heart._.hpo_xrefs == heart._.hpo_types == []
     assert len(heart._.umls_candidates) > len(heart._.hpo_candidates) == 2
     assert heart._.umls_nil_score < 0.3 < heart._.hpo_nil_score
     assert [head.kb_id_, heart.kb_id_] == ["HP:1", NIL]  # the last one counts
@@ -103,6 +109,8 @@ def test_the_default_prefix(nlp):
     doc = nlp("Aspirin after a heart attack, and zzyzx.")
     assert [ent._.pel_id for ent in doc.ents] == [ent.kb_id_ for ent in doc.ents]
     assert doc.ents[0]._.pel_name == "Aspirin"
+    assert (doc.ents[1]._.pel_types, doc.ents[1]._.pel_xrefs) == (["T047"], ["MESH:D009203", "ICD10:I21"])
+    assert doc[2:4]._.pel_types == doc[2:4]._.pel_xrefs == []
     assert (doc[2:4]._.pel_id, doc[2:4]._.pel_name, doc[2:4]._.pel_candidates) == ("", None, [])
     nlp.get_pipe(NAME).rename({"C02": "Acetylsalicylate"})
     assert nlp("Aspirin").ents[0]._.pel_name == "Acetylsalicylate"

@@ -12,7 +12,7 @@ from ...util.config import load_config
 from ...util.files import atomic_path
 from .._app import CONFIG_CONTEXT, kb_cli
 from .._config import parse_overrides
-from .._options import KB, Files, NewKB, Seed, Settings, argument, option
+from .._options import KB, Below, Files, NewKB, Seed, Settings, argument, option
 from .._output import JSON, emit, key_values
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -26,6 +26,7 @@ def kb_build(
     sources: Sources = None,
     languages: Languages = None,
     id_prefix: IdPrefix = "",
+    below: Below = None,
     settings: Settings = None,
     strict: Strict = False,
     as_json: bool = JSON,
@@ -38,7 +39,7 @@ def kb_build(
 
     lists = {"types": types, "sources": sources, "languages": languages}
     made, source = kb_source(reader, settings, lists, {"id_prefix": id_prefix, "strict": strict})
-    kb = KnowledgeBase.read(made, files, out, about=source, strict=strict, show_progress=True)
+    kb = KnowledgeBase.read(made, files, out, about=source, below=below or (), strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
     emit(result, as_json=as_json, text=key_values)

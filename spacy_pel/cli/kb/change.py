@@ -9,7 +9,7 @@ from ...errors import Errors, PelError
 from ...types import NIL
 from .._app import kb_cli
 from .._kb import open_kb, reader_of_all
-from .._options import CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
+from .._options import Below, CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
 from .._output import JSON, count_with_examples, emit, key_values, message
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -63,6 +63,7 @@ def kb_add(
     sources: Sources = None,
     languages: Languages = None,
     id_prefix: IdPrefix = "",
+    below: Below = None,
     settings: Settings = None,
     strict: Strict = False,
     retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
@@ -74,10 +75,11 @@ def kb_add(
     An entity with a new id is added. One with a known id replaces that entity, including its names. Entities that
     were edited in the KB stay as they are, see `kb edits`; the summary lists them.
 
-    A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, aliases (a list), types (a
-    list) and definition, of which the first two are required. Or it retires an id: {"concept_id": "A1",
+    A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, definition and, as lists, aliases,
+    types, xrefs and parents, of which the first two are required. Or it retires an id: {"concept_id": "A1",
     "retired": true, "successor": "B2"}, where the successor is optional. A table has a header: code, name,
-    synonyms (separated by |), type. --id-prefix also limits the ids that are retired; --types does not.
+    synonyms (separated by |), type. --id-prefix also limits the ids that are retired; --types and --below
+    do not.
 
     An id that FILE calls obsolete, deleted or merged is retired, in favour of its successor if FILE names
     one. So is an alternative id of an entity (alt_id of an ontology, the other ids of MEDIC's lines).
@@ -93,7 +95,7 @@ def kb_add(
     lists = {"types": types, "sources": sources, "languages": languages}
     values = {"id_prefix": id_prefix, "strict": strict}
     made, _ = kb_source(reader or reader_of_all(files), settings, lists, values)
-    changes = changes_from_reader(made, files)
+    changes = changes_from_reader(made, files, below=below or ())
     with changed_kb(kb) as (opened, component):
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
     learned = component.learned if component is not None else ()

@@ -19,7 +19,6 @@ without counting.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from ...errors import Errors, PelError

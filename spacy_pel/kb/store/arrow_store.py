@@ -8,21 +8,26 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import Entity, Rows
-from ...util import read_json, write_json
+from ...util import hash_strings, read_json, write_json
 from ...util.arrow_files import Table, find_strings, read_arrays
 from ...util.name_search import FoundName, search_names
-from ...util.ragged import Offsets, offsets_of, take_pieces
+from ...util.ragged import Offsets, offsets_of, owners, take_pieces
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
+from ...util.xrefs import xref_key
 from ..edits import Edit, edits_from_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS
-from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
+from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION, XREFS
 
 Mask = NDArray[np.bool_]
-_FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
+OPTIONAL_FIELDS = ("aliases", "types", "definition", "xrefs", "parents")
+_FIELDS = ("concept_id", "canonical_name", *OPTIONAL_FIELDS)
+_OPTIONAL_FILES = (EDITS, XREFS)
+_NONE = np.zeros(0, dtype=np.uint64)
 
 
 class ArrowStore:
@@ -45,12 +50,14 @@ class ArrowStore:
             self._redirects = Table(buffers[REDIRECTS])
             self._names = Table(buffers[NAMES])
             ids, names = read_arrays(buffers[IDS]), read_arrays(buffers[HASHES])
+            xrefs = read_arrays(buffers[XREFS]) if XREFS in buffers else {"hash": _NONE, "row": _NONE}
             self._name_rows = read_arrays(buffers[ROWS])["row"]
             names_of_rows = Table(buffers[NAMES_OF_ROWS]).chunk(0).column("names")
             self.type_names: list[str] = Table(buffers[TYPES]).chunk(0).column("name").to_pylist()
         except (pa.ArrowException, OSError) as err:
             raise self.damaged("Arrow files", f"damaged ones ({err})") from err
         self._id_hashes, self._id_rows = ids["hash"], ids["row"]
+        self._xref_hashes, self._xref_rows = xrefs["hash"], xrefs["row"]
         # of each distinct name: its hash, ascending; where its rows start, and how many rows have it
         self._name_hashes, self._name_starts, self._name_counts = names["hash"], names["start"], names["count"]
         self._names_of_rows, self._names_of_rows_offsets = (
@@ -69,7 +76,7 @@ class ArrowStore:
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
         buffers = {}
-        for name in (*FILES, EDITS):
+        for name in (*FILES, *_OPTIONAL_FILES):
             if (path / name).is_file():
                 with pa.memory_map(str(path / name)) as source:
                     buffers[name] = source.read_buffer()
@@ -78,7 +85,7 @@ class ArrowStore:
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
         """Load the files that a StoreWriter has just written into memory."""
-        files = [folder / name for name in (*FILES, EDITS) if (folder / name).is_file()]
+        files = [folder / name for name in (*FILES, *_OPTIONAL_FILES) if (folder / name).is_file()]
         return cls(read_json(folder / META), {file.name: pa.py_buffer(file.read_bytes()) for file in files})
 
     @classmethod
@@ -132,7 +139,7 @@ class ArrowStore:
             PelError: if a file's contents are not what Arrow can read safely.
         """
         self.edits  # noqa: B018
-        for name in FILES:
+        for name in (*FILES, *({XREFS} & self.buffers.keys())):
             try:
                 for chunk in Table(self.buffers[name]).chunks():
                     chunk.validate(full=True)
@@ -187,11 +194,25 @@ class ArrowStore:
         start = int(self._name_starts[position])
         return self._name_rows[start : start + int(self._name_counts[position])].astype(np.int64)
 
-    def redirect(self, old: str) -> str | None:
-        """The successor noted for a retired id."""
+    def find_xrefs(self, keys: Sequence[str]) -> list[Rows]:
+        """The rows that have each cross reference, ascending, by the keys of ``util.xrefs``."""
+        hashes = hash_strings(keys)
+        starts = np.searchsorted(self._xref_hashes, hashes, side="left")
+        counts = np.searchsorted(self._xref_hashes, hashes, side="right") - starts
+        offsets = offsets_of(counts)
+        found: list[dict[int, None]] = [{} for _ in keys]
+        queries = owners(offsets)
+        rows = self._xref_rows[np.arange(len(queries)) - offsets[queries] + starts[queries]].astype(np.int64)
+        for query, row, xrefs in zip(queries.tolist(), rows.tolist(), self.xrefs_at(rows), strict=True):
+            if keys[query] in map(xref_key, xrefs):  # hashes may collide
+                found[query][row] = None
+        return [np.array(list(rows_of_key), dtype=np.int64) for rows_of_key in found]
+
+    def successors(self, ids: Sequence[str]) -> list[str | None]:
+        """The successor noted for each id, if it was retired with one."""
         hashes = self._redirects.chunk(0).column("hash").to_numpy()
-        at = find_strings([old], hashes, lambda at: self._redirects.texts("old", at))
-        return None if at[0] < 0 else self._redirects.value("new", int(at[0]))
+        at = find_strings(ids, hashes, lambda at: self._redirects.texts("old", at))
+        return [None if row < 0 else self._redirects.value("new", row) for row in at.tolist()]
 
     def redirects(self) -> dict[str, str]:
         """Retired ids and their successors."""
@@ -212,6 +233,10 @@ class ArrowStore:
     def types_at(self, rows: Rows) -> list[list[str]]:
         names = self.type_names
         return [[names[code] for code in codes] for codes in self._entities.take("types", rows).to_pylist()]
+
+    def xrefs_at(self, rows: Rows) -> list[list[str]]:
+        xrefs: list[list[str]] = self._entities.take("xrefs", rows).to_pylist()
+        return xrefs
 
     def normalized_names_at(self, rows: Rows) -> tuple[list[str], Offsets]:
         """Names as they were normalised when the files were written, see ``KnowledgeBase.normalized_names_at``."""
@@ -234,6 +259,15 @@ class ArrowStore:
         )
         return zip(entities, self.live.tolist(), strict=True)
 
+    def is_a_pairs(self) -> tuple[Rows, list[str], Rows]:
+        """The row of the child in each is-a pair of all rows; the distinct ids of parents; and which of them is the
+        pair's parent."""
+        columns = [chunk.column("parents") for chunk in self._entities.chunks()]
+        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(column.offsets) for column in columns)])
+        ids = pa.chunked_array([column.values for column in columns], type=pa.string()).combine_chunks()
+        encoded = ids.dictionary_encode()
+        return owners(offsets_of(lengths)), encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
     def type_counts(self) -> dict[str, int]:
         """How many live rows have each type."""
         counts = np.zeros(len(self.type_names), dtype=np.int64)
@@ -241,6 +275,17 @@ class ArrowStore:
             live = self.live[start : start + len(offsets) - 1]
             counts += np.bincount(codes[np.repeat(live, np.diff(offsets))], minlength=len(counts))
         return dict(zip(self.type_names, counts.tolist(), strict=True))
+
+    def field_counts(self) -> dict[str, int]:
+        """How many live rows have something in each field that may be empty."""
+        counts = dict.fromkeys(OPTIONAL_FIELDS, 0)
+        for start, chunk in zip(self._entities.starts.tolist(), self._entities.chunks(), strict=False):
+            live = self.live[start : start + len(chunk)]
+            for name in counts:
+                column = chunk.column(name)
+                lengths = pc.binary_length(column) if name == "definition" else pc.list_value_length(column)
+                counts[name] += int((lengths.fill_null(0).to_numpy(zero_copy_only=False)[live] > 0).sum())
+        return counts
 
     def rows_with_types(self, types: frozenset[str]) -> Mask:
         """By row; has any of these types, live or not."""

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ...types import Entity
 from ...util import hash_strings, write_json
-from ...util.arrow_files import TableWriter, write_arrays
+from ...util.arrow_files import Table, TableWriter, write_arrays
+from ...util.ragged import owners
+from ...util.xrefs import xref_key
 from ..edits import Edit, edits_to_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter, hashes_of
 from .digest import redirect_digest, row_digest, to_fingerprint
@@ -18,7 +21,7 @@ KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 3
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
 FILES = (ENTITIES, IDS, REDIRECTS, TYPES, HASHES, NAMES, ROWS, NAMES_OF_ROWS)
-EDITS = "edits.jsonl"  # only if there are some
+EDITS, XREFS = "edits.jsonl", "xrefs.arrow"  # each only if there are some
 Counts = Mapping[str, int]
 _CHUNK = 1 << 15
 _NAMES = [("concept_id", pa.string()), ("canonical_name", pa.string()), ("aliases", pa.list_(pa.string()))]
@@ -102,9 +105,25 @@ class StoreWriter:
         redirect_table.write(columns)
         redirect_table.close()
         self._aliases.finish(self.n_rows)
+        if len((xrefs := _xref_arrays(self.table))["row"]):
+            write_arrays(self.folder / XREFS, xrefs)
         if edits:
             (self.folder / EDITS).write_bytes(edits_to_bytes(edits))
         counts = {**self._counts, "redirects": len(redirects), "edits": len(edits)}
         meta: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fingerprint": to_fingerprint(self._total)}
         meta |= {"counts": counts, "source": dict(source), "report": dict(report)}
         write_json(self.folder / META, meta)
+
+
+def _xref_arrays(entities: Table) -> dict[str, NDArray[Any]]:
+    """The hashes of the cross references of live entities, ascending, and the entities' rows."""
+    hashes, rows = [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int32)]
+    for start, chunk in zip(entities.starts.tolist(), entities.chunks(), strict=False):
+        xrefs, live = chunk.column("xrefs"), chunk.column("live").to_numpy(zero_copy_only=False)
+        slots = owners(xrefs.offsets.to_numpy())
+        is_live = live[slots]
+        hashes.append(hash_strings(list(map(xref_key, xrefs.values.filter(pa.array(is_live)).to_pylist()))))
+        rows.append((start + slots[is_live]).astype(np.int32))
+    hash_of_all = np.concatenate(hashes)
+    order = np.argsort(hash_of_all, kind="stable")  # stable: rows stay ascending within a hash
+    return {"hash": hash_of_all[order], "row": np.concatenate(rows)[order]}
