@@ -1,6 +1,6 @@
 """Walks up the is-a of an ontology."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from .term import Term
 
@@ -29,7 +29,7 @@ def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[s
     return found
 
 
-def branch_of(term: Term, terms: Mapping[str, Term], roots: Container[str]) -> str:
+def branch_of(term: Term, terms: Mapping[str, Term], roots: Collection[str]) -> str:
     """The nearest of some roots that a term is below, or is itself.
 
     Args:
@@ -40,7 +40,7 @@ def branch_of(term: Term, terms: Mapping[str, Term], roots: Container[str]) -> s
     Returns:
         The root's id; "" = none.
     """
-    return next((term_id for term_id in _upwards(term.id, terms) if term_id in roots), "")
+    return next((term_id for term_id in _upwards(term.id, terms) if term_id in roots), "") if roots else ""
 
 
 def _upwards(start: str, terms: Mapping[str, Term]) -> Iterator[str]:

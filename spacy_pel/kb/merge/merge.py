@@ -125,13 +125,13 @@ class Merge:
         counts = self.report[name] = defaultdict(int, terms=len(terms))
         owners = None if source.homonyms else self._owners()
         known = set() if owners is None else set(self._records)
+        type_below = {root: kind for kind, roots in source.types_below.items() for root in roots}
         for term_id, ids in links.items():
             term = terms.get(term_id)
             if term is None or not (term.name or source.own_ids):
                 counts["terms_without_name"] += 1
                 continue
-            branch = branch_of(term, terms, source.types_below) if source.types_below else ""
-            kind = source.types_below.get(branch, source.type)
+            kind = type_below.get(branch_of(term, terms, type_below), source.type)
             for entity_id in ids:
                 if entity_id not in self._records and (source.only_known or source.own_ids or not source.names):
                     continue

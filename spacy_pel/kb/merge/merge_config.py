@@ -52,7 +52,7 @@ class MergeSource(BaseModel):
         parents: take is-a.
         only_known: name only ids that an earlier source has.
         type: the type that the entities get; "" = their own, if they have any.
-        types_below: id of a term -> the type, in place of ``type``, of this term and the terms below it; the
+        types_below: type -> the ids of terms that have it, in place of ``type``, as have the terms below them; the
             nearest such ancestor counts.
         weak_type: the type goes only to entities that no other source gives a type.
         licence, origin, version: written to meta.json.
@@ -83,7 +83,7 @@ class MergeSource(BaseModel):
     parents: bool = True
     only_known: bool = False
     type: str = ""
-    types_below: dict[str, str] = {}
+    types_below: dict[str, list[str]] = {}
     weak_type: bool = False
     licence: str = ""
     origin: str = ""

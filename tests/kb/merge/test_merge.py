@@ -119,7 +119,7 @@ def test_corpus_names():
     ],
 )
 def test_rank_surfaces(counts, min_count, ranked):
-    assert rank_surfaces(Counter(counts), min_count=min_count) == ranked
+    assert rank_surfaces(Counter(counts), Counter(), min_count=min_count) == ranked
 
 
 @pytest.mark.parametrize(
@@ -338,10 +338,10 @@ def test_terms_give_cross_references_and_parents(tmp_path):
 @pytest.mark.parametrize(
     "types_below, expected",
     [
-        ({"HP:1": "T033"}, ["T033", "T033", "T033"]),
-        ({"HP:1": "T033", "HP:2": "T047"}, ["T033", "T047", "T047"]),
-        ({"HP:2": "T047", "HP:4": "T046"}, ["T999", "T047", "T046"]),
-        ({"HP:9": "T047", "HP:1": "T033"}, ["T033", "T047", "T047"]),
+        ({"T033": ["HP:1"]}, ["T033", "T033", "T033"]),
+        ({"T033": ["HP:1"], "T047": ["HP:2"]}, ["T033", "T047", "T047"]),
+        ({"T047": ["HP:2"], "T046": ["HP:4"]}, ["T999", "T047", "T046"]),
+        ({"T047": ["HP:9"], "T033": ["HP:1"]}, ["T033", "T047", "T047"]),
     ],
 )
 def test_the_nearest_branch_gives_the_type(tmp_path, types_below, expected):
