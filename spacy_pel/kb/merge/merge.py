@@ -84,11 +84,20 @@ class Merge:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, config=self.config.described))
         self.redirects = dict(self._live_redirects())
+        self._drop_loose_xrefs()
         for entity_id in sorted(self._records):
             record = self._records[entity_id]
             parents = dict.fromkeys(self.redirects.get(parent, parent) for parent in record.parents)
             record.parents = {parent: None for parent in parents if parent != entity_id and parent in self._records}
             yield record.entity(entity_id)
+
+    def _drop_loose_xrefs(self) -> None:
+        """Leave out cross references to a vocabulary that is itself a source: its own links are surer."""
+        records = self._records.values()
+        own = {xref.partition(":")[0] for record in records for xref, is_own in record.xrefs.items() if is_own}
+        for record in records:
+            kept = (item for item in record.xrefs.items() if item[1] or item[0].partition(":")[0] not in own)
+            record.xrefs = dict(kept)
 
     def _live_redirects(self) -> Iterator[tuple[str, str]]:
         """Retired ids with their successors, without those that were left out."""
@@ -142,8 +151,9 @@ class Merge:
                 names = term.names(source.scopes)
                 if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
                     names = self._unshared(names, entity_id, owners, counts)
-                facts = (term.definition, [kind] if kind else term.types, [term_id, *term.xrefs])
-                self._describe(name, record, term_id, names, *facts)
+                own, others = (term.xrefs, []) if source.own_ids else ([term_id], term.xrefs)
+                types = [kind] if kind else term.types
+                self._describe(name, record, term_id, names, term.definition, types, own, others)
         if source.parents:
             self._add_parents(terms, links, direct=source.own_ids)
         self._finish(name)
@@ -208,7 +218,8 @@ class Merge:
         names: Iterable[str],
         definition: str | None,
         types: Iterable[str],
-        xrefs: Iterable[str],
+        own_xrefs: Iterable[str],
+        xrefs: Iterable[str] = (),
     ) -> None:
         """Add what the source with this name says of an id to a record, as its settings allow.
 
@@ -227,8 +238,10 @@ class Merge:
         for kind in types:
             record.add_type(kind, weak=source.weak_type)
         if source.xrefs and self._vocabularies:
-            found = dict.fromkeys(map(normalize_xref, xrefs))
-            record.xrefs.update((xref, None) for xref in found if xref.partition(":")[0] in self._vocabularies)
+            for own, given in ((True, own_xrefs), (False, xrefs)):
+                for xref in map(normalize_xref, given):
+                    if xref.partition(":")[0] in self._vocabularies:
+                        record.add_xref(xref, own=own)
 
     def _own_id(self, curie: str) -> str:
         """The id that a cross reference means: with its prefix if an entity has that id

@@ -13,7 +13,7 @@ class MergeRecord:
     Attributes:
         named: casefolded name -> the name, and the source that gave it first; the first is the canonical name.
         types: strong types in order; weak_types are used where there are none.
-        xrefs: cross references in order.
+        xrefs: cross references in order -> whether a source of this vocabulary gave it.
         parents: ids of broader entities; they may be retired, or lacking.
         term_ids: the source terms that point to this id.
         sources: the sources that name it.
@@ -24,7 +24,7 @@ class MergeRecord:
     definition: str | None = None
     types: dict[str, None] = field(default_factory=dict)
     weak_types: dict[str, None] = field(default_factory=dict)
-    xrefs: dict[str, None] = field(default_factory=dict)
+    xrefs: dict[str, bool] = field(default_factory=dict)
     parents: dict[str, None] = field(default_factory=dict)
     term_ids: dict[str, None] = field(default_factory=dict)
     sources: set[str] = field(default_factory=set)
@@ -53,12 +53,18 @@ class MergeRecord:
         if name:
             (self.weak_types if weak else self.types)[name] = None
 
+    def add_xref(self, xref: str, *, own: bool) -> None:
+        """Take a cross reference; ``own``: its vocabulary is a source that has this id."""
+        self.xrefs[xref] = own or self.xrefs.get(xref, False)
+
     def take_over(self, other: "MergeRecord") -> None:
         """Take over the content of a retired record."""
         for folded, name in other.named.items():
             self.named.setdefault(folded, name)
         self.add_definition(other.definition)
-        for name in ("types", "weak_types", "xrefs", "parents", "term_ids"):
+        for xref, own in other.xrefs.items():
+            self.add_xref(xref, own=own)
+        for name in ("types", "weak_types", "parents", "term_ids"):
             getattr(self, name).update(getattr(other, name))
         self.sources |= other.sources
         self.curated |= other.curated
