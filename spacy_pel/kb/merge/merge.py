@@ -18,14 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import Errors, PelError, shortened
-from ...ontologies import Term, read_sssom, read_table, read_terms
+from ...ontologies import Term, branch_of, nearest_ancestors, read_sssom, read_table, read_terms
 from ...registry import registry
 from ...types import Entity
 from ...util import logger, normalize_alias
 from ...util.place import unexpected
 from ...util.xrefs import normalize_xref
 from ..readers.obo_kb import xref_ids
-from .hierarchy import branch_of, nearest_ancestors
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord
 

@@ -78,7 +78,9 @@ class BioportalKB(KBReaderBase):
                 continue
             above = [classes[iri].ids for iri in _parts(row["parents"]) if iri in classes]
             for entity_id in one.ids:
-                parents = [parent for ids in (*above, drugs.get(entity_id, [])) for parent in ids if parent != entity_id]
+                parents = [
+                    parent for ids in (*above, drugs.get(entity_id, [])) for parent in ids if parent != entity_id
+                ]
                 yield (
                     one.place,
                     Entity(

@@ -10,7 +10,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.readers.csv_kb import CsvKB
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
-from spacy_pel.kb.readers.umls_types import ST21PV_TYPES, semantic_types, with_descendants
 from spacy_pel.types import Entity
 
 
@@ -261,14 +260,3 @@ def test_medic_ids_and_names(write):
     assert reader.report == {"ambiguous_redirect": 1}
     with pytest.raises(PelError, match=r"medic\.txt, line 1, got"):
         list(MedicKB()([write("D1|no names", name="medic.txt")]))
-
-
-def test_semantic_network():
-    assert len(semantic_types()) == 133 and len({t.tree_number for t in semantic_types().values()}) == 133
-    assert with_descendants(["T047"]) == {"T047", "T048", "T191"}
-    assert len(ST21PV_TYPES) == 21
-    wide = with_descendants(ST21PV_TYPES)
-    assert {"T116", "T191", "T061", "T023", "T016", "T195"} <= wide
-    assert not {"T071", "T073", "T080", "T079", "T052", "T001", "T169"} & wide
-    with pytest.raises(PelError, match="T999"):
-        with_descendants(["T999"])

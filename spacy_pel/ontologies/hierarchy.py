@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from ...ontologies import Term
+from .term import Term
 
 
 def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[str]) -> list[str]:
