@@ -6,7 +6,8 @@ from .._options import flag, option
 from .._settings import make_reader, parse_settings, split_names
 
 READERS = (
-    "jsonl, csv, obo, umls, rxnorm, rf2 (SNOMED CT), loinc, mesh, medic, zeshel, corpusnames, or a registered one."
+    "jsonl, csv, obo, umls, rxnorm, rf2 (SNOMED CT), loinc, mesh, medic, zeshel, corpusnames, saved (a KB folder), or "
+    "a registered one."
 )
 
 Filter = list[str] | None

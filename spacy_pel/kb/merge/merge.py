@@ -9,7 +9,7 @@ that twins do not depend on a corpus. Tables of facts about the ids come last.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -291,6 +291,21 @@ class Merge:
                 for number in xref_ids(other.xrefs, prefix):
                     yield other.id, source.id_prefix + number
 
+    def _id_of_code(self, vocabulary: str) -> Callable[[str], str]:
+        """What turns a code of a vocabulary into the id of its entity: that of the only one so far that has it as
+        a cross reference, else one with the vocabulary as its prefix."""
+        ids: dict[str, list[str]] = defaultdict(list)
+        for entity_id, record in self._records.items():
+            for xref in record.xrefs:
+                ids[xref].append(entity_id)
+
+        def id_of(code: str) -> str:
+            xref = normalize_xref(f"{vocabulary}:{code}")
+            known = ids.get(xref, [])
+            return known[0] if len(known) == 1 else xref
+
+        return id_of
+
     def _add_entities(self, name: str, source: MergeSource) -> None:
         make = registry.resolve_short("pel_kb_readers", source.reader or "")
         try:
@@ -300,8 +315,10 @@ class Merge:
             raise PelError(Errors.E142.format(config=self.config.described, where=where, fault=err)) from err
         counts = self.report[name] = defaultdict(int)
         owners = None if source.homonyms else self._owners()
+        id_of = self._id_of_code(source.vocabulary) if source.vocabulary else str
         for entity in reader([self.data / path for path in source.files]) if source.files else ():
-            entity_id = self.redirects.get(entity.concept_id, entity.concept_id)
+            given_id = id_of(entity.concept_id)
+            entity_id = self.redirects.get(given_id, given_id)
             only_known = source.only_known or not source.names
             if not self._valid(entity_id) or (only_known and entity_id not in self._records):
                 counts["left_out"] += 1
@@ -311,12 +328,14 @@ class Merge:
             if owners is not None:
                 names = self._unshared(names, entity_id, owners, counts)
             types = [source.type] if source.type else entity.types
-            self._describe(name, record, entity_id, names, entity.definition, types, entity.xrefs)
+            xrefs = [f"{source.vocabulary}:{entity.concept_id}"] if source.vocabulary else []
+            facts = (entity.definition, types, [*xrefs, *entity.xrefs])
+            self._describe(name, record, entity_id, names, *facts)
             if source.parents:
-                record.parents.update(dict.fromkeys(entity.parents))
+                record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
         self.redirects.update(
             (old, self.redirects.get(new, new))
-            for old, new in reader.redirects.items()
+            for old, new in ((id_of(old), id_of(new)) for old, new in reader.redirects.items())
             if old not in self._records and old not in self.redirects
         )
         self._finish(name)

@@ -27,6 +27,8 @@ class MergeSource(BaseModel):
         files: paths below the data folder; several files may describe the same terms.
         reader: short or full name of a KB reader, e.g. "corpusnames".
         settings: the KB reader's settings.
+        vocabulary: of the reader's ids, if they are codes, e.g. "RXNORM": a code that exactly one entity of the
+            earlier sources has as a cross reference is that entity, others become ids such as "RXNORM:161".
         scopes: the synonyms to take.
         id_xref: prefixes of the cross references that give ids.
         mappings: SSSOM files from this source's terms to ids; terms that they map need no
@@ -63,6 +65,7 @@ class MergeSource(BaseModel):
     files: list[str] = []
     reader: str | None = None
     settings: dict[str, Any] = {}
+    vocabulary: str = ""
     scopes: list[Scope] = ["exact"]
     id_xref: list[str] = []
     mappings: list[str] = []
@@ -160,6 +163,9 @@ def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> 
         if source.via is not None and source.via not in earlier:
             fault = f"'{source.via}' is not an ontology before this one (a source with a reader has no terms)"
             raise invalid(f"{where}.via", fault)
+        if source.vocabulary and not (source.reader and source.vocabulary in config.xrefs):
+            fault = "only with a reader, and only a vocabulary that merge.xrefs lists, as others are not kept"
+            raise invalid(f"{where}.vocabulary", fault)
         if source.reader:
             try:
                 registry.resolve_short("pel_kb_readers", source.reader)

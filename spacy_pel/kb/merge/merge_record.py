@@ -64,8 +64,8 @@ class MergeRecord:
         self.add_definition(other.definition)
         for xref, own in other.xrefs.items():
             self.add_xref(xref, own=own)
-        for name in ("types", "weak_types", "parents", "term_ids"):
-            getattr(self, name).update(getattr(other, name))
+        for kept in ("types", "weak_types", "parents", "term_ids"):
+            getattr(self, kept).update(getattr(other, kept))
         self.sources |= other.sources
         self.curated |= other.curated
 
