@@ -101,8 +101,8 @@ class MergeConfig(BaseModel):
         sources: in order of preference for names and definitions.
         definitions: False leaves out every source's definitions, for a KB of names, synonyms
             and ids only.
-        xrefs: the vocabularies whose cross references are kept, in their usual spelling, e.g. ["MESH", "ICD10CM"]. Where
-            one of them is a source itself, its own links count, and those of other sources to it do not.
+        xrefs: the vocabularies whose cross references are kept, in their usual spelling, e.g. ["MESH", "ICD10CM"].
+            Where one of them is a source itself, its own links count, and those of other sources to it do not.
         name, licence: written to meta.json.
     """
 

@@ -26,20 +26,17 @@ class CorpusNamesKB(KBReaderBase):
     order. A mention with several ids names each of them; a composite mention names
     none. Types are the labels of the mentions.
 
-    Annotators also mark words that do not name the entity ("FH2D" as *no*). With ``plausible``, a form of a single
-    document is taken only where it resembles a form of several, by a word that begins alike or as its
-    abbreviation; or where no form is in several.
+    Annotators also mark words that do not name the entity ("FH2D" as *no*). Such an odd form, of a single document
+    and unlike the forms of several, is left out where it is a form of another entity, too.
 
     Args:
         min_count: take surface forms that name the entity at least this often.
-        plausible: leave out odd forms of a single document.
         types: keep entities with any of these mention labels; None = all.
         id_prefix: keep ids that start with this.
         strict: turn repairs into errors.
     """
 
     min_count: int = 1
-    plausible: bool = False
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         for path in paths:
@@ -58,13 +55,17 @@ class CorpusNamesKB(KBReaderBase):
                         in_document.add((entity_id, surface.casefold()))
                 for entity_id, form in in_document:
                     documents[entity_id][form] += 1
-            for entity_id in sorted(names):
-                ranked = rank_surfaces(names[entity_id], documents[entity_id], min_count=self.min_count)
-                if self.plausible:
-                    ranked = without_odd(ranked, documents[entity_id])
-                if ranked:
+            ranked = {
+                entity_id: rank_surfaces(names[entity_id], documents[entity_id], min_count=self.min_count)
+                for entity_id in sorted(names)
+            }
+            odd = {entity_id: odd_forms(forms, documents[entity_id]) for entity_id, forms in ranked.items()}
+            plausible = {form for entity_id, forms in ranked.items() for form in forms if form not in odd[entity_id]}
+            for entity_id, forms in ranked.items():
+                forms = [form for form in forms if form not in odd[entity_id] or form not in plausible]
+                if forms:
                     types = tuple(label for label, _ in labels[entity_id].most_common() if label)
-                    yield Place(path), Entity(entity_id, ranked[0], tuple(ranked[1:]), types)
+                    yield Place(path), Entity(entity_id, forms[0], tuple(forms[1:]), types)
 
 
 def rank_surfaces(counts: Counter[str], documents: Counter[str], *, min_count: int = 1) -> list[str]:
@@ -88,26 +89,25 @@ def rank_surfaces(counts: Counter[str], documents: Counter[str], *, min_count: i
     return [min(spellings[form])[2] for form in forms]
 
 
-def without_odd(ranked: Sequence[str], documents: Counter[str]) -> list[str]:
-    """Leave out the forms of a single document that do not resemble a form of several, if there is one.
+def odd_forms(ranked: Sequence[str], documents: Counter[str]) -> set[str]:
+    """The forms of a single document that do not resemble a form of several, by a word that begins alike or as its
+    abbreviation; none where no form is in several.
 
     Args:
         ranked: surface forms of one entity.
         documents: in how many documents each casefolded form was seen.
     """
+    single = [form for form in ranked if documents[form.casefold()] < 2]
     usual = [form for form in ranked if documents[form.casefold()] > 1]
-    if not usual:
-        return list(ranked)
     stems = {stem for form in usual for stem in _stems(form)}
     letters = ["".join(runs_of(form).words) for form in usual]
 
-    def is_plausible(form: str) -> bool:
-        if documents[form.casefold()] > 1 or not stems.isdisjoint(_stems(form)):
-            return True
+    def is_odd(form: str) -> bool:
         short = "".join(runs_of(form).words)
-        return any(_abbreviates(*sorted((short, other), key=len)) for other in letters)
+        alike = not stems.isdisjoint(_stems(form))
+        return not alike and not any(_abbreviates(*sorted((short, other), key=len)) for other in letters)
 
-    return [form for form in ranked if is_plausible(form)]
+    return {form for form in single if is_odd(form)} if usual else set()
 
 
 def _stems(form: str) -> list[str]:
