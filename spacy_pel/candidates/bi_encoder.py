@@ -23,7 +23,7 @@ class BiEncoderCandidates(GeneratorBase):
     surface form as a name, and those that it named in annotated text; see ``evidence/evidence.py``.
 
     It has no data of its own: encoder and index are set by ``bind``, and the index follows changes of the
-    knowledge base. It searches at least four times as many rows as candidates are requested.
+    knowledge base. It searches at least six times as many rows as candidates are requested.
 
     Args:
         row_k: minimum number of index rows to search per mention; an entity may have several.
@@ -34,7 +34,7 @@ class BiEncoderCandidates(GeneratorBase):
     reads_context = True
     _bound: "tuple[Encoder, EntityIndex] | None" = None
 
-    def __init__(self, *, row_k: int = 256):
+    def __init__(self, *, row_k: int = 384):
         self.row_k = row_k
 
     @property
@@ -80,7 +80,7 @@ class BiEncoderCandidates(GeneratorBase):
             _encoded(encoder, mentions),
             [text[start:end] for text, start, end in mentions],
             allowed=allowed,
-            row_k=max(self.row_k, 4 * top_k),
+            row_k=max(self.row_k, 6 * top_k),
             top_k=top_k,
         )
 

@@ -21,7 +21,7 @@ def bound(kb, encoder, make_index):
 
 def test_candidates_are_those_of_the_index(kb, encoder, make_index, bound):
     surfaces = [mention.surface for mention in MENTIONS]
-    for top_k, row_k in ((4, 256), (200, 800)):
+    for top_k, row_k in ((4, 384), (200, 1200)):
         table = bound.find_candidates(kb, MENTIONS, top_k=top_k)
         vectors = encoder.encode_mentions(MENTIONS)
         expected = find_candidates(kb, make_index(kb), vectors, surfaces, row_k=row_k, top_k=top_k)
