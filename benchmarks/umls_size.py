@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.kb_open import measure_apart
-from spacy_pel.kb.readers.umls_types import ST21PV_TYPES, semantic_types, with_descendants
+from spacy_pel.kb.semantic_types import ST21PV_TYPES, semantic_types, with_descendants
 from spacy_pel.util import read_json
 
 TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRRANK", "MRCUI")
@@ -152,8 +152,8 @@ def _type_lines(cuis: list[str], kept: NDArray[np.bool_], rng: np.random.Generat
         first = int(pick * len(types))
         for at in (first, first + 1) if chance < 0.1 else (first,):
             tui = types[at % len(types)]
-            tree, name = semantic_types()[tui]
-            lines.append(f"{cui}|{tui}|{tree}|{name}|AT{at:08}|256|\n")
+            row = semantic_types()[tui]
+            lines.append(f"{cui}|{tui}|{row.tree_number}|{row.name}|AT{at:08}|256|\n")
     return lines
 
 

@@ -80,6 +80,13 @@ def first_rows(name: str, counts: Mapping[str, int]) -> dict[str, str]:
     return rows | ({f"more {name}s": f"{len(counts) - _N_ROWS:,}"} if len(counts) > _N_ROWS else {})
 
 
+def type_rows(counts: Mapping[str, int]) -> dict[str, str]:
+    """Rows for the first types, semantic types by their names."""
+    from ..kb.semantic_types import type_label
+
+    return first_rows("type", {type_label(kind): count for kind, count in counts.items()})
+
+
 def percent(share: float | None) -> str:
     """A share in percent, None = unknown."""
     return "–" if share is None else f"{100 * share:.2f}%"

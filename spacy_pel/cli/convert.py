@@ -26,7 +26,13 @@ def convert(
         str,
         option("NAME", "pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, or registered."),
     ],
-    split: Annotated[Files, option("FILE", "Keep documents with the ids in this file (repeatable).")] = None,
+    split: Annotated[Files, option("FILE", "Keep documents in this list of ids or corpus (repeatable).")] = None,
+    without: Annotated[Files, option("FILE", "Leave out documents in this list or corpus (repeatable).")] = None,
+    ids_by: Annotated[
+        Path | None, option("KB", "Replace other ids by those of this KB or pipeline, through its cross references.")
+    ] = None,
+    vocabulary: Annotated[str, option("NAME", "Of ids without a prefix, for --ids-by, e.g. MESH.")] = "",
+    keep_unlinked: Annotated[bool, flag("--keep-unlinked", "Keep mentions that --ids-by has no ids for.")] = False,
     settings: Annotated[Texts, option("NAME=VALUE", "Of the reader or STEP.NAME (repeatable).", "--set")] = None,
     preprocess: Annotated[str | None, option("NAMES", "Steps with commas; `corpus restore` undoes them.")] = None,
     strict: Annotated[bool, flag("--strict", "Fail if a mention's string is not at its offsets.")] = False,
@@ -49,7 +55,16 @@ def convert(
     of_steps = {name: of_reader.pop(name) for name in list(of_reader) if "." in name}
     part = make_reader("pel_corpus_readers", reader, {**of_reader, **({"strict": True} if strict else {})})
     steps = make_steps(preprocess or "", of_steps)
-    documents = _selected(part, _checked(part, files, keep_going=keep_going), split or [])
+    documents = _selected(part, _checked(part, files, keep_going=keep_going), split or [], without or [])
+    own_ids = None
+    if ids_by is not None:
+        from ..corpora.own_ids import OwnIds
+        from ._kb import open_kb
+
+        own_ids = OwnIds(open_kb(ids_by), vocabulary=vocabulary, keep=keep_unlinked)
+        documents = own_ids(documents)
+    elif vocabulary or keep_unlinked:
+        raise PelError(Errors.E215.format(got="--vocabulary" if vocabulary else "--keep-unlinked"))
     write = partial(_write, steps=list(steps.values()), nlp=nlp)
     if dev_out is None:
         written = [write(out, documents)]
@@ -61,20 +76,26 @@ def convert(
     report = dict(part.report)
     mismatches = report["mismatches"] / report["mentions"] if report["mentions"] else 0.0
     result = {"reader": reader, "read": report, "mismatch_share": mismatches, "written": written}
+    if own_ids is not None:
+        result["ids"] = dict(own_ids.report)
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
     emit(result, as_json=as_json, text=_text)
 
 
 def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Document]:
-    """The documents of the reader. A large share of dropped mentions is an error, raised before anything is
-    written; a smaller one is a warning."""
-    ids: set[str] = set()
+    """The documents of the reader; of equal ones, the first. A large share of dropped mentions is an error, raised
+    before anything is written; a smaller one is a warning."""
+    seen: dict[str, set[int]] = {}  # hashes by id
     for document in part(files):
-        if document.id in ids:
-            part.report["duplicate_ids"] = part.report.get("duplicate_ids", 0) + 1
-        ids.add(document.id)
-        yield document
+        content = hash((document.text, *document.mentions))
+        same_id = seen.setdefault(document.id, set())
+        if same_id:
+            key = "repeated_documents" if content in same_id else "duplicate_ids"
+            part.report[key] = part.report.get(key, 0) + 1
+        if content not in same_id:
+            same_id.add(content)
+            yield document
     n, total = part.report["dropped"], part.report["mentions"]
     share = n / total if total else 0.0
     dropped = {"n": n, "total": total, "share": share, "examples": "; ".join(part.check.examples)}
@@ -84,22 +105,26 @@ def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Docu
         logger.warning(Warnings.W250.format(**dropped))
 
 
-def _selected(part: Any, documents: Iterator[Document], splits: list[Path]) -> Iterator[Document]:
-    """The documents whose ids are in the split lists; all if there is no list."""
-    if not splits:
-        yield from documents
-        return
+def _selected(part: Any, documents: Iterator[Document], splits: list[Path], without: list[Path]) -> Iterator[Document]:
+    """The documents whose ids are in the split lists, or all if there are none, but not those in the other lists."""
     from ..corpora import read_ids
+    from ..corpora.preprocessing import original_id
 
-    ids: set[str] = set(chain.from_iterable(map(read_ids, splits)))
-    missing = set(ids)
+    wanted, unwanted = (set(chain.from_iterable(map(read_ids, paths))) for paths in (splits, without))
+    missing, n_left_out = set(wanted), 0
     for document in documents:
-        if document.id in ids:
-            missing.discard(document.id)
+        document_id = original_id(document)
+        missing.discard(document_id)
+        if document_id in unwanted:
+            n_left_out += 1
+        elif document_id in wanted or not splits:
             yield document
-    if missing == ids:
-        raise PelError(Errors.E212.format(path=", ".join(map(str, splits)), n=len(ids)))
-    part.report["ids_not_found"] = len(missing)
+    if splits and missing == wanted:
+        raise PelError(Errors.E212.format(path=", ".join(map(str, splits)), n=len(wanted)))
+    if splits:
+        part.report["ids_not_found"] = len(missing)
+    if without:
+        part.report["documents_left_out"] = n_left_out
 
 
 def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: str) -> dict[str, Any]:
@@ -144,7 +169,8 @@ def _text(result: dict[str, Any]) -> str:
     ]
     shown = {"documents", "mentions", "mismatches", "repaired", "dropped"}
     others = [item for item in read.items() if item[0] not in shown]
-    for name, count in chain(others, *(report.items() for report in result.get("preprocessed", {}).values())):
+    reports = [result.get("ids", {}), *result.get("preprocessed", {}).values()]
+    for name, count in chain(others, *(report.items() for report in reports)):
         lines.append(f"{name.replace('_', ' ')}: {count:,}")
     for written in result["written"]:
         counts = ", ".join(f"{count:,} {name}" for name, count in written.items() if name != "path")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ..errors import Errors, PelError
 from ._app import corpus_cli
 from ._options import Corpus, KBForTypes, Seed, argument, option
-from ._output import JSON, emit, first_rows, key_values, message
+from ._output import JSON, emit, first_rows, key_values, message, type_rows
 
 
 @corpus_cli.command("info")
@@ -44,7 +44,7 @@ def _text(facts: dict[str, Any]) -> str:
             total = sum(value.values())
             mean = sum(int(size) * count for size, count in value.items()) / total
             rows[name] = f"{mean:.2f} on average; exactly 1 in {100 * value.get('1', 0) / total:.1f}%"
-    return key_values({**rows, **first_rows("label", facts["labels"]), **first_rows("type", facts.get("types", {}))})
+    return key_values({**rows, **first_rows("label", facts["labels"]), **type_rows(facts.get("types", {}))})
 
 
 @corpus_cli.command("folds")

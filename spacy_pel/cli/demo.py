@@ -1,6 +1,5 @@
 """The command ``demo``: link some texts, print a table, write a page."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,16 +62,12 @@ def demo(
     for failed in (record for record in records if "error" in record):
         raise PelError(Errors.E606.format(id=failed["id"], got=failed["error"]))
     about = f"Pipeline {pipeline.name}, knowledge base of {len(kb):,} entities."
-    page = render_links(records, title="Linked texts", name_of=partial(_name_of, kb), description=about)
+    page = render_links(records, title="Linked texts", entity_of=kb.__getitem__, description=about)
     write_jsonl(output / "links.jsonl", records)
     with atomic_path(output / "links.html") as part:
         part.write_text(page, encoding="utf8")
     message(f"Wrote {output / 'links.jsonl'} and {output / 'links.html'}")
     emit({"documents": records}, as_json=as_json, text=lambda result: _tables(result, kb))
-
-
-def _name_of(kb: Any, entity_id: str) -> str:
-    return kb[entity_id].canonical_name  # type: ignore[no-any-return]
 
 
 def _tables(result: dict[str, Any], kb: Any) -> str:
@@ -93,7 +88,7 @@ def _tables(result: dict[str, Any], kb: Any) -> str:
             for column in LinkRow._fields:
                 table.add_column(titles.get(column, column), overflow="fold")
             for mention in document["mentions"]:
-                row = link_row(mention, partial(_name_of, kb))
+                row = link_row(mention, kb.__getitem__)
                 style = "yellow" if row.kb_id == NIL else None
                 table.add_row(*map(Text, row), style=style)
             console.print(table)

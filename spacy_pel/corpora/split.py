@@ -9,17 +9,21 @@ from ..types import Document
 from ..util import read_lines
 from ..util.place import unexpected
 from .preprocessing.original import original_id
+from .readers.jsonl_corpus import read_corpus
 
 
 def read_ids(path: str | Path) -> set[str]:
-    """Read a list of document ids, one per line (e.g. MedMentions' PMID lists).
+    """Read the document ids of a corpus (JSON lines), or a list of ids, one per line (e.g. MedMentions' PMID lists).
 
     Raises:
         PelError: if there is none in the file.
     """
     ids = {line.strip() for _, line in read_lines(path)} - {""}
+    if any(line.startswith("{") for line in ids):
+        ids = {original_id(document) for document in read_corpus(path)}
     if not ids:
-        raise unexpected(path, "document ids, one per line", "an empty file", "Pass the split list of your corpus.")
+        todo = "Pass the split list of your corpus, or a corpus."
+        raise unexpected(path, "document ids, one per line", "an empty file", todo)
     return ids
 
 

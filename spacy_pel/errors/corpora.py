@@ -16,6 +16,11 @@ class CorpusErrors:
     E209 = "Expected {expected} as the setting {name} of '{reader}', got {got}. {todo}"
     E210 = "Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
+    E214 = (
+        "Expected ids of the KB, or ids that it has as cross references, got none among {n:,} mentions; an id is "
+        "{example!r}. Name the vocabulary of ids without a prefix, e.g. --vocabulary MESH."
+    )
+    E215 = "Expected --ids-by KB with {got}, got none. Pass a KB with cross references, or omit {got}."
     E219 = (
         "{path} is an output of `link`, whose ids are answers, not annotation. If you have corrected them (the key "
         '"ids"; an empty list = NIL), make a corpus with: spacy-pel convert GOLD.jsonl --reader jsonl {path}'

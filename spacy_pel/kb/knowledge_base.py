@@ -623,6 +623,16 @@ class KnowledgeBase:
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return {name: count for name, count in pairs if count > 0}
 
+    def field_counts(self) -> dict[str, int]:
+        """How many live entities have aliases, types, a definition, cross references and parents."""
+        counts = self._store.field_counts()
+        for row, (entity, live) in self._overlay.rows.items():
+            was_live = row < self._store.n_rows and self._store.live[row]
+            before = self._store.entities_at(np.array([row]))[0] if was_live else None
+            for name in counts:
+                counts[name] += bool(live and getattr(entity, name)) - bool(before and getattr(before, name))
+        return counts
+
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
         """By row; True = live and of any of these types. Do not write to it."""
         wanted = frozenset(types)

@@ -12,9 +12,10 @@ from ..candidates.evidence.evidence import NAMED
 from ..errors import one_line
 from ..index.embed import names_of
 from ..index.row_table import NAME_KINDS, hash_texts
+from ..kb.semantic_types import type_name
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
-from ..util.text_layout import EMPTY, aligned, words_around
+from ..util.text_layout import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
 from .query import MentionQuery
 from .surface_record import WordRecord
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _READ = {"form": "by the surface form alone", "context": "read in context"}
 _PARTS = 4  # contributions in the text
+_CODES = 4  # ids in other vocabularies in the text
 _AROUND = 40  # characters of context on each side in the text
 _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are rounded
 
@@ -36,6 +38,9 @@ class CandidateEvidence:
     Attributes:
         id: of the entity.
         name: its canonical name.
+        types: its types, e.g. semantic type ids.
+        definition: a gloss, or None.
+        xrefs: its ids in other vocabularies, e.g. "MESH:D001249".
         score: the final score, as in ``span._.pel_candidates``.
         nearest_name: the name of the entity that is nearest to the mention, by cosine if there
             are vectors, otherwise by spelling.
@@ -53,6 +58,9 @@ class CandidateEvidence:
 
     id: str
     name: str
+    types: tuple[str, ...]
+    definition: str | None
+    xrefs: tuple[str, ...]
     score: float
     nearest_name: str | None
     name_cosine: float | None
@@ -142,6 +150,7 @@ class Explanation:
         lines += ["", *aligned(HEAD, rows)] if rows else ["no candidates"]
         if more := len(self.candidates) - len(rows):
             lines.append(f"and {more} more")
+        lines += [f"{one.id}: {about}" for one in self.candidates[:n] if (about := _about(one))]
         if against := self.difference:
             largest = [f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS]]
             first, second = self.candidates[:2]
@@ -230,6 +239,9 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
             CandidateEvidence(
                 id=entity_id,
                 name=entity.canonical_name,
+                types=entity.types,
+                definition=entity.definition,
+                xrefs=entity.xrefs,
                 score=score,
                 nearest_name=nearest.name(kb_row, entity),
                 name_cosine=features["name"] if table.vectors is not None else None,
@@ -316,6 +328,13 @@ def described(entry: Learned) -> str:
     who = f" by {entry.by}" if entry.by else ""
     where = f" in {entry.doc}" if entry.doc else ""
     return one_line(f"{entry.id}: {entry.text} = {entry.after} (before: {entry.before}){where}, {entry.at}{who}")
+
+
+def _about(candidate: CandidateEvidence) -> str:
+    """Types by name, some ids in other vocabularies and the gist of the definition."""
+    codes = ", ".join([*candidate.xrefs[:_CODES], *(["…"] if len(candidate.xrefs) > _CODES else [])])
+    parts = (" · ".join(map(type_name, candidate.types)), codes, first_sentence(candidate.definition or ""))
+    return "; ".join(filter(None, parts))
 
 
 def _number(value: Any) -> str:

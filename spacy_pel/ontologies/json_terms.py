@@ -17,6 +17,7 @@ _CONSIDER, _ALT_ID, _NAMESPACE = (
     f"{NAMESPACES['oboInOwl']}{name}" for name in ("consider", "hasAlternativeId", "hasOBONamespace")
 )
 _VERSION = f"{NAMESPACES['owl']}versionInfo"
+_IS_A = ("is_a", f"{NAMESPACES['rdfs']}subClassOf")
 
 
 def read_term_json(path: Path) -> Iterator[Term]:
@@ -83,13 +84,19 @@ def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
         values = _records(meta, "basicPropertyValues")
         versions = (_text(value, "val") for value in values if value.get("pred") == _VERSION)
         version = next(versions, "") or _text(meta, "version")
+        parents: dict[str, list[str]] = {}
+        for edge in _records(graph, "edges"):
+            if _text(edge, "pred") in _IS_A:
+                parents.setdefault(_text(edge, "sub"), []).append(compact_id(_text(edge, "obj")))
         for node in _records(graph, "nodes"):
             # some writers leave the type out; properties and individuals always have one
             if node.get("type", "CLASS") == "CLASS":
                 try:
-                    yield _term_of_node(node, ontology, version)
+                    term = _term_of_node(node, ontology, version)
                 except TypeError as err:
                     raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
+                term.parents = parents.get(node["id"], [])
+                yield term
 
 
 def _term_of_node(node: dict[str, Any], ontology: str, version: str) -> Term:
@@ -117,7 +124,7 @@ def _term_of_node(node: dict[str, Any], ontology: str, version: str) -> Term:
 # --- OncoTree
 
 
-def _terms_of_oncotree(data: dict[str, Any]) -> Iterator[Term]:
+def _terms_of_oncotree(data: dict[str, Any], parent: str = "") -> Iterator[Term]:
     """Nodes by code, parents before their children; codes of former releases are alternative ids."""
     for code, node in data.items():
         references = _record(node, "externalReferences")
@@ -125,10 +132,11 @@ def _terms_of_oncotree(data: dict[str, Any]) -> Iterator[Term]:
             id=f"ONCOTREE:{code}",
             name=_text(node, "name") or node["name"],
             xrefs=[f"{namespace}:{number}" for namespace in references for number in _texts(references, namespace)],
+            parents=[parent] if parent else [],
             namespace="oncotree",
             alt_ids=[f"ONCOTREE:{old}" for old in _texts(node, "history")],
         )
-        yield from _terms_of_oncotree(_record(node, "children"))
+        yield from _terms_of_oncotree(_record(node, "children"), f"ONCOTREE:{code}")
 
 
 # --- compact lists
@@ -147,6 +155,7 @@ def _term_of_list(record: dict[str, Any]) -> Term:
         synonyms=[(text, "exact") for text in _texts(record, "synonyms")],
         definition=_text(record, "definition") or None,
         xrefs=[f"{xref['namespace']}:{xref['id']}" for xref in _records(record, "xrefs")],
+        parents=list(map(prefixed, _texts(_record(record, "relations"), "is_a"))),
         namespace=namespace,
         obsolete=bool(record.get("obsolete")),
         replaced_by=list(map(prefixed, _texts(record, "replaced_by"))),

@@ -107,6 +107,8 @@ def _take(term: Term, tag: str, value: str) -> None:
         getattr(term, tag).append(_bare(value))
     elif tag == "alt_id":
         term.alt_ids.append(_bare(value))
+    elif tag == "is_a":
+        term.parents.append(_bare(value))
 
 
 def _quoted(value: str) -> "tuple[str, str]":

@@ -53,6 +53,8 @@ _EXACT = (
 _SYNONYMS = dict.fromkeys(_iris(*_EXACT.split()), "exact")
 _SYNONYMS.update((_iris(f"oboInOwl:has{scope.title()}Synonym")[0], scope) for scope in ("related", "narrow", "broad"))
 _XREFS = _iris("oboInOwl:hasDbXref")
+_PARENTS = SUBCLASS, _BROADER = _iris("rdfs:subClassOf", "skos:broader")
+_NO_PARENTS = set(_iris("owl:Thing", "owl:DeprecatedClass"))
 _CUIS = _iris("ncit:P207", "umls:cui", "NIFRID:UmlsCui", "NIFRID:umls_ID")
 _KINDS = _iris("ncit:P106", "umls:tui")
 _DEPRECATED_CLASS, _DEPRECATED, _STATUS = _iris("owl:DeprecatedClass", "owl:deprecated", "ncit:P310")
@@ -62,7 +64,7 @@ VERSION_INFO, VERSION_IRI = _iris("owl:versionInfo", "owl:versionIRI")
 NCIT_RETIRED = {"Retired_Concept", "Obsolete_Concept"}
 _KEPT = {
     TYPE,
-    *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_CUIS, *_KINDS, VERSION_INFO, VERSION_IRI),
+    *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_PARENTS, *_CUIS, *_KINDS, VERSION_INFO, VERSION_IRI),
     *(_DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID, _NAMESPACE, _DEFAULT),
 }
 # ".../obo/NCIT_C17425", ".../ORDO/Orphanet_124", ".../NCBITaxon_Union_0000030"; not "...#heart_attack"
@@ -113,7 +115,16 @@ def terms_of_triples(triples: Iterable[Triple], *, individuals: bool = False) ->
     kinds = _CLASSES | {INDIVIDUAL} if individuals else _CLASSES
     for subject, values in subjects.items():
         if not kinds.isdisjoint(_texts(values, TYPE)):
-            yield _term(subject, values, ontology, version)
+            term = _term(subject, values, ontology, version)
+            parents = (_id(iri, subjects.get(iri, {})) for iri in _texts(values, *_PARENTS) if iri not in _NO_PARENTS)
+            term.parents = list(dict.fromkeys(parents))
+            yield term
+
+
+def _id(subject: str, values: Values) -> str:
+    """The id of an IRI, or the one that the class is given if the IRI has none in it."""
+    compact = compact_id(subject)
+    return next(iter(_texts(values, *_IDS)), subject) if compact == subject and "/" in subject else compact
 
 
 def _term(subject: str, values: Values, ontology: str, version: str) -> Term:
@@ -126,11 +137,8 @@ def _term(subject: str, values: Values, ontology: str, version: str) -> Term:
     names = list(dict.fromkeys(worded(*_NAMES)))
     synonyms = [(name, "exact") for name in names[1:]]
     synonyms += [(text, scope) for key, scope in _SYNONYMS.items() for text in worded(key)]
-    subject_id = compact_id(subject)
-    if subject_id == subject and "/" in subject:
-        subject_id = next(iter(_texts(values, *_IDS)), subject)
     return Term(
-        id=subject_id,
+        id=_id(subject, values),
         name=names[0] if names else "",
         synonyms=synonyms,
         definition=next(iter(worded(*_DEFINITIONS)), None),

@@ -15,7 +15,7 @@ from ..errors import quoted
 from ..util import read_text
 from ..util.place import Place, unexpected
 from .obo import unescape
-from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of, node_of
+from .owl import CLASS, NAMESPACES, ONTOLOGY, SUBCLASS, TYPE, VERSION_IRI, Triple, iri_of, node_of
 
 _TURTLE = re.compile(
     r"\s+|\#[^\n]*"
@@ -113,7 +113,7 @@ class _Call:
 
 
 def read_functional(path: Path) -> Iterator[Triple]:
-    """Give what is declared or annotated in functional syntax; the other axioms are left out.
+    """Give what is declared or annotated, and the named parents, in functional syntax; the other axioms are left out.
 
     Args:
         path: the file, plain or gzipped.
@@ -159,6 +159,8 @@ def _triples(call: _Call, outer: _Call, prefixes: dict[str, str]) -> Iterator[Tr
     elif call.name == "Annotation" and outer.name == "Ontology" and outer.arguments and len(arguments) == 2:
         predicate, value = arguments
         yield Triple(outer.arguments[0], iri_of(predicate, prefixes), value, call.language)
+    elif call.name == "SubClassOf" and len(arguments) == 2:  # one argument: the parent is an expression
+        yield Triple(arguments[0], SUBCLASS, arguments[1])
     elif call.name == "AnnotationAssertion" and len(arguments) == 3:
         predicate, subject, value = arguments
         yield Triple(subject, iri_of(predicate, prefixes), value, call.language)

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from ..util.files import raw_blocks
 from ..util.place import Place
 from ..util.xml_elements import read_elements
-from .owl import CLASS, NAMESPACES, ONTOLOGY, TYPE, VERSION_IRI, Triple, iri_of
+from .owl import CLASS, NAMESPACES, ONTOLOGY, SUBCLASS, TYPE, VERSION_IRI, Triple, iri_of
 
 _RDF, _OWL, _XML = (
     f"{{{iri}}}" for iri in (NAMESPACES["rdf"], NAMESPACES["owl"], "http://www.w3.org/XML/1998/namespace")
@@ -62,8 +62,10 @@ def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
         yield Triple(subject, _iri(key), text, node.get(_LANG, language))
     for value in node:
         found = value.get(_RESOURCE)
+        if found is None and _iri(value.tag) == SUBCLASS:  # a class in it, or else an expression
+            found = next((inner.get(_ABOUT, "") for inner in value if _iri(inner.tag) == CLASS), "")
         if found is not None:
-            text = _absolute(base, found)
+            text = _absolute(base, found) if found else ""
         else:
             # text, or that of an element in it: ncicp:term-name of a complex term of the NCI Thesaurus,
             # rdfs:label of a synonym in the first versions of oboInOwl
@@ -75,13 +77,18 @@ def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
 
 
 def _of_axiom(axiom: Element, base: str, prefixes: dict[str, str], ontology: str) -> Iterator[Triple]:
-    """Of an annotation or a declared class of OWL/XML, none of another axiom."""
+    """Of an annotation, a declared class or a named parent in OWL/XML, none of another axiom."""
     kind = axiom.tag.removeprefix(_OWL)
     if kind == "Prefix":
         prefixes[axiom.get("name", "")] = axiom.get("IRI", "")
     elif kind == "Declaration":
         for entity in axiom.iterfind(f"{_OWL}Class"):
             yield Triple(_entity(entity, base, prefixes), TYPE, CLASS)
+    elif kind == "SubClassOf":
+        classes = [part for part in axiom if part.tag != f"{_OWL}Annotation"]
+        if len(classes) == 2 and all(part.tag == f"{_OWL}Class" for part in classes):
+            child, parent = (_entity(part, base, prefixes) for part in classes)
+            yield Triple(child, SUBCLASS, parent)
     elif kind in ("AnnotationAssertion", "Annotation"):
         parts = [part for part in axiom if part.tag != f"{_OWL}Annotation"]
         values = [part.text or "" if part.tag == f"{_OWL}Literal" else _entity(part, base, prefixes) for part in parts]

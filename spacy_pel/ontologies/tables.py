@@ -1,6 +1,6 @@
 """Tables of ontologies: terms, the NCI Thesaurus as a flat file, and mappings in the SSSOM format."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,23 +11,33 @@ from ..util.place import Place, unexpected
 from .owl import NCIT_RETIRED
 from .term import Term
 
-FIELDS = ("id", "name", "synonyms", "definition", "xrefs")
+FIELDS = ("id", "name", "synonyms", "definition", "xrefs", "types", "parents")
 _N_NCIT = 8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
 _SSSOM = ("subject_id", "predicate_id", "object_id")
 _LABEL = "subject_label"
 
 
 def read_table(
-    path: Path, *, columns: Sequence[str | None], header: bool = True, id_prefix: str = ""
+    path: Path,
+    *,
+    columns: Sequence[str | None],
+    header: bool = True,
+    id_prefix: str = "",
+    where: Mapping[str, Collection[str]] | None = None,
+    separator: str = "|",
+    xref_prefix: str = "",
 ) -> Iterator[Term]:
     """Stream the lines of a tab-separated table; several lines may describe the same term.
 
     Args:
         path: the file, plain or gzipped.
         columns: what each column holds: "id", "name", "synonyms",
-            "definition", "xrefs", or None (ignored). Several synonyms or xrefs of a cell are separated by "|".
-        header: the first line holds column names and is skipped.
+            "definition", "xrefs", "types", "parents", or None (ignored).
+        header: the first line holds column names.
         id_prefix: prepended to ids that lack it, e.g. "MESH:".
+        where: name of a column in the header -> the values whose lines are wanted.
+        separator: between the synonyms, xrefs, types or parents of a cell.
+        xref_prefix: prepended to xrefs that lack it.
 
     Yields:
         One per line.
@@ -41,20 +51,32 @@ def read_table(
     n_needed = max(position.values()) + 1
     # plain exports do not escape quotation marks
     rows = read_cells(path, read_lines(path), quotes=header)
-    if header:
-        next(rows, None)
+    names = next(rows, (1, []))[1] if header else []
+    if unknown := sorted(set(where or ()) - set(names)):
+        todo = "Fix the settings 'where' and 'header'."
+        raise unexpected(Place(path, 1), f"a header with {', '.join(unknown)}", quoted(names), todo)
+    wanted = [(names.index(name), values) for name, values in (where or {}).items()]
+    n_needed = max([n_needed, *(at + 1 for at, _ in wanted)])
+
+    def parts(cell: str) -> list[str]:
+        return _parts(cell, separator)
+
     for number, row in rows:
         if len(row) < n_needed or not row[position["id"]]:
             expected, todo = f"an id and {n_needed} columns", "Fix the line, or change the setting 'columns'."
             raise unexpected(Place(path, number), expected, f"{len(row)}: {quoted(row)}", todo)
+        if any(row[at].strip() not in values for at, values in wanted):
+            continue
         cells = {name: row[at].strip() for name, at in position.items()}
         term_id = cells["id"]
         yield Term(
-            id=term_id if term_id.startswith(id_prefix) else id_prefix + term_id,
+            id=_with_prefix(term_id, id_prefix),
             name=cells.get("name", ""),
-            synonyms=[(text, "exact") for text in _parts(cells.get("synonyms", ""))],
+            synonyms=[(text, "exact") for text in parts(cells.get("synonyms", ""))],
             definition=cells.get("definition") or None,
-            xrefs=_parts(cells.get("xrefs", "")),
+            xrefs=[_with_prefix(xref, xref_prefix) for xref in parts(cells.get("xrefs", ""))],
+            types=parts(cells.get("types", "")),
+            parents=[_with_prefix(parent, id_prefix) for parent in parts(cells.get("parents", ""))],
             line=number,
         )
 
@@ -83,17 +105,22 @@ def read_ncit_table(path: Path) -> Iterator[Term]:
             synonyms=[(name, "exact") for name in (*names[1:], cells[5]) if name],
             definition=cells[4] or None,
             types=_parts(cells[7]),
+            parents=_parts(cells[2]),
             obsolete=not NCIT_RETIRED.isdisjoint(_parts(cells[6])),
             namespace="NCIt",
             line=number,
         )
 
 
-def _parts(cell: str) -> list[str]:
-    return [part.strip() for part in cell.split("|") if part.strip()]
+def _parts(cell: str, separator: str = "|") -> list[str]:
+    return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
-class Mapping(NamedTuple):
+def _with_prefix(text: str, prefix: str) -> str:
+    return text if text.startswith(prefix) else prefix + text
+
+
+class SssomMapping(NamedTuple):
     """One line of a mapping table; the label is "" if the table has none."""
 
     subject_id: str
@@ -101,7 +128,7 @@ class Mapping(NamedTuple):
     subject_label: str
 
 
-def read_sssom(path: Path) -> Iterator[Mapping]:
+def read_sssom(path: Path) -> Iterator[SssomMapping]:
     """Stream the exact matches of an SSSOM table.
 
     Args:
@@ -132,4 +159,4 @@ def read_sssom(path: Path) -> Iterator[Mapping]:
             prefix, _, identifier = curie.partition(":")
             if not prefix or not identifier or not curie.isprintable():
                 raise unexpected(Place(path, number), "ids as PREFIX:ID", quoted(curie))
-        yield Mapping(subject, target, row.get(_LABEL, ""))
+        yield SssomMapping(subject, target, row.get(_LABEL, ""))

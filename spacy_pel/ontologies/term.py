@@ -23,6 +23,7 @@ class Term:
             "narrow" and "broad"; formats without scopes give "exact".
         definition: a gloss.
         xrefs: ids of the same thing elsewhere, e.g. "UMLS:C4025901".
+        parents: ids of the broader terms (is-a).
         namespace: the ontology's name or the term's branch of it.
         types: semantic types; empty if the ontology has none.
         obsolete: no longer in use.
@@ -38,6 +39,7 @@ class Term:
     synonyms: list[tuple[str, str]] = field(default_factory=list)
     definition: str | None = None
     xrefs: list[str] = field(default_factory=list)
+    parents: list[str] = field(default_factory=list)
     namespace: str = ""
     types: list[str] = field(default_factory=list)
     obsolete: bool = False
@@ -71,6 +73,7 @@ class Term:
             namespace=next((term.namespace for term in terms if term.namespace), ""),
             obsolete=any(term.obsolete for term in terms),
             xrefs=_joined(term.xrefs for term in terms),
+            parents=_joined(term.parents for term in terms),
             types=_joined(term.types for term in terms),
             replaced_by=_joined(term.replaced_by for term in terms),
             consider=_joined(term.consider for term in terms),

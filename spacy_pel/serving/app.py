@@ -110,7 +110,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 
     @app.get(entity_path, response_model=schemas.EntityResponse, summary="Look up an entity", responses=unknown)
     async def entity(entity_id: str) -> Any:
-        """Names, types and definition; of a retired id those of its successor."""
+        """Names, types, definition and codes of other vocabularies; of a retired id those of its successor."""
         return JSONResponse(await look_up(lambda: service.entity(entity_id)))
 
     @app.post("/entities", response_model=schemas.EntitiesResponse, summary="Look up several entities")

@@ -112,6 +112,7 @@ class ExplainRequest(Request):
 class CandidateResponse(_described(CandidateEvidence)):  # type: ignore[misc]
     """The evidence for a candidate."""
 
+    type_names: list[str]
     features: Numbers
     contributions: Numbers
 
@@ -132,12 +133,21 @@ class ExplainResponse(_described(Explanation)):  # type: ignore[misc]
     difference: Numbers = Field(description="What puts the first candidate ahead of the second one.")
 
 
+class CrossReference(BaseModel):
+    id: str = Field(description='A code of another vocabulary, e.g. "MESH:D001249".')
+    url: str | None = Field(description="A web page about it.")
+
+
 class EntityResponse(BaseModel):
     id: str
     name: str
     aliases: list[str]
     types: list[str]
+    type_names: list[str] = Field(description='The types by name, e.g. "Disease or Syndrome" for "T047".')
+    group: str = Field(description='The semantic group of the types, e.g. "DISO"; "" = none.')
+    group_name: str = Field(description='Its name, e.g. "Disorders".')
     definition: str | None
+    xrefs: list[CrossReference] = Field(description="The same concept in other vocabularies.")
     url: str | None = Field(description="A web page about it.")
 
 
@@ -155,6 +165,7 @@ class FoundEntity(BaseModel):
     id: str
     name: str
     types: list[str]
+    type_names: list[str]
     match: str | None = Field(description="The name that was found; null = none, but the linker takes it for similar.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
+from ..kb.semantic_types import SEMANTIC_GROUPS, type_group, type_name
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
@@ -105,6 +106,8 @@ class Service:
             found = explain(self.component.linker, query, written=text[start:end])
         difference = found.difference
         shown = asdict(replace(found, candidates=found.candidates[:n_candidates]))
+        for candidate in shown["candidates"]:
+            candidate["type_names"] = list(map(type_name, candidate["types"]))
         if found.learned is not None:
             shown["learned"] = self._with_names(found.learned)
         return _finite({**shown, "difference": difference})  # type: ignore[no-any-return]
@@ -249,15 +252,25 @@ def _check_offsets(text: str, start: int, end: int) -> None:
 
 
 def _entity_record(entity: Entity) -> Record:
-    names = {"id": entity.concept_id, "name": entity.canonical_name, "aliases": list(entity.aliases)}
-    about = {"types": list(entity.types), "definition": entity.definition, "url": entity_url(entity.concept_id)}
-    return {**names, **about}
+    group = type_group(entity.types)
+    return {
+        **{"id": entity.concept_id, "name": entity.canonical_name, "aliases": list(entity.aliases)},
+        **_types(entity),
+        **{"group": group, "group_name": SEMANTIC_GROUPS.get(group, "")},
+        "definition": entity.definition,
+        "xrefs": [{"id": xref, "url": entity_url(xref)} for xref in entity.xrefs],
+        "url": entity_url(entity.concept_id),
+    }
+
+
+def _types(entity: Entity) -> Record:
+    return {"types": list(entity.types), "type_names": list(map(type_name, entity.types))}
 
 
 def _found_record(entity: Entity, *, match: str | None) -> Record:
     names = (entity.canonical_name, *entity.aliases)
     written = next((name for name in names if normalize_alias(name) == match), match)
-    return {"id": entity.concept_id, "name": entity.canonical_name, "types": list(entity.types), "match": written}
+    return {"id": entity.concept_id, "name": entity.canonical_name, **_types(entity), "match": written}
 
 
 def _finite(value: Any) -> Any:

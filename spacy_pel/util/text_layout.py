@@ -1,12 +1,15 @@
 """Plain text for people: aligned columns, and excerpts that cut no word."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from ..errors import one_line
 
 EMPTY = "–"
 _LONGEST = 32  # characters of a cell
+_SENTENCE = 200  # characters
+_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, longest: int = _LONGEST) -> list[str]:
@@ -29,6 +32,11 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, longest: int 
 def _cut(text: str, longest: int) -> str:
     text = " ".join(one_line(text).split())
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a definition in one line, cut between words after 200 characters."""
+    return textwrap.shorten(_END.split(one_line(text).strip(), 1)[0], _SENTENCE, placeholder=" …")
 
 
 def words_around(text: str, start: int, end: int, reach: int) -> tuple[int, int]:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_pel import KnowledgeBase
 from spacy_pel.corpora import read_corpus
+from spacy_pel.types import Entity
 
 from .conftest import run as run_command
 
@@ -66,6 +68,8 @@ def test_docbin_out(tmp_path):
         (["--reader", "pubtator", PUBTATOR, "--dev-share", "0.1"], "got only --dev-share"),
         (["--reader", "pubtator", PUBTATOR, "--split", PUBTATOR], "E212"),
         (["--reader", "st21pv", PUBTATOR], "line 1"),
+        (["--reader", "pubtator", PUBTATOR, "--vocabulary", "MESH"], "Expected --ids-by KB with --vocabulary"),
+        (["--reader", "pubtator", PUBTATOR, "--keep-unlinked"], "Expected --ids-by KB with --keep-unlinked"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(tmp_path, args, words):
@@ -80,6 +84,81 @@ def test_strict(tmp_path):
     bad.write_text("1|t|One\n1\t0\t3\tTwo\tX\tA\n", encoding="utf8")
     done = run(tmp_path / "out.jsonl", "--reader", "pubtator", bad, "--strict")
     assert done.code == 2 and "PEL-E201" in done.err
+
+
+@pytest.fixture
+def kb(tmp_path):
+    """Knows the ids of tiny.txt as cross references, one of them for two entities."""
+    xrefs = {
+        "C01": ["MESH:D001241"],
+        "C02": ["MESH:D012202", "OMIM:1"],
+        "C03": ["MESH:D001943", "MESH:D003110"],
+        "C04": ["MESH:D010051", "MESH:D014786"],
+        "C05": ["MESH:D006311"],
+        "C06": ["MESH:D006311"],
+    }
+    entities = [Entity(key, key, xrefs=tuple(ids)) for key, ids in xrefs.items()]
+    return KnowledgeBase.build([*entities, Entity("C0005283", "thalassaemia")], tmp_path / "kb").path
+
+
+def test_ids_become_those_of_the_kb_where_one_entity_has_them(tmp_path, kb):
+    out = tmp_path / "out.jsonl"
+    by_kb = [out, "--reader", "pubtator", PUBTATOR, "--ids-by", kb, "--vocabulary", "MESH"]
+    done = run(*by_kb, "--json")
+    assert done.code == 0, done.err
+    # of alternatives one is enough, of the parts of a composite mention each needs one
+    assert done.json["ids"] == {"already_in_kb": 0, "mapped": 6, "ambiguous": 1, "no_link": 1, "no_id": 1}
+    documents = {document.id: document for document in read_corpus(out)}
+    found = {key: [(one.ids, one.composite) for one in documents[key].mentions] for key in documents}
+    assert found == {
+        "100": [(("C01",), False), (("C02",), False), (("C03", "C04"), True), (("C04",), False)],
+        "101": [(("C03",), False), (("C03",), False)],  # both parts are one entity
+        "102": [],  # the document stays
+    }
+    assert run(*by_kb, "--keep-unlinked", "--json").json["written"][0]["mentions"] == 9
+    kept = {one.ids for document in read_corpus(out) for one in document.mentions}
+    assert {("MESH:D017086", "MESH:C0005283"), ("D014786", "D006311"), ()} < kept
+    assert "mapped: 6\nambiguous: 1\nno link: 1\nno id: 1\n" in run(*by_kb).out
+
+
+def test_ids_of_the_kb_stay(tmp_path, kb):
+    args = [tmp_path / "out.jsonl", "--reader", "pubtator", PUBTATOR, "--ids-by", kb, "--set", "strip_prefix=MESH:"]
+    done = run(*args, "--json")
+    assert done.json["ids"] == {"already_in_kb": 0, "mapped": 1, "ambiguous": 0, "no_link": 7, "no_id": 1}
+    (thalassaemia,) = [one for document in read_corpus(tmp_path / "out.jsonl") for one in document.mentions]
+    assert thalassaemia.ids == ("C0005283",)
+
+
+def test_no_id_that_the_kb_knows(tmp_path, kb):
+    args = [tmp_path / "out.jsonl", "--reader", "pubtator", PUBTATOR, "--ids-by", kb]
+    KnowledgeBase.build([Entity("C01", "a")], kb)
+    done = run(*args)
+    assert done.code == 2 and "PEL-E214" in done.err and not (tmp_path / "out.jsonl").exists()
+    assert "8 mentions" in done.err and "'MESH:D001241'" in done.err
+
+
+def test_documents_of_other_corpora_are_left_out(tmp_path):
+    ids, corpus, out = tmp_path / "ids.txt", tmp_path / "test.jsonl", tmp_path / "out.jsonl"
+    ids.write_text("101\n7\n", encoding="utf8")
+    read = ["--reader", "pubtator", PUBTATOR, "--json"]
+    assert run(corpus, *read, "--split", ids).code == 0
+    done = run(out, *read, "--without", corpus)
+    assert done.code == 0 and done.json["read"]["documents_left_out"] == 1
+    assert [document.id for document in read_corpus(out)] == ["100", "102"]
+    windows = tmp_path / "windows.jsonl"
+    assert run(windows, *read, "--preprocess", "sentencewindows").code == 0
+    done = run(out, "--reader", "jsonl", windows, "--without", windows, "--without", ids, "--json")
+    assert done.code == 0 and done.json["written"][0]["documents"] == 0  # whatever was made from a document
+    done = run(out, *read, "--split", windows, "--without", ids)
+    assert [document.id for document in read_corpus(out)] == ["100", "102"]
+
+
+def test_a_repeated_document_is_written_once(tmp_path):
+    source = tmp_path / "twice.txt"
+    source.write_text("1|t|Fever.\n1\t0\t5\tFever\tT\tC1\n\n" * 2 + "1|t|Rash.\n", encoding="utf8")
+    done = run(tmp_path / "out.jsonl", "--reader", "pubtator", source, "--json")
+    assert done.json["read"]["repeated_documents"] == done.json["read"]["duplicate_ids"] == 1
+    assert [document.text for document in read_corpus(tmp_path / "out.jsonl")] == ["Fever.", "Rash."]
 
 
 def pubtator(tmp_path, n, missing):

@@ -17,13 +17,17 @@ if not all(map(find_spec, ("httpx", "fastapi", "uvicorn"))):
 NAME = "proxy_entity_linker"
 EVIL = '<img src=x onerror="document.title=1">'
 ENTITIES = [
-    Entity("C1", "aspirin", ("acetylsalicylic acid",), ("chemical",), "Relieves pain."),
-    Entity("C2", "heart attack", ("myocardial infarction", "heart attack of the left side"), ("disease",)),
+    Entity("C1", "aspirin", ("acetylsalicylic acid",), ("T109", "T121"), "Relieves pain.", ("RXNORM:1191", "own code")),
+    Entity("C2", "heart attack", ("myocardial infarction", "heart attack of the left side"), ("T047",)),
     Entity("C3", "Headache", ("cephalalgia",), ("symptom",)),
     Entity("C4", f"cold {EVIL}", ("cold",), ("disease",)),
     Entity("MESH:D5/1", "kidney stone", ("renal calculus",), ("disease",)),
 ]
-PHRASES = {"CHEMICAL": ["aspirin"], "DISEASE": ["heart attack", "headache", "cold", "kidney stone", "zebra fish"]}
+PHRASES = {
+    "CHEMICAL": ["aspirin"],
+    "DISEASE": ["heart attack", "headache", "cold", "zebra fish"],
+    "FINDING": ["kidney stone"],
+}
 TEXT = "We gave aspirin after a heart attack. A headache came, then a zebra fish, then more aspirin."
 GATE, WAITS = threading.Event(), threading.Event()  # shut, a text with WAIT in it waits
 SEEN = []  # texts

@@ -56,6 +56,7 @@ def test_explain(client, server):
     assert why["learned"] is None and len(why["candidates"]) == 2 and why["difference"]
     first = why["candidates"][0]
     assert first["id"] == "C2" and first["features"]["exact"] == 1.0 and first["name_cosine"] is not None
+    assert (first["types"], first["type_names"], first["xrefs"]) == (["T047"], ["Disease or Syndrome"], [])
     # a mention that the pipeline does not find
     other = {"text": "He had renal calculus.", "start": 7, "end": 21}
     assert client.post("/explain", json=other).json()["candidates"][0]["id"] == "MESH:D5/1"
@@ -64,7 +65,13 @@ def test_explain(client, server):
 def test_entities(client):
     one = client.get("/entity/C1").json()
     assert (one["id"], one["name"], one["aliases"]) == ("C1", "aspirin", ["acetylsalicylic acid"])
-    assert (one["types"], one["definition"], one["url"]) == (["chemical"], "Relieves pain.", None)
+    assert (one["types"], one["definition"], one["url"]) == (["T109", "T121"], "Relieves pain.", None)
+    assert one["type_names"] == ["Organic Chemical", "Pharmacologic Substance"]
+    assert (one["group"], one["group_name"]) == ("CHEM", "Chemicals & Drugs")
+    rxnorm = "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=1191"
+    assert one["xrefs"] == [{"id": "RXNORM:1191", "url": rxnorm}, {"id": "own code", "url": None}]
+    untyped = client.get("/entity/C3").json()
+    assert (untyped["type_names"], untyped["group"], untyped["group_name"]) == (["symptom"], "", "")
     assert client.get("/entity/MESH:D5/1").json()["name"] == "kidney stone"
     assert client.get("/entity/MESH%3AD5%2F1").json()["id"] == "MESH:D5/1"
     missing = client.get("/entity/C99")
@@ -82,7 +89,8 @@ def test_search(client):
     # few names were found: similar ones follow, each entity once
     ids = [one["id"] for one in found("heart")]
     assert ids[0] == "C2" and len(ids) == len(set(ids)) > 1
-    assert found("hart atack")[0] == {"id": "C2", "name": "heart attack", "types": ["disease"], "match": None}
+    types = {"types": ["T047"], "type_names": ["Disease or Syndrome"]}
+    assert found("hart atack")[0] == {"id": "C2", "name": "heart attack", **types, "match": None}
     assert found("") == found("  ") == [] and len(found("e", n=2)) == 2
     assert client.get("/search", params={"q": "x" * 201}).status_code == 422
 

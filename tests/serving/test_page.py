@@ -69,7 +69,10 @@ def test_paste_link_correct_undo(open_page):
     link(page)
     expect(page.locator("#status")).to_contain_text("5 mentions, 1 of them NIL")
     expect(page.locator("#linked")).to_have_text(TEXT)
-    expect(page.locator(".legend li")).to_have_text(["CHEMICAL", "DISEASE", "NIL"])
+    expect(page.locator(".legend li")).to_have_text(["Chemicals & Drugs", "Disorders", "no semantic group", "NIL"])
+    expect(page.locator(".legend .key.CHEM")).to_have_css("border-bottom-color", "rgb(9, 101, 81)")
+    expect(mention(page, "aspirin")).to_have_css("border-bottom-color", "rgb(9, 101, 81)")
+    expect(mention(page, "zebra fish")).to_have_css("border-bottom-style", "dashed")
     found = mention(page, "heart attack")
     found.click()
     details = page.get_by_label("Details")
@@ -77,7 +80,8 @@ def test_paste_link_correct_undo(open_page):
     expect(details.locator(".gauge")).to_contain_text("threshold 0.500 of this mention")
     first = details.locator("details").first
     expect(first).to_contain_text("Nearest name")
-    expect(first.locator(".entity")).to_contain_text("disease")
+    expect(first.locator(".about")).to_have_text("C2 Disease or Syndrome")
+    expect(details.locator(".answer .chip")).to_have_text(["Disease or Syndrome", "DISEASE"])
 
     details.get_by_role("button", name="Correct").click()
     details.get_by_label("Search another entity by name").fill("calculus")
@@ -95,6 +99,39 @@ def test_paste_link_correct_undo(open_page):
     corrections.get_by_role("button", name="Undo").click()
     expect(page.locator("#status")).to_contain_text("Undone")
     expect(found).to_have_attribute("aria-label", "heart attack: heart attack C2, DISEASE")
+
+
+def test_the_card_of_a_mention(open_page):
+    page = open_page()
+    link(page)
+    mention(page, "aspirin").click()
+    answer = page.locator("#details .answer")
+    expect(answer.locator(".chip")).to_have_text(["Organic Chemical", "Pharmacologic Substance", "CHEMICAL"])
+    expect(answer).to_contain_text("Relieves pain.")
+    expect(answer).to_contain_text("Codes: RXNORM:1191 · own code")
+    rxnorm = "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=1191"
+    expect(answer.get_by_role("link")).to_have_attribute("href", rxnorm)
+    expect(page.locator("#details .candidates summary .about").first).to_contain_text("Organic Chemical")
+    second = page.locator("#details details").nth(1)
+    second.locator("summary").click()
+    expect(second.locator(".entity .id")).to_have_text(second.get_attribute("data-id"))
+
+
+@pytest.mark.parametrize(
+    ("text", "legend"),
+    [
+        ("A headache and a kidney stone.", ["DISEASE", "FINDING"]),  # several labels
+        ("A headache and a cold, of a zebra fish.", ["disease", "symptom", "NIL"]),  # types of one label
+    ],
+)
+def test_colours_without_semantic_groups(open_page, text, legend):
+    page = open_page()
+    link(page, text)
+    expect(page.locator(".legend li")).to_have_text(legend)
+    colours = [
+        one.evaluate("one => getComputedStyle(one).borderBottomColor") for one in page.locator(".legend .key").all()
+    ]
+    assert len(set(colours)) == len(legend)
 
 
 def test_by_keyboard(open_page):

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from .._app import kb_cli
 from .._kb import open_kb
 from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
-from .._output import JSON, emit, first_rows, key_values
+from .._output import JSON, emit, key_values, type_rows
 
 
 @kb_cli.command("info")
@@ -16,16 +16,30 @@ def kb_info(
 ) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
 
+    The counts say how many entities have aliases, types, definitions, cross references and parents.
+
     Example: spacy-pel kb info corpus/kb --check
     """
+    from ...kb.semantic_types import semantic_types
+
     opened = open_kb(kb)
     if check:
         opened.validate()
-    emit({**opened.meta, "types": opened.types()}, as_json=as_json, text=_info_text)
+    types, network = opened.types(), semantic_types()
+    known = {kind: network[kind] for kind in types if kind in network}
+    result = {
+        **opened.meta,
+        "with": opened.field_counts(),
+        "types": types,
+        "type_names": {kind: row.name for kind, row in known.items()},
+        "type_groups": {kind: row.group for kind, row in known.items()},
+    }
+    emit(result, as_json=as_json, text=_info_text)
 
 
 def _info_text(result: dict[str, Any]) -> str:
     rows = {key: f"{count:,}" for key, count in result["counts"].items()}
+    rows.update({f"with {key}": f"{count:,}" for key, count in result["with"].items()})
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})
     for key, value in result["source"].items():
         if key == "sources" and isinstance(value, list):
@@ -37,33 +51,55 @@ def _info_text(result: dict[str, Any]) -> str:
         elif value not in ("", None, [], {}):
             rows[f"source: {key}"] = value
     rows.update({f"repaired: {kind}": f"{count:,}" for kind, count in result["report"].items()})
-    return key_values({**rows, **first_rows("type", result["types"])})
+    return key_values({**rows, **type_rows(result["types"])})
 
 
 @kb_cli.command("show")
 def kb_show(
     kb: KBOrPipeline, entity_id: Annotated[str, argument("ID", "An id, live or retired.")], as_json: bool = JSON
 ) -> None:
-    """Show an entity. A retired id shows its successor.
+    """Show an entity: names, types, definition, codes of other vocabularies, and its place among broader and
+    narrower ones. A retired id shows its successor.
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
-    entity = open_kb(kb)[entity_id]
-    result = entity.to_json()
+    from ...kb.semantic_types import type_group, type_name
+
+    opened = open_kb(kb)
+    entity = opened[entity_id]
+    names = {one: opened[one].canonical_name if one in opened else None for one in entity.parents}
+    result = {
+        **entity.to_json(),
+        "type_names": list(map(type_name, entity.types)),
+        "group": type_group(entity.types),
+        "parent_names": names,
+    }
     if entity.concept_id != entity_id:
         result["successor_of"] = entity_id
     emit(result, as_json=as_json, text=_entity_text)
 
 
 def _entity_text(result: dict[str, Any]) -> str:
+    from ...kb.semantic_types import type_label
+
     lines = [f"{result['concept_id']}  {result['canonical_name']}"]
     if "successor_of" in result:
         lines.append(f"successor of {result['successor_of']}, which is retired")
     if result["types"]:
-        lines.append(f"types: {', '.join(result['types'])}")
+        lines.append(f"types: {' · '.join(map(type_label, result['types']))}")
     if result["definition"]:
         lines.append(result["definition"])
+    codes: dict[str, list[str]] = {}
+    for vocabulary, _, code in (xref.partition(":") for xref in result.get("xrefs", [])):
+        codes.setdefault(vocabulary, []).append(code)
+    lines += [f"{vocabulary}: {', '.join(of_it)}" for vocabulary, of_it in codes.items()]
+    if result["parent_names"]:
+        lines.append(f"parents: {_named(result['parent_names'])}")
     return "\n".join([*lines, *(f"- {alias}" for alias in result["aliases"])])
+
+
+def _named(names: dict[str, str | None]) -> str:
+    return " · ".join(f"{entity_id} {name or ''}".rstrip() for entity_id, name in names.items())
 
 
 @kb_cli.command("diff")

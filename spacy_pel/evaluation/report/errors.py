@@ -11,6 +11,7 @@ import numpy as np
 from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
+from ...kb.semantic_types import type_group, type_name
 from ...types import NIL
 from ...util.log import without_warnings
 from ...util.text_layout import words_around
@@ -175,10 +176,11 @@ def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: Knowledge
     """
     prediction = case.prediction
     before, after = ("", "") if texts is None else _context(run, prediction, texts)
-    types = list(dict.fromkeys([prediction.label, *prediction.types]))
+    types = list(dict.fromkeys([prediction.label, *map(type_name, prediction.types)]))
     where = f"{prediction.doc}, {prediction.start}–{prediction.end}"
     in_text, entities = (before, prediction.text, after), _entities(case, kb)
-    return ShownError(run, case.kind, types, *in_text, where, prediction.kb_id, case.why, entities)
+    style = "nil" if prediction.kb_id == NIL else _group(kb, prediction.kb_id)
+    return ShownError(run, case.kind, types, *in_text, style, where, prediction.kb_id, case.why, entities)
 
 
 def _context(run: str, prediction: Prediction, texts: Texts) -> tuple[str, str]:
@@ -210,5 +212,8 @@ def _entities(case: ErrorCase, kb: KnowledgeBase | None) -> list[ShownEntity]:
 
 
 def _name(kb: KnowledgeBase | None, entity_id: str) -> str:
-    live = kb.resolve(entity_id) if kb is not None else None
-    return kb[live].canonical_name if kb is not None and live is not None else ""
+    return kb[entity_id].canonical_name if kb is not None and entity_id in kb else ""
+
+
+def _group(kb: KnowledgeBase | None, entity_id: str) -> str:
+    return type_group(kb[entity_id].types) if kb is not None and entity_id in kb else ""

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ...types import NIL
+from ...kb.semantic_types import SEMANTIC_GROUPS, type_group, type_name
+from ...types import NIL, Entity
 from .entity_urls import entity_url
 from .page import render_template
 
@@ -32,18 +33,18 @@ class LinkRow(NamedTuple):
     runner_up: str
 
 
-def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
+def link_row(record: Record, entity_of: Callable[[str], Entity]) -> LinkRow:
     """The cells of one mention, given as ``spacy-pel link`` writes it.
 
     Args:
         record: the mention.
-        name_of: id -> name.
+        entity_of: id -> entity.
     """
     others = [(id, score) for id, score in record["candidates"] if id != record["kb_id"]]
     runner_up = "–"
     if others:
         entity_id, score = others[0]
-        runner_up = f"{name_of(entity_id)} ({entity_id}) {show(score)}"
+        runner_up = f"{entity_of(entity_id).canonical_name} ({entity_id}) {show(score)}"
     surface, kb_id, name = " ".join(record["text"].split()), record["kb_id"] or "–", record["name"] or "–"
     return LinkRow(surface, record["label"], kb_id, name, show(record["probability"]), runner_up)
 
@@ -57,30 +58,40 @@ def render_links(
     documents: Iterable[Record],
     *,
     title: str,
-    name_of: Callable[[str], str],
+    entity_of: Callable[[str], Entity],
     url_of: Callable[[str], str | None] = entity_url,
     description: str = "",
 ) -> str:
-    """Show mentions in their text: colour and underline distinguish linked mentions from NIL, ids are links,
-    and the candidates with their scores appear on hover or keyboard focus.
+    """Show mentions in their text: colour and underline tell the semantic group of their entity, or NIL; ids are
+    links; what the entity is and the candidates with their scores appear on hover or keyboard focus.
 
     Args:
         documents: as ``spacy-pel link`` writes them.
         title: of the page.
-        name_of: id -> name.
+        entity_of: id -> entity.
         url_of: id -> address or None.
         description: a line below the title.
 
     Returns:
         The page. All text in it is escaped.
     """
-    shown = []
+    shown, groups = [], {}
     for document in documents:
-        rows = [link_row(mention, name_of) for mention in document["mentions"]]
+        rows = [link_row(mention, entity_of) for mention in document["mentions"]]
+        linked = (mention["kb_id"] for mention in document["mentions"] if mention["name"])
+        groups.update({kb_id: type_group(entity_of(kb_id).types) for kb_id in linked})
         shown.append({"id": document["id"], "pieces": pieces(document["text"], document["mentions"]), "rows": rows})
-    functions = {"name_of": name_of, "url_of": url_of, "show": show}
-    texts = {"title": title, "description": description, "note": NOTE, "NIL": NIL, "PROBABILITY": PROBABILITY}
-    return render_template("links.html", documents=shown, **functions, **texts)
+    other = "other" if any(groups.values()) else ""  # of entities without a group
+    names = {**SEMANTIC_GROUPS, "": "no semantic group" if other else "linked"}
+    legend = {group or other: name for group, name in names.items() if group in groups.values()}
+    styles = {"": "other", NIL: "nil", **{kb_id: group or other for kb_id, group in groups.items()}}
+    functions = {"entity_of": entity_of, "url_of": url_of, "show": show, "type_names": _type_names}
+    texts = {"title": title, "description": description, "note": NOTE, "PROBABILITY": PROBABILITY}
+    return render_template("links.html", documents=shown, legend=legend, styles=styles, **functions, **texts)
+
+
+def _type_names(entity: Entity) -> str:
+    return " · ".join(map(type_name, entity.types))
 
 
 def pieces(text: str, mentions: Sequence[Record]) -> list[Record]:

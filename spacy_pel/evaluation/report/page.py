@@ -57,8 +57,9 @@ class ShownError(NamedTuple):
 
     Attributes:
         run, kind: keys of the page's ``runs`` and ``kinds``.
-        types: the mention's label and the KB types of its gold entities.
+        types: the mention's label and the KB types of its gold entities, semantic types by name.
         before, mention, after: the mention in its context.
+        style: of the mention, a class of page.css: the semantic group of the answer, "nil", or "" = neither.
         where: document and offsets.
         answer: the id chosen, "NIL", or "" if the mention was not found.
         why: a sentence.
@@ -71,6 +72,7 @@ class ShownError(NamedTuple):
     before: str
     mention: str
     after: str
+    style: str
     where: str
     answer: str
     why: str

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...kb.semantic_types import type_label
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
 from ..metrics.mention_groups import NO_NAME, group_metrics
@@ -79,14 +80,14 @@ def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags
     for grouping, title in _GROUPINGS.items():
         if len({group for one in masks.values() for group in one[grouping]} - {NO_NAME}) > 1:
             of_run = {name: one[grouping] for name, one in masks.items()}
-            tables.append(_group_table(runs, of_run, title, counts_several=grouping == "type"))
+            tables.append(_group_table(runs, of_run, title, is_by_type=grouping == "type"))
     return tables
 
 
-def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: str, *, counts_several: bool) -> Table:
+def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: str, *, is_by_type: bool) -> Table:
     rows = []
     for group in dict.fromkeys(group for groups in masks.values() for group in groups):
-        row = [Cell(group)]
+        row = [Cell(type_label(group) if is_by_type else group)]
         for name, run in runs.items():
             if group in masks[name]:
                 n, shares = group_metrics(run.outcomes, masks[name][group])
@@ -99,7 +100,7 @@ def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: st
         "recall@1 and recall (gold entity anywhere among the candidates): over the mentions whose entity is "
         "in the KB; accuracy: over all mentions, with NIL."
     )
-    if counts_several:
+    if is_by_type:
         note += f" A mention counts in each type of its gold entities; {NO_NAME} = mentions without a type."
     return Table(title, note, header, rows, [("", 1), *((name, 4) for name in runs)])
 

@@ -2,14 +2,15 @@
 
 What readers before all ontologies give is the base, e.g. MeSH: entities with their own ids. Every
 term of an ontology is mapped to ids (by a UMLS cross reference, a mapping table, or the mappings
-of an earlier source) and adds its names, its definition and its type to each of them. Then
-twins are merged (see ``twins.py``), and only then do the other readers add names with ids of their
-own (annotated text), so that twins do not depend on a corpus.
+of an earlier source) and adds its names, definition, type, cross references and parents to each of them.
+Then twins are merged, and only then do the other readers add names with ids of their own (annotated text), so
+that twins do not depend on a corpus. Tables of facts about the ids come last.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import Errors, PelError, shortened
-from ...ontologies import Term, read_sssom, read_table, read_terms
+from ...ontologies import Term, branch_of, nearest_ancestors, read_sssom, read_table, read_terms
 from ...registry import registry
 from ...types import Entity
 from ...util import logger, normalize_alias
 from ...util.place import unexpected
+from ...util.xrefs import normalize_xref
 from ..readers.obo_kb import xref_ids
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord
@@ -56,6 +58,8 @@ class Merge:
         self._terms: dict[str, dict[str, Term]] = {}
         self._prefixes: set[str] = set()  # of the base's ids
         self._valid = re.compile(config.id_pattern).fullmatch
+        self._vocabularies = frozenset(config.xrefs)
+        self._normalized = cache(normalize_alias)
 
     def __call__(self) -> Iterator[Entity]:
         """The merged entities, ordered by id."""
@@ -66,19 +70,25 @@ class Merge:
         base_ids = set(self._records)
         self._prefixes = {entity_id.partition(":")[0] for entity_id in base_ids if ":" in entity_id}
         for name, source in sources.items():
-            if not source.reader:
+            if not (source.reader or source.own_ids):
                 self._add_ontology(name, source)
         self.twins = merge_twins(self._records, base_ids)
         self.redirects.update(self.twins)
         for name, source in sources.items():
             if source.reader and name not in base:
                 self._add_entities(name, source)
+        for name, source in sources.items():
+            if source.own_ids:
+                self._add_ontology(name, source)
         if not self._records:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, config=self.config.described))
         self.redirects = dict(self._live_redirects())
         for entity_id in sorted(self._records):
-            yield self._records[entity_id].entity(entity_id)
+            record = self._records[entity_id]
+            parents = dict.fromkeys(self.redirects.get(parent, parent) for parent in record.parents)
+            record.parents = {parent: None for parent in parents if parent != entity_id and parent in self._records}
+            yield record.entity(entity_id)
 
     def _live_redirects(self) -> Iterator[tuple[str, str]]:
         """Retired ids with their successors, without those that were left out."""
@@ -117,24 +127,44 @@ class Merge:
         known = set() if owners is None else set(self._records)
         for term_id, ids in links.items():
             term = terms.get(term_id)
-            if term is None or not term.name:
+            if term is None or not (term.name or source.own_ids):
                 counts["terms_without_name"] += 1
                 continue
+            branch = branch_of(term, terms, source.types_below) if source.types_below else ""
+            kind = source.types_below.get(branch, source.type)
             for entity_id in ids:
-                if entity_id not in self._records and (source.only_known or not source.names):
+                if entity_id not in self._records and (source.only_known or source.own_ids or not source.names):
                     continue
                 record = self._record(entity_id, name)
                 if (term_id, entity_id) in curated:
                     record.curated.add(name)
                 record.term_ids[term_id] = None
-                record.add_type(source.type, weak=source.weak_type)
-                names = term.names(source.scopes) if source.names else []
+                names = term.names(source.scopes)
                 if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
-                    kept = [text for text in names if owners.get(normalize_alias(text), {entity_id}) == {entity_id}]
-                    counts["homonyms"] += len(names) - len(kept)
-                    names = kept
-                self._describe(name, record, term_id, term.definition, names)
+                    names = self._unshared(names, entity_id, owners, counts)
+                facts = (term.definition, [kind] if kind else term.types, [term_id, *term.xrefs])
+                self._describe(name, record, term_id, names, *facts)
+        if source.parents:
+            self._add_parents(terms, links, direct=source.own_ids)
         self._finish(name)
+
+    def _add_parents(self, terms: dict[str, Term], links: Pairs, *, direct: bool) -> None:
+        """Give the entities of terms the entities of their nearest ancestors that have any.
+
+        Args:
+            terms: of the source.
+            links: term id -> ids.
+            direct: the parents are ids of entities, of this source or not.
+        """
+        linked = {term_id: known for term_id, ids in links.items() if (known := [*filter(self._records.get, ids)])}
+        for term_id, ids in linked.items():
+            term = terms.get(term_id)
+            if term is None or not term.parents:
+                continue
+            above = [term.parents] if direct else map(linked.__getitem__, nearest_ancestors(term, terms, linked))
+            parents = dict.fromkeys(parent for found in above for parent in found)
+            for entity_id in ids:
+                self._records[entity_id].parents.update(parents)
 
     def _record(self, entity_id: str, name: str) -> MergeRecord:
         """The record of an id that the source with this name has."""
@@ -159,13 +189,28 @@ class Merge:
         owners: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
             for text in record.names:
-                owners[normalize_alias(text)].add(entity_id)
+                owners[self._normalized(text)].add(entity_id)
         return dict(owners)
 
+    def _unshared(
+        self, names: Sequence[str], entity_id: str, owners: Mapping[str, set[str]], counts: dict[str, int]
+    ) -> list[str]:
+        """The names that no other id has; the others are counted."""
+        kept = [text for text in names if owners.get(self._normalized(text), {entity_id}) == {entity_id}]
+        counts["homonyms"] += len(names) - len(kept)
+        return kept
+
     def _describe(
-        self, name: str, record: MergeRecord, given_id: str, definition: str | None, names: Iterable[str]
+        self,
+        name: str,
+        record: MergeRecord,
+        given_id: str,
+        names: Iterable[str],
+        definition: str | None,
+        types: Iterable[str],
+        xrefs: Iterable[str],
     ) -> None:
-        """Add what the source with this name says of an id to a record.
+        """Add what the source with this name says of an id to a record, as its settings allow.
 
         Raises:
             PelError: if a text cannot be cleaned.
@@ -174,10 +219,16 @@ class Merge:
         try:
             if source.definitions and self.config.definitions:
                 record.add_definition(definition)
-            self.report[name]["names_new"] += sum(record.add_name(text, name) for text in names)
+            if source.names:
+                self.report[name]["names_new"] += sum(record.add_name(text, name) for text in names)
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
+        for kind in types:
+            record.add_type(kind, weak=source.weak_type)
+        if source.xrefs and self._vocabularies:
+            found = dict.fromkeys(map(normalize_xref, xrefs))
+            record.xrefs.update((xref, None) for xref in found if xref.partition(":")[0] in self._vocabularies)
 
     def _own_id(self, curie: str) -> str:
         """The id that a cross reference means: with its prefix if an entity has that id
@@ -194,6 +245,8 @@ class Merge:
         """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
         links: dict[str, dict[str, None]] = defaultdict(dict)
         curated: set[tuple[str, str]] = set()
+        if source.own_ids:
+            links.update({term_id: {self.redirects.get(term_id, term_id): None} for term_id in terms})
         for path in source.mappings:
             for term_id, target, label in read_sssom(self.data / path):
                 target = self._own_id(target)
@@ -233,15 +286,21 @@ class Merge:
             where = f"merge.sources.{name}.settings"
             raise PelError(Errors.E142.format(config=self.config.described, where=where, fault=err)) from err
         counts = self.report[name] = defaultdict(int)
+        owners = None if source.homonyms else self._owners()
         for entity in reader([self.data / path for path in source.files]) if source.files else ():
             entity_id = self.redirects.get(entity.concept_id, entity.concept_id)
-            if not self._valid(entity_id) or (source.only_known and entity_id not in self._records):
+            only_known = source.only_known or not source.names
+            if not self._valid(entity_id) or (only_known and entity_id not in self._records):
                 counts["left_out"] += 1
                 continue
             record = self._record(entity_id, name)
-            for kind in [source.type] if source.type else entity.types:
-                record.add_type(kind, weak=source.weak_type)
-            self._describe(name, record, entity_id, entity.definition, (entity.canonical_name, *entity.aliases))
+            names: Sequence[str] = (entity.canonical_name, *entity.aliases)
+            if owners is not None:
+                names = self._unshared(names, entity_id, owners, counts)
+            types = [source.type] if source.type else entity.types
+            self._describe(name, record, entity_id, names, entity.definition, types, entity.xrefs)
+            if source.parents:
+                record.parents.update(dict.fromkeys(entity.parents))
         self.redirects.update(
             (old, self.redirects.get(new, new))
             for old, new in reader.redirects.items()
@@ -266,7 +325,8 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
         if columns is None:
             terms = read_terms(path)
         else:
-            terms = read_table(path, columns=columns, header=source.header, id_prefix=source.id_prefix)
+            keys = ("header", "id_prefix", "where", "separator", "xref_prefix")
+            terms = read_table(path, columns=columns, **{key: getattr(source, key) for key in keys})
         for term in terms:
             found[term.id].append(term)
     merged = map(Term.merged, found.values())

@@ -16,9 +16,10 @@ Scope = Literal["exact", "related", "narrow", "broad"]
 class MergeSource(BaseModel):
     """One source of a merge.
 
-    A source is either an ontology, whose terms find their ids by cross references, mapping
-    tables or another source's mappings, or (with ``reader``) the output of a KB reader whose
-    ids are already those of the merged knowledge base. Readers before all ontologies are its base:
+    A source is one of three: an ontology, whose terms find their ids by cross references, mapping
+    tables or another source's mappings; with ``reader``, the output of a KB reader whose
+    ids are already those of the merged knowledge base; with ``own_ids``, tables with facts about these ids, which
+    are added last and name no new ids. Readers before all ontologies are the base:
     cross references to their retired ids lead to the successors, and none of their ids is merged
     with another.
 
@@ -37,13 +38,22 @@ class MergeSource(BaseModel):
         id_prefix: the terms' own prefix, e.g. "MESH:"; given to ids that lack it.
         columns: for tables: file name -> what its columns hold.
         header: do the tables begin with a line of column names?
+        where: for tables: name of a column -> the values whose lines are read.
+        separator: for tables: between the texts of a cell.
+        xref_prefix: for tables: prepended to cross references that lack it.
+        own_ids: the tables' ids are already those of the merged knowledge base.
         names: take the names; without them a source adds to known ids only.
         homonyms: take names that another id has from an earlier source, too. Without them an ontology
             whose cross references are loose does not make names ambiguous; only ids that no earlier source has
-            keep all their names, since they need one. Not for a source with a reader.
+            keep all their names, since they need one. With a reader, a new id whose names are all taken is left
+            out: a brand called "Relief".
         definitions: take the definitions.
+        xrefs: take the cross references, and an ontology's own ids as such.
+        parents: take is-a.
         only_known: name only ids that an earlier source has.
-        type: the type that the entities get; "" = those of the reader, or none.
+        type: the type that the entities get; "" = their own, if they have any.
+        types_below: id of a term -> the type, in place of ``type``, of this term and the terms below it; the
+            nearest such ancestor counts.
         weak_type: the type goes only to entities that no other source gives a type.
         licence, origin, version: written to meta.json.
     """
@@ -62,11 +72,18 @@ class MergeSource(BaseModel):
     id_prefix: str = ""
     columns: dict[str, list[str | None]] = {}
     header: bool = True
+    where: dict[str, list[str]] = {}
+    separator: str = "|"
+    xref_prefix: str = ""
+    own_ids: bool = False
     names: bool = True
     homonyms: bool = True
     definitions: bool = True
+    xrefs: bool = True
+    parents: bool = True
     only_known: bool = False
     type: str = ""
+    types_below: dict[str, str] = {}
     weak_type: bool = False
     licence: str = ""
     origin: str = ""
@@ -81,12 +98,14 @@ class MergeConfig(BaseModel):
         sources: in order of preference for names and definitions.
         definitions: False leaves out every source's definitions, for a KB of names, synonyms
             and ids only.
+        xrefs: the vocabularies whose cross references are kept, in their usual spelling, e.g. ["MESH", "ICD10CM"].
         name, licence: written to meta.json.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     definitions: bool = True
+    xrefs: list[str] = []
     sources: dict[str, MergeSource]
     id_pattern: str = ".+"
     name: str = ""
@@ -134,20 +153,18 @@ def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> 
     earlier: list[str] = []
     for name, source in config.sources.items():
         where = f"merge.sources.{name}"
-        if not (source.reader or source.id_xref or source.mappings or source.via):
-            fault = "one of reader, id_xref, mappings and via must say how its terms get their ids"
+        if not (source.reader or source.own_ids or source.id_xref or source.mappings or source.via):
+            fault = "one of reader, own_ids, id_xref, mappings and via must say how its terms get their ids"
             raise invalid(where, fault)
         if source.via is not None and source.via not in earlier:
             fault = f"'{source.via}' is not an ontology before this one (a source with a reader has no terms)"
             raise invalid(f"{where}.via", fault)
         if source.reader:
-            if not source.homonyms:
-                raise invalid(f"{where}.homonyms", "a source with a reader keeps all its names")
             try:
                 registry.resolve_short("pel_kb_readers", source.reader)
             except PelError as err:
                 raise invalid(f"{where}.reader", err) from err
-        else:
+        elif not source.own_ids:
             earlier.append(name)
     config._path = path
     return config

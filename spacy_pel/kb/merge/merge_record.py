@@ -13,6 +13,8 @@ class MergeRecord:
     Attributes:
         named: casefolded name -> the name, and the source that gave it first; the first is the canonical name.
         types: strong types in order; weak_types are used where there are none.
+        xrefs: cross references in order.
+        parents: ids of broader entities; they may be retired, or lacking.
         term_ids: the source terms that point to this id.
         sources: the sources that name it.
         curated: the sources that name it by a curated mapping file.
@@ -22,6 +24,8 @@ class MergeRecord:
     definition: str | None = None
     types: dict[str, None] = field(default_factory=dict)
     weak_types: dict[str, None] = field(default_factory=dict)
+    xrefs: dict[str, None] = field(default_factory=dict)
+    parents: dict[str, None] = field(default_factory=dict)
     term_ids: dict[str, None] = field(default_factory=dict)
     sources: set[str] = field(default_factory=set)
     curated: set[str] = field(default_factory=set)
@@ -54,13 +58,13 @@ class MergeRecord:
         for folded, name in other.named.items():
             self.named.setdefault(folded, name)
         self.add_definition(other.definition)
-        for mine, others in ((self.types, other.types), (self.weak_types, other.weak_types)):
-            mine.update(others)
-        self.term_ids.update(other.term_ids)
+        for name in ("types", "weak_types", "xrefs", "parents", "term_ids"):
+            getattr(self, name).update(getattr(other, name))
         self.sources |= other.sources
         self.curated |= other.curated
 
     def entity(self, entity_id: str) -> Entity:
         """The record as an entity of the knowledge base."""
         name, *aliases = self.names
-        return Entity(entity_id, name, tuple(aliases), tuple(self.types or self.weak_types), self.definition)
+        types = tuple(self.types or self.weak_types)
+        return Entity(entity_id, name, tuple(aliases), types, self.definition, tuple(self.xrefs), tuple(self.parents))

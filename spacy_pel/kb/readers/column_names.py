@@ -15,10 +15,11 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "aliases": ("alias", "synonyms", "synonym"),
     "types": ("type", "semantic_types", "semantic_type"),
     "definition": ("description",),
-    "xrefs": ("xref", "cross_references", "mappings"),
+    "xrefs": ("xref", "cross_references", "mappings", "source_ids"),
     "parents": ("parent", "is_a", "parent_ids"),
 }
 FIELDS = tuple(USUAL_NAMES)
+FIELD_OF = {name: field for field, names in USUAL_NAMES.items() for name in (field, *names)}
 LISTS = ("aliases", "types", "xrefs", "parents")  # fields of several texts
 
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -31,6 +32,7 @@ _PUBLISHED = {
     ("effective_time", "module_id"): "rf2",
     ("loinc_num", "long_common_name"): "loinc",
     ("loinc", "map_to"): "loinc",
+    ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
 }
 
 

@@ -8,16 +8,16 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
-from .column_names import FIELDS, LISTS, field_meant
+from .column_names import FIELD_OF, FIELDS, LISTS, field_meant
 from .reader_base import KBReaderBase
 
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
 class JsonlKB(KBReaderBase):
-    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition"}``, one per line.
+    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents"}``, one per line.
 
-    The first two keys must be there. A key that is not one of these is left out and counted
-    as ``unknown_key``; a warning names these keys.
+    The first two must be there. Keys may have the common names that columns of tables may have, such as "cui",
+    "name" and "synonyms". Another key is left out and counted as ``unknown_key``; a warning names these keys.
 
     Args:
         types: keep entities with any of these types.
@@ -41,18 +41,24 @@ class JsonlKB(KBReaderBase):
         Raises:
             PelError: if the line is not an entity; names the place.
         """
-        if not {"concept_id", "canonical_name"} <= record.keys():
+        keys = {FIELD_OF[key]: key for key in record if key in FIELD_OF}
+        keys.update((key, key) for key in FIELDS if key in record)  # a field's own name comes before others
+        if not {"concept_id", "canonical_name"} <= keys.keys():
             expected, got = '{"concept_id", "canonical_name", …}', f"the keys {quoted(list(record))}"
             raise unexpected(place, expected, got, "Write the keys of scispaCy's format.")
-        unknown = [key for key in record if key not in FIELDS]
-        if unknown:
+        if len(keys) < len(record):
+            unknown = [key for key in record if keys.get(FIELD_OF.get(key, "")) != key]
             for key in (key for key in unknown if key not in self._unread):  # most lines have the same keys
-                unused = [field for field in FIELDS if field not in record]
-                self.leave_unread(place, key, field_meant(key, unused)[1])
+                unused = [field for field in FIELDS if field not in keys]
+                self.leave_unread(place, key, field_meant(key, unused)[0])
             self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
-        fields = {key: record[key] for key in FIELDS if record.get(key) is not None}
-        for key, value in fields.items():
-            texts, wanted = ([value], "a string") if key not in LISTS else (value, "a list of strings")
-            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-                raise unexpected(place, f"{wanted} as {key}", quoted(value))
+        fields = {field: record[key] for field, key in keys.items() if record[key] is not None}
+        for field, value in fields.items():
+            key = keys[field]
+            wanted = "a list of strings" if field in LISTS else "a string"
+            if field not in LISTS or (isinstance(value, str) and not key.endswith("s")):  # {"type": "drug"}
+                value = [value]
+                fields[field] = value if field in LISTS else value[0]
+            if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+                raise unexpected(place, f"{wanted} as {key}", quoted(record[key]))
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})

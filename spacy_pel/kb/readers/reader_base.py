@@ -14,9 +14,9 @@ from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, json_object, raw_lines, read_cells
 from ...util.place import Place, unexpected
+from ..semantic_types import expand_types
 from .column_names import FIELDS, plain
 from .repair import counts_text, is_clean, repaired
-from .umls_types import expand_types
 
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys

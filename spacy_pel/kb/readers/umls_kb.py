@@ -13,9 +13,9 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
+from ..semantic_types import ST21PV_SOURCES
 from .reader_base import KBReaderBase
 from .rrf import RrfTables
-from .umls_types import ST21PV_SOURCES
 
 _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in the file
 

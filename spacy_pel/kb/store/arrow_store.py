@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
@@ -23,9 +24,10 @@ from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS
 from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION, XREFS
 
 Mask = NDArray[np.bool_]
-_OPTIONAL = (EDITS, XREFS)
+OPTIONAL_FIELDS = ("aliases", "types", "definition", "xrefs", "parents")
+_FIELDS = ("concept_id", "canonical_name", *OPTIONAL_FIELDS)
+_OPTIONAL_FILES = (EDITS, XREFS)
 _NONE = np.zeros(0, dtype=np.uint64)
-_FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 
 
 class ArrowStore:
@@ -74,7 +76,7 @@ class ArrowStore:
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
         buffers = {}
-        for name in (*FILES, *_OPTIONAL):
+        for name in (*FILES, *_OPTIONAL_FILES):
             if (path / name).is_file():
                 with pa.memory_map(str(path / name)) as source:
                     buffers[name] = source.read_buffer()
@@ -83,7 +85,7 @@ class ArrowStore:
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
         """Load the files that a StoreWriter has just written into memory."""
-        files = [folder / name for name in (*FILES, *_OPTIONAL) if (folder / name).is_file()]
+        files = [folder / name for name in (*FILES, *_OPTIONAL_FILES) if (folder / name).is_file()]
         return cls(read_json(folder / META), {file.name: pa.py_buffer(file.read_bytes()) for file in files})
 
     @classmethod
@@ -273,6 +275,17 @@ class ArrowStore:
             live = self.live[start : start + len(offsets) - 1]
             counts += np.bincount(codes[np.repeat(live, np.diff(offsets))], minlength=len(counts))
         return dict(zip(self.type_names, counts.tolist(), strict=True))
+
+    def field_counts(self) -> dict[str, int]:
+        """How many live rows have something in each field that may be empty."""
+        counts = dict.fromkeys(OPTIONAL_FIELDS, 0)
+        for start, chunk in zip(self._entities.starts.tolist(), self._entities.chunks(), strict=False):
+            live = self.live[start : start + len(chunk)]
+            for name in counts:
+                column = chunk.column(name)
+                lengths = pc.binary_length(column) if name == "definition" else pc.list_value_length(column)
+                counts[name] += int((lengths.fill_null(0).to_numpy(zero_copy_only=False)[live] > 0).sum())
+        return counts
 
     def rows_with_types(self, types: frozenset[str]) -> Mask:
         """By row; has any of these types, live or not."""

@@ -1,8 +1,9 @@
 // The page of `spacy-pel serve`. Data becomes text nodes and attributes, never HTML.
 
 const NIL = "NIL";
-const COLOURS = 7;
+const COLOURS = 5; // of page.css
 const SHOWN = 10; // candidates
+const FIRST = 8; // names, codes
 const EXAMPLE =
   "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic fibrosis (CF). " +
   "Patients with CF were treated with azithromycin until hospital discharge. We also tested murepavadin against " +
@@ -15,7 +16,7 @@ const PARTS = {
 };
 
 const $ = (id) => document.getElementById(id);
-const state = { text: "", mentions: [], types: {}, chosen: null, limits: {}, given: [], by: "", file: "", doc: "" };
+const state = { text: "", mentions: [], entities: new Map(), chosen: null, limits: {}, given: [], by: "", file: "", doc: "" };
 
 // -- elements -----------------------------------------------------------------------------------
 
@@ -128,9 +129,9 @@ async function linkText({ changed = false } = {}) {
   const { entities } = ids.length ? await api("entities", { ids: ids.slice(0, most) }) : { entities: [] };
   const before = new Map(changed ? state.mentions.map((one) => [`${one.start}-${one.end}`, one.kb_id]) : []);
   const differs = (one) => before.has(`${one.start}-${one.end}`) && before.get(`${one.start}-${one.end}`) !== one.kb_id;
-  const types = Object.fromEntries(entities.map((one) => [one.id, one.types[0] ?? ""]));
+  const known = new Map(entities.map((one) => [one.id, one]));
   const n = mentions.filter(differs).length;
-  Object.assign(state, { text, mentions, types, doc: changed ? state.doc : state.file });
+  Object.assign(state, { text, mentions, entities: known, doc: changed ? state.doc : state.file });
   showText(differs);
   if (!changed) {
     closeDetails();
@@ -141,22 +142,37 @@ async function linkText({ changed = false } = {}) {
   return n;
 }
 
-/** Mentions are coloured by label; where all have the same one, by the first type of their entity. */
+/** Mentions are coloured by the semantic group of their entity, see page.css. Where no entity has one, by label; where
+ * all have the same label, by the first type of their entity. */
 function kinds() {
-  const labels = new Set(state.mentions.map((one) => one.label));
-  const kind = labels.size > 1 ? (one) => one.label || "no label" : (one) => state.types[one.kb_id] || one.label || "linked";
   const counts = new Map();
-  for (const one of state.mentions) {
-    const isLinked = one.kb_id && one.kb_id !== NIL;
-    if (isLinked || (one.kb_id === NIL && labels.size > 1)) counts.set(kind(one), (counts.get(kind(one)) ?? 0) + (isLinked ? 1 : 0));
+  const colour = new Map();
+  const isLinked = (one) => Boolean(one.kb_id) && one.kb_id !== NIL;
+  const add = (name, n) => counts.set(name, (counts.get(name) ?? 0) + n);
+  const ordered = () => [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || a.localeCompare(b));
+  const groupOf = (one) => state.entities.get(one.kb_id)?.group;
+  if (state.mentions.some(groupOf)) {
+    const kind = (one) => state.entities.get(one.kb_id)?.group_name || "no semantic group";
+    for (const one of state.mentions.filter(isLinked)) {
+      add(kind(one), 1);
+      colour.set(kind(one), groupOf(one) || "other");
+    }
+    return { kind, colour, legend: ordered().map((name) => [name, colour.get(name)]) };
   }
-  const ordered = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || a.localeCompare(b));
-  const colour = new Map(ordered.map((name, number) => [name, `k${Math.min(number, COLOURS - 1)}`]));
-  return { kind, colour, ordered };
+  const labels = new Set(state.mentions.map((one) => one.label));
+  const kind = labels.size > 1 ? (one) => one.label || "no label" : (one) => state.entities.get(one.kb_id)?.types[0] || one.label || "linked";
+  for (const one of state.mentions) {
+    if (isLinked(one) || (one.kb_id === NIL && labels.size > 1)) add(kind(one), isLinked(one) ? 1 : 0);
+  }
+  const names = ordered();
+  names.forEach((name, number) => colour.set(name, number < COLOURS ? `k${number}` : "other"));
+  const legend = names.slice(0, COLOURS).map((name) => [name, colour.get(name)]);
+  if (names.length > COLOURS) legend.push([names.length === COLOURS + 1 ? names[COLOURS] : "others", "other"]);
+  return { kind, colour, legend };
 }
 
 function showText(differs = () => false) {
-  const { kind, colour, ordered } = kinds();
+  const { kind, colour, legend } = kinds();
   const pieces = [];
   let done = 0;
   state.mentions.forEach((one, number) => {
@@ -174,10 +190,8 @@ function showText(differs = () => false) {
     done = to;
   });
   $("linked").replaceChildren(...pieces, state.text.slice(done));
-  const legend = ordered.slice(0, COLOURS - 1).map((name) => [name, colour.get(name)]);
-  if (ordered.length >= COLOURS) legend.push([ordered.length === COLOURS ? ordered[COLOURS - 1] : "others", `k${COLOURS - 1}`]);
   if (state.mentions.some((one) => one.kb_id === NIL)) legend.push(["NIL", "nil"]);
-  $("legend").replaceChildren(...legend.map(([name, own]) => el("li", {}, el("span", { class: `swatch ${own}` }), name)));
+  $("legend").replaceChildren(...legend.map(([name, own]) => el("li", {}, el("span", { class: `key ${own}` }), name)));
   $("result").hidden = false;
 }
 
@@ -185,9 +199,10 @@ const mentionElement = (number) => $("linked").querySelector(`[data-number="${nu
 
 function showTip(node) {
   const one = state.mentions[node.dataset.number];
-  const label = one.label ? ` · ${one.label}` : "";
+  const types = state.entities.get(one.kb_id)?.type_names ?? [];
+  const label = [one.label, ...types].filter(Boolean).map((name) => ` · ${name}`);
   const text = one.kb_id === NIL ? [el("b", {}, NIL), " not in the knowledge base"] : one.kb_id ? [el("b", {}, one.name ?? ""), ` ${one.kb_id}`] : ["not linked"];
-  $("tip").replaceChildren(...text, label);
+  $("tip").replaceChildren(...text, ...label);
   $("tip").hidden = false;
   const at = node.getClientRects()[0];
   const width = $("tip").offsetWidth;
@@ -225,6 +240,12 @@ function title(text) {
   return el("div", { class: "title" }, el("h2", {}, text), el("button", { class: "close", type: "button", "aria-label": "Close", onclick: close }, "×"));
 }
 
+/** An entity; those of the text are known. */
+async function entityOf(id) {
+  if (!state.entities.has(id)) state.entities.set(id, await api(`entity/${encodeURIComponent(id)}`));
+  return state.entities.get(id);
+}
+
 async function choose(number, { focus = true } = {}) {
   const one = state.mentions[number];
   for (const node of $("linked").querySelectorAll(".mention")) node.setAttribute("aria-pressed", String(node.dataset.number === String(number)));
@@ -232,6 +253,7 @@ async function choose(number, { focus = true } = {}) {
   openDetails(title(one.text), el("p", { class: "quiet" }, "Looking at the evidence …"));
   mentionElement(number)?.scrollIntoView({ block: "nearest" });
   const why = await api("explain", { text: state.text, start: one.start, end: one.end, label: one.label, n_candidates: SHOWN });
+  if (why.kb_id !== NIL) await entityOf(why.kb_id);
   if (state.chosen !== number) return;
   showWhy(number, why);
   if (focus) $("details").focus({ preventScroll: true });
@@ -254,16 +276,18 @@ function showWhy(number, why) {
 
 function answerBox(number, why) {
   const isNil = why.kb_id === NIL;
+  const entity = state.entities.get(why.kb_id);
   const correct = el("button", { class: "primary", type: "button", id: "correct", onclick: () => showCorrecting(number, why) }, "Correct");
   const label = why.label ? el("span", { class: "chip" }, why.label) : null;
   const box = el("div", { class: "answer" },
     el("div", { class: "line" },
       el("div", {},
         el("p", { class: "name" }, isNil ? "NIL" : why.name),
-        el("p", { class: "quiet small" }, isNil ? "not in the knowledge base" : el("span", { class: "id" }, why.kb_id)),
+        el("p", { class: "quiet small" }, isNil ? "not in the knowledge base" : link(entity)),
       ),
       correct,
     ),
+    !isNil && el("div", { class: "entity whole" }, entityCard(entity)),
     el("p", { class: "note quiet" }, label, `right with a probability of ${percent(why.probability)}`),
   );
   if (why.learned) {
@@ -286,13 +310,13 @@ function evidence(why) {
   const parts = Object.entries(why.difference).slice(0, 4);
   return [
     gauge(why),
-    el("div", { class: "candidates" }, el("h3", {}, why.candidates.length ? "Candidates" : "No candidate was found."), why.candidates.map(candidate)),
+    el("div", { class: "candidates" }, el("h3", {}, why.candidates.length ? "Candidates" : "No candidate was found."), why.candidates.map((one) => candidate(one, why.kb_id))),
     parts.length > 0 && el("p", { class: "difference" }, "Why the first leads the second: ",
       parts.map(([name, value]) => el("span", { class: "chip number" }, `${PARTS[name] ?? name.replaceAll("_", " ")} ${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`))),
   ];
 }
 
-function candidate(one) {
+function candidate(one, answer) {
   const f = one.features;
   const rows = [];
   const add = (name, ...value) => rows.push(el("dt", {}, name), el("dd", { class: "number" }, ...value));
@@ -305,12 +329,16 @@ function candidate(one) {
   if (one.ranker_score !== null) add("Ranker", show(one.ranker_score, 2));
   const card = el("div", { class: "entity" });
   const load = async (event) => {
-    if (!event.target.open || card.childNodes.length) return;
-    await act(null, async () => card.replaceChildren(...entityCard(await api(`entity/${encodeURIComponent(one.id)}`), { heading: false })));
+    if (!event.target.open || card.childNodes.length || one.id === answer) return; // the answer is shown above
+    await act(null, async () => {
+      const entity = await entityOf(one.id);
+      card.replaceChildren(el("p", {}, link(entity)), ...entityCard(entity));
+    });
   };
   return el("details", { "data-id": one.id, ontoggle: load },
     el("summary", {},
-      el("span", { class: "name" }, one.name), el("span", { class: "id" }, one.id),
+      el("span", { class: "name" }, one.name),
+      el("span", { class: "about" }, el("span", { class: "id" }, one.id), " ", one.type_names.join(" · ")),
       el("span", { class: "score number" }, show(one.score), bar(one.score)),
     ),
     el("dl", { class: "evidence" }, rows),
@@ -318,23 +346,34 @@ function candidate(one) {
   );
 }
 
-function entityCard(entity, { heading = true } = {}) {
+/** Types, definition, codes and names. */
+function entityCard(entity) {
   const others = entity.aliases.filter((name) => name !== entity.name);
-  const names = el("p", {}, el("span", { class: "quiet" }, "Names: "), others.slice(0, 8).join(" · "));
-  if (others.length > 8) {
-    const more = el("button", { class: "more", type: "button", onclick: () => names.replaceChildren(el("span", { class: "quiet" }, "Names: "), others.join(" · ")) }, `${others.length - 8} more`);
-    names.append(" ", more);
-  }
+  const swatch = entity.group ? el("span", { class: `key ${entity.group}`, title: entity.group_name }) : null;
   return [
-    el("p", {}, heading ? "" : link(entity), heading ? "" : " ", entity.types.map((name) => el("span", { class: "chip" }, name))),
+    entity.types.length ? el("p", { class: "types" }, swatch, entity.type_names.map((name) => el("span", { class: "chip" }, name))) : null,
     entity.definition ? el("p", {}, entity.definition) : null,
-    others.length ? names : null,
+    listed("Codes", entity.xrefs.map(link)),
+    listed("Names", others),
   ].filter(Boolean);
+}
+
+/** The first things of a list, and a button for the others. */
+function listed(title, items) {
+  if (!items.length) return null;
+  const head = el("span", { class: "quiet" }, `${title}: `);
+  const joined = (some) => some.flatMap((item, number) => (number ? [" · ", item] : [item]));
+  const line = el("p", {}, head, joined(items.slice(0, FIRST)));
+  if (items.length > FIRST) {
+    const all = () => line.replaceChildren(head, ...joined(items));
+    line.append(" ", el("button", { class: "more", type: "button", onclick: all }, `${items.length - FIRST} more`));
+  }
+  return line;
 }
 
 async function showEntity(id) {
   await act(null, async () => {
-    const entity = await api(`entity/${encodeURIComponent(id)}`);
+    const entity = await entityOf(id);
     state.chosen = null;
     for (const node of $("linked").querySelectorAll('[aria-pressed="true"]')) node.setAttribute("aria-pressed", "false");
     openDetails(title(entity.name), el("p", {}, link(entity)), el("div", { class: "entity whole" }, entityCard(entity)));
@@ -460,7 +499,7 @@ function searching(input, list, pick) {
       list.replaceChildren(...entities.map((one) => {
         const same = one.match === null ? "similar" : one.match.toLowerCase() === one.name.toLowerCase() ? "" : quoted(one.match);
         return el("li", {}, el("button", { type: "button", onclick: () => { clear(); pick(one); } },
-          one.name, el("small", {}, [one.id, ...one.types.slice(0, 2), same].filter(Boolean).join(" · "))));
+          one.name, el("small", {}, [one.id, ...one.type_names.slice(0, 2), same].filter(Boolean).join(" · "))));
       }));
       if (!entities.length) list.append(el("li", {}, el("p", { class: "quiet" }, "No entity has such a name.")));
       list.hidden = false;

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.readers.umls_types import semantic_types
+from spacy_pel.kb.semantic_types import semantic_types, type_name
 from spacy_pel.util import normalize_alias
 
 from ..errors import StudyErrors
@@ -72,7 +72,7 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
             kind = whole or _find_type(each, known)
             if kind is None:
                 raise PelError(StudyErrors.E230.format(got=each, known=_some(known)))
-            found[kind] = semantic_types()[kind].name if kind in semantic_types() else kind
+            found[kind] = type_name(kind)
     if not set(found) & set(known):
         raise PelError(StudyErrors.E231.format(got=", ".join(found.values()), known=_some(known)))
     return Choice(

@@ -4,15 +4,27 @@ import pytest
 
 from spacy_pel.evaluation.report import entity_url, link_row, render_links
 from spacy_pel.evaluation.report.links import pieces
+from spacy_pel.types import Entity
 
 from ..conftest import PageParser
 
-NAMES = {"C0009443": "common cold", "D003139": "<b>Cold</b>", "X1": 'say "x"'}
+ENTITIES = {
+    "C0009443": Entity("C0009443", "common cold", (), ("T047",), "A <mild> infection.", ("MESH:D003139", "local 7")),
+    "D003139": Entity("D003139", "<b>Cold</b>", (), ("T070", "<type>")),
+    "X1": Entity("X1", 'say "x"'),
+}
 TEXT = "A cold & a <script>alert(1)</script> zebra."
 
 
 def record(start, end, kb_id, candidates, nil_score=0.25, probability=0.7):
-    mention = dict(start=start, end=end, text=TEXT[start:end], label="ENTITY", kb_id=kb_id, name=NAMES.get(kb_id))
+    mention = dict(
+        start=start,
+        end=end,
+        text=TEXT[start:end],
+        label="ENTITY",
+        kb_id=kb_id,
+        name=ENTITIES[kb_id].canonical_name if kb_id in ENTITIES else None,
+    )
     score = candidates[0][1] if candidates else None
     return {**mention, "score": score, "nil_score": nil_score, "probability": probability, "candidates": candidates}
 
@@ -27,7 +39,7 @@ MENTIONS = [
 @pytest.fixture(scope="module")
 def page():
     documents = [{"id": "one & two", "text": TEXT, "mentions": MENTIONS}]
-    return render_links(documents, title="T < U", name_of=NAMES.__getitem__)
+    return render_links(documents, title="T < U", entity_of=ENTITIES.__getitem__)
 
 
 def test_page_is_well_formed_and_shows_the_text(page):
@@ -45,15 +57,43 @@ def test_page_is_well_formed_and_shows_the_text(page):
 
 def test_page_tells_linked_from_nil_and_shows_candidates(page):
     body = page[page.index("<article>") : page.index("</article>")]
-    assert body.count('class="mention"') == 1 and body.count('class="mention nil"') == 2
+    assert body.count('class="mention DISO"') == 1 and body.count('class="mention nil"') == 2
     assert body.count("no candidate") == 1
     assert body.count("P(right)") == 3  # in two boxes, where it is known, and at the head of the table
     for shown in ("0.750", "0.125", "0.875", "0.700", "0.800", "&lt;b&gt;Cold&lt;/b&gt;", "say &#34;x&#34;"):
         assert shown in body
 
 
+def test_page_says_what_the_entity_is(page):
+    parser = PageParser(page)
+    about = [data for data, tags in parser.pieces if ("span", {"class": "about"}) in tags]
+    assert about == ["common cold", "Disease or Syndrome", "A <mild> infection.", "MESH:D003139", " · local 7"]
+    types = [data for data, tags in parser.pieces if tags and tags[-1][0] == "small"]
+    assert types == ["Disease or Syndrome", "Natural Phenomenon or Process · <type>"]
+    assert legend(page) == {"mention DISO": "Disorders", "mention nil": "NIL: not in the knowledge base"}
+
+
+def legend(page):
+    parser = PageParser(page[page.index('<p class="legend">') : page.index("<article>")])
+    return {tags[-1][1]["class"]: data for data, tags in parser.pieces if tags and tags[-1][0] == "span"}
+
+
+def test_entities_without_a_group():
+    nil = "NIL: not in the knowledge base"
+    plain, grouped = record(2, 6, "X1", []), record(37, 42, "C0009443", [])
+    for mentions, expected in (
+        ([plain], {"mention ": "linked", "mention nil": nil}),
+        ([plain, grouped], {"mention DISO": "Disorders", "mention other": "no semantic group", "mention nil": nil}),
+    ):
+        documents = [{"id": "1", "text": TEXT, "mentions": mentions}]
+        page = render_links(documents, title="T", entity_of=ENTITIES.__getitem__)
+        assert legend(page) == expected
+        styles = [one["class"] for one in PageParser(page).attributes_of("span") if "tabindex" in one]
+        assert styles == list(expected)[-2::-1]
+
+
 def test_page_without_mentions():
-    page = render_links([{"id": "1", "text": "", "mentions": []}], title="T", name_of=str)
+    page = render_links([{"id": "1", "text": "", "mentions": []}], title="T", entity_of=ENTITIES.__getitem__)
     assert "No mention was found." in page
 
 
@@ -65,12 +105,12 @@ def test_pieces_join_to_the_text_even_if_mentions_overlap():
 
 
 def test_rows():
-    assert link_row(MENTIONS[0], NAMES.__getitem__) == (
+    assert link_row(MENTIONS[0], ENTITIES.__getitem__) == (
         *("cold", "ENTITY", "C0009443", "common cold", "0.700"),
         "<b>Cold</b> (D003139) 0.125",
     )
-    assert link_row(MENTIONS[1], NAMES.__getitem__)[2:] == ("NIL", "–", "0.800", 'say "x" (X1) 0.500')
-    assert link_row(MENTIONS[2], NAMES.__getitem__)[2:] == ("NIL", "–", "–", "–")
+    assert link_row(MENTIONS[1], ENTITIES.__getitem__)[2:] == ("NIL", "–", "0.800", 'say "x" (X1) 0.500')
+    assert link_row(MENTIONS[2], ENTITIES.__getitem__)[2:] == ("NIL", "–", "–", "–")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +119,19 @@ def test_rows():
         ("C0009443", "https://uts.nlm.nih.gov/uts/umls/concept/C0009443"),
         ("D003139", "https://meshb.nlm.nih.gov/record/ui?ui=D003139"),
         ("C056507", "https://meshb.nlm.nih.gov/record/ui?ui=C056507"),
+        ("MESH:D001249", "https://meshb.nlm.nih.gov/record/ui?ui=D001249"),
+        ("OMIM:219700", "https://omim.org/entry/219700"),
+        ("ORPHA:586", "https://www.orpha.net/en/disease/detail/586"),
+        ("Orphanet:586", "https://www.orpha.net/en/disease/detail/586"),
+        ("HP:0002099", "https://hpo.jax.org/browse/term/HP:0002099"),
+        ("MONDO:0004979", "https://monarchinitiative.org/MONDO:0004979"),
+        ("DOID:2841", "https://disease-ontology.org/term/DOID:2841"),
+        ("RXNORM:1191", "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=1191"),
+        ("NCIT:C28397", "https://evsexplore.semantics.cancer.gov/evsexplore/concept/ncit/C28397"),
+        ("SNOMEDCT:195967001", "https://browser.ihtsdotools.org/?perspective=full&conceptId1=195967001"),
+        ("ICD10:J45.9", "https://icd.who.int/browse10/2019/en#/J45.9"),
+        ("ICD10CM:J45", "https://bioregistry.io/ICD10CM:J45"),
+        ("ICD10:A00-B99", "https://bioregistry.io/ICD10:A00-B99"),
         ("GO:0016265", "https://bioregistry.io/GO:0016265"),
         ("javascript:alert(1)", None),
         ("some id", None),

@@ -16,7 +16,7 @@ def page(runs=(EVIL, 'b"&')):
         ShownEntity("C0009443", EVIL, "not found", None, True, False),
         ShownEntity("x&y", 'say "x"', "1", 0.5, False, True),
     ]
-    errors = [ShownError(runs[-1], "k", [EVIL, 'T"1'], EVIL, EVIL, "after", EVIL, "x&y", EVIL, entities)]
+    errors = [ShownError(runs[-1], "k", [EVIL, 'T"1'], EVIL, EVIL, "after", "DISO", EVIL, "x&y", EVIL, entities)]
     return Page(
         title=EVIL,
         description=EVIL,
@@ -48,6 +48,7 @@ def test_errors_carry_what_the_filter_reads():
     assert error["data-type"].split("\n") == [EVIL, 'T"1']
     values = [attributes["value"] for attributes in found.attributes_of("option")]
     assert values == ["", EVIL, 'b"&', "", "k", "", EVIL, 'T"1']
+    assert found.attributes_of("mark") == [{"class": "DISO"}]
     assert found.texts_of("mark") == [EVIL] and "12,345" in found.texts_of("td")
     rows = [attributes["class"].split() for attributes in found.attributes_of("tr") if "class" in attributes]
     assert rows == [["gold"], ["chosen"]]

@@ -273,3 +273,144 @@ def test_redirects_to_what_is_left_out_are_left_out(tmp_path, monkeypatch):
     merge, found = merged(tmp_path, rows, [("hoarseness", "MESH:D3")], id_pattern="MESH:D.*")
     assert found == {"MESH:D1": "fever"}
     assert merge.redirects == {"MESH:D4": "MESH:D1", "MESH:D5": "MESH:D1"}
+
+
+TERMS = """
+[Term]
+id: HP:1
+name: growth
+xref: UMLS:C0000001
+
+[Term]
+id: HP:2
+name: disease of the lung
+is_a: HP:1 ! growth
+
+[Term]
+id: HP:3
+name: asthma
+xref: UMLS:C0000003
+xref: UMLS:C0000033
+xref: MSH:D001249
+xref: SNOMEDCT_US_2016_03_01:195967001
+xref: Wikipedia:Asthma
+is_a: HP:2
+is_a: HP:9 ! of another ontology
+
+[Term]
+id: HP:4
+name: brittle asthma
+xref: UMLS:C0000004
+is_a: HP:3
+
+[Term]
+id: HP:5
+name: Asthma
+xref: UMLS:C0000003
+is_a: HP:3
+"""
+
+
+def facts_of(tmp_path, files, sources, **merge_settings):
+    """The merge of files that are given as text."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text.lstrip("\n"))
+    merge = Merge(parse_merge_config({"sources": sources, **merge_settings}), tmp_path)
+    return merge, {entity.concept_id: entity for entity in merge()}
+
+
+HP = {"files": ["hp.obo"], "id_xref": ["UMLS"]}
+
+
+def test_terms_give_cross_references_and_parents(tmp_path):
+    _, found = facts_of(tmp_path, {"hp.obo": TERMS}, {"hp": HP}, xrefs=["HP", "MESH", "SNOMEDCT"])
+    # its twin C0000033 has the same names and term
+    assert found["C0000003"].xrefs == ("HP:3", "MESH:D001249", "SNOMEDCT:195967001", "HP:5")
+    assert found["C0000003"].parents == ("C0000001",), "over a term without an id; not itself"
+    assert found["C0000004"].parents == ("C0000003",), "not the id of a twin that is retired"
+    for setting, value in {"xrefs": (), "parents": ()}.items():
+        _, found = facts_of(tmp_path, {}, {"hp": {**HP, setting: False}}, xrefs=["HP"])
+        assert getattr(found["C0000004"], setting) == value
+    _, found = facts_of(tmp_path, {}, {"hp": HP})
+    assert found["C0000003"].xrefs == (), "no vocabulary is named"
+
+
+@pytest.mark.parametrize(
+    "types_below, expected",
+    [
+        ({"HP:1": "T033"}, ["T033", "T033", "T033"]),
+        ({"HP:1": "T033", "HP:2": "T047"}, ["T033", "T047", "T047"]),
+        ({"HP:2": "T047", "HP:4": "T046"}, ["T999", "T047", "T046"]),
+        ({"HP:9": "T047", "HP:1": "T033"}, ["T033", "T047", "T047"]),
+    ],
+)
+def test_the_nearest_branch_gives_the_type(tmp_path, types_below, expected):
+    source = {**HP, "type": "T999", "types_below": types_below}
+    _, found = facts_of(tmp_path, {"hp.obo": TERMS}, {"hp": source})
+    assert [found[f"C000000{n}"].types[0] for n in (1, 3, 4)] == expected
+
+
+def test_tables_of_facts_come_last_and_name_nothing(tmp_path):
+    files = {
+        "hp.obo": TERMS,
+        "types.tsv": "C0000001\tT184,T033\nC0000099\tT047\nC0000077\tT047\n",
+        "links.tsv": "cui\trecord\tlevel\nC0000001\tD1\tpreferred\nC0000001\tD2\tnarrower\nC0000003\tC3\textra\n",
+        "isa.tsv": "cui\tparent_cui\nC0000001\tC0000033\nC0000001\tC0000099\nC0000033\tC0000099\nC0000001\tC0000077\n",
+        "c.jsonl": json.dumps(
+            {"id": "1", "text": "wheeze", "mentions": [{"start": 0, "end": 6, "label": "", "ids": ["C0000099"]}]}
+        ),
+    }
+    sources = {
+        "types": {"files": ["types.tsv"], "own_ids": True, "header": False, "separator": ","},
+        "links": {"files": ["links.tsv"], "own_ids": True, "xref_prefix": "MESH:"},
+        "isa": {"files": ["isa.tsv"], "own_ids": True},
+        "hp": {**HP, "type": "phenotype", "weak_type": True},
+        "corpus": {"files": ["c.jsonl"], "reader": "corpusnames"},
+    }
+    sources["types"]["columns"] = {"types.tsv": ["id", "types"]}
+    sources["links"] |= {"columns": {"links.tsv": ["id", "xrefs", None]}, "where": {"level": ["preferred", "extra"]}}
+    sources["isa"]["columns"] = {"isa.tsv": ["id", "parents"]}
+    merge, found = facts_of(tmp_path, files, sources, xrefs=["MESH"])
+    assert set(found) == {"C0000001", "C0000003", "C0000004", "C0000099"}
+    assert found["C0000001"].types == ("T184", "T033") and found["C0000099"].types == ("T047",)
+    assert found["C0000001"].xrefs == ("MESH:D1",)
+    assert found["C0000003"].xrefs == ("MESH:D001249", "MESH:C3")
+    # the successor of a retired id, in both columns; no id that the knowledge base lacks
+    assert found["C0000001"].parents == ("C0000003", "C0000099")
+    assert "C0000099" in found["C0000003"].parents
+    assert merge.report["types"]["ids"] == 2
+    sources["links"]["where"] = {"levels": ["preferred"]}
+    with pytest.raises(PelError, match=r"links\.tsv, line 1.*levels|levels.*links\.tsv, line 1"):
+        facts_of(tmp_path, {}, sources)
+
+
+def test_a_reader_can_give_facts_without_names(tmp_path):
+    given = {"cui": "C0000003", "name": "Asthma, NOS", "definition": "Narrow airways.", "types": ["T047"]}
+    lines = [given | {"source_ids": ["MESH:D1"], "parents": ["C0000001"]}, {"cui": "C0000099", "name": "wheeze"}]
+    files = {"hp.obo": TERMS, "k.jsonl": "\n".join(map(json.dumps, lines))}
+    more = {"files": ["k.jsonl"], "reader": "jsonl"}
+    _, found = facts_of(tmp_path, files, {"hp": HP, "more": {**more, "names": False}}, xrefs=["MESH"])
+    asthma = found["C0000003"]
+    assert (asthma.definition, asthma.types) == ("Narrow airways.", ("T047",))
+    assert "Asthma, NOS" not in asthma.aliases and "C0000099" not in found
+    assert asthma.xrefs == ("MESH:D001249", "MESH:D1")
+    _, found = facts_of(
+        tmp_path, {}, {"hp": HP, "more": {**more, "definitions": False, "xrefs": False}}, xrefs=["MESH"]
+    )
+    assert "Asthma, NOS" in found["C0000003"].aliases and found["C0000003"].definition is None
+    assert found["C0000003"].xrefs == ("MESH:D001249",) and "C0000099" in found
+
+
+def test_a_new_id_whose_names_are_taken_can_be_left_out(tmp_path):
+    lines = [
+        {"cui": "C0000050", "name": "Growth"},  # a brand
+        {"cui": "C0000051", "name": "Asthma", "synonyms": ["Asthma Relief"]},
+        {"cui": "C0000003", "name": "growth", "synonyms": ["bronchial asthma"]},
+    ]
+    files = {"hp.obo": TERMS, "k.jsonl": "\n".join(map(json.dumps, lines))}
+    source = {"files": ["k.jsonl"], "reader": "jsonl", "homonyms": False}
+    merge, found = facts_of(tmp_path, files, {"hp": HP, "brands": source})
+    assert "C0000050" not in found
+    assert (found["C0000051"].canonical_name, found["C0000051"].aliases) == ("Asthma Relief", ())
+    assert "bronchial asthma" in found["C0000003"].aliases and "growth" not in found["C0000003"].aliases
+    assert merge.report["brands"]["homonyms"] == 3

@@ -28,6 +28,8 @@ def test_obo_with_native_ids():
     assert headache.aliases == ("cephalalgia", "Head pain")
     assert headache.definition == 'Pain in the "head", of any kind.'
     assert headache.types == ("pain_ontology",)
+    assert headache.parents == ("PAIN:0000003",)
+    assert headache.xrefs == ("UMLS:C0018681", "UMLS:C9999999", "MSH:D006261")
     assert entities["PAIN:0000003"].types == ("pain_root",)
     assert entities["PAIN:0000003"].aliases == ()  # no scope given means related
     assert reader.redirects == {"PAIN:0000002": "PAIN:0000001", "PAIN:0000009": "PAIN:0000001"}
@@ -48,6 +50,8 @@ def test_ids_by_cross_reference():
     assert entities["C0018681"].canonical_name == "headache"
     assert entities["C0018681"].aliases == ("cephalalgia", "Head pain", "head ache")
     assert entities["C0018681"].definition.startswith("Pain in")
+    assert entities["C0018681"].parents == entities["C9999999"].parents == ("C0030193",)
+    assert entities["C0018681"].xrefs == ("PAIN:0000001", "MSH:D006261", "PAIN:0000005")
 
 
 def test_obo_graph():
@@ -56,7 +60,7 @@ def test_obo_graph():
     assert set(entities) == {"TINY:1"}
     kidney = entities["TINY:1"]
     assert (kidney.canonical_name, kidney.aliases, kidney.definition) == ("kidney", ("ren",), "An organ.")
-    assert kidney.types == ("tiny",)
+    assert (kidney.types, kidney.parents) == (("tiny",), ("TINY:7",))
     assert reader.redirects == {"TINY:2": "TINY:1"}
 
 
@@ -64,6 +68,8 @@ def test_term_list_and_oncotree():
     reader = OboKB()
     entities = by_id(reader, "terms.json", "oncotree.json")
     assert set(entities) == {"MONDO:0000001", "DOID:7", "ONCOTREE:TISSUE", "ONCOTREE:OVARY"}
+    assert entities["MONDO:0000001"].parents == ("MONDO:0000003",)
+    assert entities["ONCOTREE:OVARY"].parents == ("ONCOTREE:TISSUE",)
     assert reader.redirects == {"MONDO:0000008": "MONDO:0000001", "ONCOTREE:OVA": "ONCOTREE:OVARY"}
     assert set(by_id(OboKB(id_xref="UMLS"), "terms.json", "oncotree.json")) == {"C0149931", "C0040300"}
 
@@ -102,6 +108,7 @@ def test_names_in_obo_as_written(tmp_path, written, name):
 def test_turtle():
     glia, old = read_terms(ONTO / "cells.ttl")
     assert (glia.id, glia.name, glia.xrefs) == ("SAO:1", "Glial Cell", ["UMLS:C0027836"])
+    assert glia.parents == ["SAO:3"]
     assert glia.synonyms == [("glia", "exact"), ('neuroglial "cell"', "exact")]
     assert glia.definition == "Not a neuron (e.g. an astrocyte)."
     assert old.obsolete and old.replaced_by == ["SAO:1"]

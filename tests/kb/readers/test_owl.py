@@ -40,6 +40,9 @@ def test_every_syntax_gives_the_same_terms(tmp_path, name, text, packed):
     assert headache.aliases == ("head ache", "cephalalgia")
     assert headache.definition == 'Pain in the "head" & neck, of any kind.'
     assert headache.types == ("tst",)
+    # named classes: neither expressions nor owl:Thing
+    assert (headache.parents, pain.parents) == (("EFO:0000003",), ("TST:0000009",))
+    assert headache.xrefs == ("UMLS:C0018681",)
     # nothing but a French label
     assert (pain.concept_id, pain.canonical_name) == ("EFO:0000003", "douleur")
     assert reader.redirects == {"TST:0000002": "TST:0000001", "TST:0000008": "TST:0000001"}
@@ -74,7 +77,7 @@ def test_nci_thesaurus_in_owl():
     assert (entity.concept_id, entity.canonical_name) == ("C3224", "Melanoma")
     assert entity.aliases == ("Malignant Melanoma", "MM")
     assert entity.definition == "A malignant tumor of melanocytes."
-    assert entity.types == ("Neoplastic Process",)
+    assert (entity.types, entity.parents) == (("Neoplastic Process",), ("C7058",))
     assert [entity.concept_id for entity in OboKB(id_xref="UMLS")([OWL / "Thesaurus.owl"])] == ["C0025202"]
 
 
@@ -86,6 +89,7 @@ def test_nci_thesaurus_as_a_flat_file(tmp_path):
     assert (melanoma.concept_id, melanoma.canonical_name) == ("C3224", "Melanoma")
     assert melanoma.aliases == ("Malignant Melanoma", "MM")
     assert melanoma.definition == 'A malignant tumor of "melanocytes".'
+    assert (melanoma.parents, protein.parents) == (("C7058",), ("C1", "C2"))
     assert (protein.canonical_name, protein.aliases) == ("Human IL-2", ("IL-2",))
     assert protein.types == ("Amino Acid, Peptide, or Protein", "Immunologic Factor")
     path.write_text(FLAT + "a line of another file\n")

@@ -10,7 +10,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.readers.csv_kb import CsvKB
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
-from spacy_pel.kb.readers.umls_types import ST21PV_TYPES, semantic_types, with_descendants
 from spacy_pel.types import Entity
 
 
@@ -34,7 +33,7 @@ FAULTS = {
     "nameless": [record("X:1", "", aliases=["  "])],
     "empty_name": [record("X:1", " ", aliases=["", "only alias"])],
     "duplicate_id": [record("A", "again")],
-    "unknown_key": [record("X:1", "one", synonyms=["uno"])],
+    "unknown_key": [record("X:1", "one", note="uno")],
 }
 
 
@@ -68,11 +67,22 @@ def test_faults_of_filtered_entities_do_not_matter(write):
 @pytest.mark.parametrize(
     "line",
     ['{"concept_id": "A"', "[1]", '{"concept_id": "A"}', '{"concept_id": 1, "canonical_name": "a"}']
-    + ['{"concept_id": "A", "canonical_name": "a", "aliases": "b"}'],
+    + ['{"concept_id": "A", "canonical_name": "a", "aliases": "b"}', '{"cui": "A", "name": "a", "synonyms": "b"}'],
 )
 def test_broken_json_lines_are_errors(write, line):
     with pytest.raises(PelError, match=r"kb\.jsonl, line 2"):
         list(JsonlKB()([write(record("Z", "z"), line)]))
+
+
+def test_json_lines_have_the_names_that_other_tools_use(write):
+    theirs = {"cui": "C1", "name": "fever", "synonyms": ["pyrexia"], "type": "T184", "source_ids": ["MESH:D005334"]}
+    path = write(theirs, {**record("C2", "cough"), "id": "7", "parents": ["C1"]})
+    reader = JsonlKB()
+    assert list(reader([path])) == [
+        Entity("C1", "fever", ("pyrexia",), ("T184",), xrefs=("MESH:D005334",)),
+        Entity("C2", "cough", parents=("C1",)),
+    ]
+    assert reader.report == {"unknown_key": 1}, "a field's own name comes before another"
 
 
 def test_names_are_tidied(write):
@@ -118,11 +128,11 @@ def test_csv_names_the_columns_that_are_not_read(write, caplog):
 
 
 def test_jsonl_names_the_keys_that_are_not_read(write, caplog):
-    lines = [record(f"A{n}", f"name {n}", synonyms=["x"], seen=n) for n in range(3)]
+    lines = [record(f"A{n}", f"name {n}", synonims=["x"], seen=n) for n in range(3)]
     path = write(record("B", "b", aliases=["c"]), *lines, record("C", "c", page=1))
     assert len(list(JsonlKB()([path]))) == 5
     (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
-    assert re.search(r"kb\.jsonl, line 2: .*'synonyms' \(.*'aliases'.*'seen', 'page' \(.*kb\.jsonl, line 5\)", said)
+    assert re.search(r"kb\.jsonl, line 2: .*'synonims' \(.*'synonyms'.*'seen', 'page' \(.*kb\.jsonl, line 5\)", said)
     caplog.clear()
     many = write(*(record(f"A{n}", "name", **{f"key {n}": n}) for n in range(2000)))
     assert len(list(JsonlKB()([many]))) == 2000 and "'key 9' (" in caplog.text and "key 10" not in caplog.text
@@ -250,14 +260,3 @@ def test_medic_ids_and_names(write):
     assert reader.report == {"ambiguous_redirect": 1}
     with pytest.raises(PelError, match=r"medic\.txt, line 1, got"):
         list(MedicKB()([write("D1|no names", name="medic.txt")]))
-
-
-def test_semantic_network():
-    assert len(semantic_types()) == 133 and len({t.tree_number for t in semantic_types().values()}) == 133
-    assert with_descendants(["T047"]) == {"T047", "T048", "T191"}
-    assert len(ST21PV_TYPES) == 21
-    wide = with_descendants(ST21PV_TYPES)
-    assert {"T116", "T191", "T061", "T023", "T016", "T195"} <= wide
-    assert not {"T071", "T073", "T080", "T079", "T052", "T001", "T169"} & wide
-    with pytest.raises(PelError, match="T999"):
-        with_descendants(["T999"])

@@ -1,12 +1,13 @@
-"""The UMLS Semantic Network: its types with their tree numbers, and named sets of types."""
+"""The UMLS Semantic Network: its types with their tree numbers and semantic groups, and named sets of types."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import Errors, PelError
-from ...util import read_lines
+from ..errors import Errors, PelError
+from ..util import read_lines
 
 
 class SemanticType(NamedTuple):
@@ -14,7 +15,27 @@ class SemanticType(NamedTuple):
 
     tree_number: str
     name: str
+    group: str  # a key of SEMANTIC_GROUPS
 
+
+# McCray, Burgun & Bodenreider 2001, as in the NLM's SemGroups.txt
+SEMANTIC_GROUPS = {
+    "ACTI": "Activities & Behaviors",
+    "ANAT": "Anatomy",
+    "CHEM": "Chemicals & Drugs",
+    "CONC": "Concepts & Ideas",
+    "DEVI": "Devices",
+    "DISO": "Disorders",
+    "GENE": "Genes & Molecular Sequences",
+    "GEOG": "Geographic Areas",
+    "LIVB": "Living Beings",
+    "OBJC": "Objects",
+    "OCCU": "Occupations",
+    "ORGA": "Organizations",
+    "PHEN": "Phenomena",
+    "PHYS": "Physiology",
+    "PROC": "Procedures",
+}
 
 # MedMentions ST21pv: 21 semantic types (each with its descendants) and 18 preferred vocabularies
 ST21PV_TYPES = frozenset(
@@ -29,7 +50,25 @@ ST21PV_SOURCES = frozenset(
 def semantic_types() -> dict[str, SemanticType]:
     """The 127 types by id, and 6 chemical ones of releases before 2014."""
     rows = [line.split("\t") for _, line in read_lines(Path(__file__).with_name("semantic_types.tsv"))]
-    return {tui: SemanticType(tree_number, name) for tui, tree_number, name in rows[1:]}
+    return {tui: SemanticType(*values) for tui, *values in rows[1:]}
+
+
+def type_name(kind: str) -> str:
+    """The name of a semantic type, e.g. "Disease or Syndrome" for "T047"; any other type is returned as it is."""
+    return semantic_types()[kind].name if kind in semantic_types() else kind
+
+
+def type_label(kind: str) -> str:
+    """A type for a table, e.g. "Disease or Syndrome (T047, Disorders)"; one that is not a semantic type as it is."""
+    row = semantic_types().get(kind)
+    return kind if row is None else f"{row.name} ({kind}, {SEMANTIC_GROUPS[row.group]})"
+
+
+def type_group(types: Iterable[str]) -> str:
+    """The semantic group of an entity's types, e.g. "DISO" for "T047": the group of most types, and of equally
+    frequent groups the first; "" if none is a semantic type."""
+    groups = Counter(semantic_types()[kind].group for kind in types if kind in semantic_types())
+    return max(groups, key=groups.__getitem__, default="")
 
 
 def with_descendants(types: Collection[str]) -> frozenset[str]:

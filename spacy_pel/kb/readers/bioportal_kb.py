@@ -1,0 +1,106 @@
+"""Entities from the tables that BioPortal publishes of its vocabularies."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ...ontologies.owl import compact_id
+from ...registry import registry
+from ...types import Entity
+from ...util.place import Place
+from .reader_base import KBReaderBase
+from .rxnorm_names import DrugName, broader_drugs
+
+_KINDS = {"classes": ("class_id", "preferred_label", "parents")}
+
+
+class _Class(NamedTuple):
+    place: Place
+    code: str
+    ids: list[str]
+    names: list[str]
+    row: dict[str, str]
+
+
+@registry.pel_kb_readers("spacy-pel.BioportalKB.v1")
+@dataclass(kw_only=True, eq=False)
+class BioportalKB(KBReaderBase):
+    """Reads tables with the columns Class ID, Preferred Label, Synonyms, Definitions, Obsolete, CUI, Semantic Types
+    and Parents, with "|" between several texts of a cell. BioPortal's other columns are left out.
+
+    * Ids: the code at the end of the class's IRI, or its CUIs; a class with several CUIs goes to each of them.
+    * Types: the last part of the semantic types' IRIs, e.g. "T047".
+    * Cross references, with ``prefix``: the code.
+    * Parents: the ids of the parent classes in the tables.
+    * Obsolete classes are left out.
+
+    Args:
+        types: keep classes with any of these types.
+        id_prefix: keep ids that start with this.
+        strict: turn repairs into errors.
+        id: "class" or "cui".
+        prefix: of the vocabulary, e.g. "RXNORM"; put before codes that have none.
+        not_types: leave out classes that have these types only, e.g. ["T200"] for RxNorm's clinical drugs.
+        drug_parents: add the is-a that RxNorm's names tell: of a brand to its ingredients, by the clinical drugs
+            that name both ("sertraline 50 MG Oral Tablet [Zoloft]"), and of a combination ("A / B") to its parts.
+    """
+
+    origin = "BioPortal, https://bioportal.bioontology.org"
+    licence = "as the vocabulary's maker states it"
+
+    id: Literal["class", "cui"] = "class"
+    prefix: str = ""
+    not_types: Sequence[str] = ()
+    drug_parents: bool = False
+
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
+        """The classes, in the order of the files."""
+        classes: dict[str, _Class] = {}  # by IRI
+        for path in paths:
+            for _, place, row in self.release_rows(path, _KINDS):
+                iri = row["class_id"].strip()
+                code = self._code(iri)
+                if row.get("obsolete", "").strip().lower() == "true":
+                    self.note_obsolete(code)
+                    continue
+                ids = _parts(row.get("cui", "")) if self.id == "cui" else [code]
+                names = [row["preferred_label"], *_parts(row.get("synonyms", ""))]
+                classes[iri] = _Class(place, code, ids, names, row)
+        drugs: dict[str, list[str]] = {}
+        if self.drug_parents:
+            drug_names = (DrugName(drug, name) for one in classes.values() for drug in one.ids for name in one.names)
+            drugs = broader_drugs(drug_names)
+        for one in classes.values():
+            row = one.row
+            types = tuple(iri.rpartition("/")[2] for iri in _parts(row.get("semantic_types", "")))
+            if types and set(types) <= set(self.not_types):
+                continue
+            above = [classes[iri].ids for iri in _parts(row["parents"]) if iri in classes]
+            for entity_id in one.ids:
+                parents = [
+                    parent for ids in (*above, drugs.get(entity_id, [])) for parent in ids if parent != entity_id
+                ]
+                yield (
+                    one.place,
+                    Entity(
+                        entity_id,
+                        one.names[0],
+                        tuple(one.names[1:]),
+                        types,
+                        next(iter(_parts(row.get("definitions", ""))), None),
+                        xrefs=(one.code,) if self.prefix and self.id == "cui" else (),
+                        parents=tuple(dict.fromkeys(parents)),
+                    ),
+                )
+
+    def _code(self, iri: str) -> str:
+        """ "HP:0000118", or the last part of an IRI of another form, with the prefix."""
+        code = compact_id(iri)
+        if code == iri:
+            code = iri.rstrip("/#").replace("#", "/").rpartition("/")[2]
+        return code if ":" in code or not self.prefix else f"{self.prefix}:{code}"
+
+
+def _parts(cell: str) -> list[str]:
+    return [part for part in map(str.strip, cell.split("|")) if part]
