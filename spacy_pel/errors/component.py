@@ -3,7 +3,7 @@
 
 class ComponentErrors:
     E500 = (
-        "entity_types maps '{label}' to {type}, which is neither a type nor an id in the KB{hint}. Its types: {known}. "
+        "entity_types maps '{label}' to {types}, but the KB has no such types or ids. Its types: {known}. "
         "Fix the setting."
     )
     E501 = "Expected gold mentions whose entities are in the KB, got none among {n}. Use a corpus of this KB.{hint}"

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..errors import Errors, PelError
 from ..types import Entity
 from .near_ids import did_you_mean_id
@@ -36,4 +34,4 @@ def subtree(kb: "KnowledgeBase", ids: Sequence[str]) -> tuple[Iterator[Entity], 
     rows = kb.rows(list(redirects))
     lead_there = (rows >= 0) & mask[rows]
     kept = {old: new for (old, new), is_kept in zip(redirects.items(), lead_there, strict=True) if is_kept}
-    return (kb.entity_at(row) for row in np.flatnonzero(mask).tolist()), kept
+    return (entity for (entity, _), is_below in zip(kb.items(), mask, strict=True) if is_below), kept

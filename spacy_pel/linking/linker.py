@@ -181,11 +181,11 @@ class Linker:
         self.top_k = top_k
         self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
         for label, types in self.entity_types.items():
-            known = sorted(kb.types())
-            for unknown in sorted(name for name in types.difference(known) if name not in kb):
+            if unknown := sorted(name for name in types.difference(kb.types()) if name not in kb):
+                known = sorted(kb.types())
                 listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-                hint = did_you_mean_id(kb, unknown)
-                raise PelError(Errors.E500.format(label=label, type=unknown, hint=hint, known=listed))
+                named = ", ".join(name + did_you_mean_id(kb, name) for name in unknown)
+                raise PelError(Errors.E500.format(label=label, types=named, known=listed))
         self.batch_size = batch_size
         self.coverage = coverage
         self.read_context: ReadContext = read_context

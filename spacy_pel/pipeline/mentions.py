@@ -68,7 +68,7 @@ _EXTENSIONS: dict[str, Any] = {
     "probability": None,
     "set": as_list,
 }
-# what a linked entity is written with, from the knowledge base; of NIL
+# what is written from the knowledge base, for NIL
 _NO_ENTITY = {"name": None, "types": (), "xrefs": ()}
 
 

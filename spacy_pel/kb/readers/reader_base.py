@@ -14,6 +14,7 @@ from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, json_object, raw_lines, read_cells
 from ...util.place import Place, unexpected
+from ...util.xrefs import normalize_xref
 from ..semantic_types import expand_types
 from .column_names import FIELDS, plain
 from .repair import counts_text, is_clean, repaired
@@ -46,8 +47,9 @@ class KBReaderBase(ABC):
     """A reader implements ``read``; the base filters, repairs and counts.
 
     For every entity: the filters first (an entity that is filtered out is not checked), then runs of
-    white space become one blank, then the repairs of ``repair.py``. Repairs are counted in ``report``
-    by kind, or are errors if ``strict``. Three kinds are counted here only:
+    white space become one blank and cross references get their usual spelling, then the repairs of
+    ``repair.py``. Repairs are counted in ``report`` by kind, or are errors if ``strict``. Three kinds are
+    counted here only:
 
     * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
     * ``carriage_return``: a CR within a line, which may be two lines in fact, is white space.
@@ -391,7 +393,8 @@ def _is_tidy(entity: Entity) -> bool:
     """True = there is nothing to tidy or to repair."""
     name, aliases = entity.canonical_name, entity.aliases
     spaced = "  " in "|".join((name, *aliases, entity.definition or ""))
-    return is_clean(entity) and not spaced and name not in aliases and entity.concept_id != NIL
+    is_spelled = all(xref == normalize_xref(xref) for xref in entity.xrefs)
+    return is_clean(entity) and is_spelled and not spaced and name not in aliases and entity.concept_id != NIL
 
 
 def _tidied(entity: Entity) -> Entity:
@@ -399,7 +402,7 @@ def _tidied(entity: Entity) -> Entity:
     aliases = dict.fromkeys(alias for alias in map(_tidy, entity.aliases) if alias not in ("", name))
     types, xrefs, parents = (
         tuple(dict.fromkeys(filter(None, (text.strip() for text in texts))))
-        for texts in (entity.types, entity.xrefs, entity.parents)
+        for texts in (entity.types, map(normalize_xref, entity.xrefs), entity.parents)
     )
     definition = _tidy(entity.definition or "") or None
     return Entity(entity.concept_id.strip(), name, tuple(aliases), types, definition, xrefs, parents)

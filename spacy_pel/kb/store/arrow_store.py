@@ -260,8 +260,8 @@ class ArrowStore:
         return zip(entities, self.live.tolist(), strict=True)
 
     def is_a_pairs(self) -> tuple[Rows, list[str], Rows]:
-        """The row of the child in each is-a pair of all rows; the distinct ids of parents; and which of them is the
-        pair's parent."""
+        """The rows of children, the distinct ids of parents, and for each child which of these is its parent. A row
+        with several parents occurs several times."""
         columns = [chunk.column("parents") for chunk in self._entities.chunks()]
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(column.offsets) for column in columns)])
         ids = pa.chunked_array([column.values for column in columns], type=pa.string()).combine_chunks()

@@ -29,7 +29,7 @@ def test_obo_with_native_ids():
     assert headache.definition == 'Pain in the "head", of any kind.'
     assert headache.types == ("pain_ontology",)
     assert headache.parents == ("PAIN:0000003",)
-    assert headache.xrefs == ("UMLS:C0018681", "UMLS:C9999999", "MSH:D006261")
+    assert headache.xrefs == ("UMLS:C0018681", "UMLS:C9999999", "MESH:D006261")
     assert entities["PAIN:0000003"].types == ("pain_root",)
     assert entities["PAIN:0000003"].aliases == ()  # no scope given means related
     assert reader.redirects == {"PAIN:0000002": "PAIN:0000001", "PAIN:0000009": "PAIN:0000001"}
@@ -51,7 +51,7 @@ def test_ids_by_cross_reference():
     assert entities["C0018681"].aliases == ("cephalalgia", "Head pain", "head ache")
     assert entities["C0018681"].definition.startswith("Pain in")
     assert entities["C0018681"].parents == entities["C9999999"].parents == ("C0030193",)
-    assert entities["C0018681"].xrefs == ("PAIN:0000001", "MSH:D006261", "PAIN:0000005")
+    assert entities["C0018681"].xrefs == ("PAIN:0000001", "MESH:D006261", "PAIN:0000005")
 
 
 def test_obo_graph():

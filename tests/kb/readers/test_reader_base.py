@@ -86,9 +86,16 @@ def test_json_lines_have_the_names_that_other_tools_use(write):
 
 
 def test_names_are_tidied(write):
-    path = write(record(" A ", " a  b\n", aliases=["a b", "c", " c", ""], types=["t", "t"], definition=" "))
+    lists = {"aliases": ["a b", "c", " c", ""], "types": ["t", "t"], "parents": ["B ", "B"]}
+    path = write(record(" A ", " a  b\n", **lists, definition=" "))
     (entity,) = JsonlKB(strict=True)([path])
-    assert entity.to_json() == record("A", "a b", aliases=["c"], types=["t"], definition=None)
+    assert entity.to_json() == record("A", "a b", aliases=["c"], types=["t"], definition=None, parents=["B"])
+
+
+def test_cross_references_have_one_spelling(write):
+    path = write(record("A", "a", xrefs=["MSH:D1", " MESH:D1", "SNOMEDCT_US_2016_03_01:2", "x:3"]))
+    (entity,) = JsonlKB(strict=True)([path])
+    assert entity.xrefs == ("MESH:D1", "SNOMEDCT:2", "x:3")
 
 
 def test_csv_header_faults(write):
