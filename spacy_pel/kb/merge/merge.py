@@ -235,8 +235,7 @@ class Merge:
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
-        for kind in types:
-            record.add_type(kind, weak=source.weak_type)
+        record.add_types(types, weak=source.weak_type)
         if source.xrefs and self._vocabularies:
             for own, given in ((True, own_xrefs), (False, xrefs)):
                 for xref in map(normalize_xref, given):

@@ -56,7 +56,8 @@ class MergeSource(BaseModel):
         type: the type that the entities get; "" = their own, if they have any.
         types_below: type -> the ids of terms that have it, in place of ``type``, as have the terms below them; the
             nearest such ancestor counts.
-        weak_type: the type goes only to entities that no other source gives a type.
+        weak_type: the types go only to entities to which no source gives a type that is not weak, and no earlier
+            source a weak one.
         licence, origin, version: written to meta.json.
     """
 

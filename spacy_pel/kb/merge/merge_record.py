@@ -1,5 +1,6 @@
 """What a merge collects about one id before it becomes an entity."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...ontologies import clean_text
@@ -12,7 +13,8 @@ class MergeRecord:
 
     Attributes:
         named: casefolded name -> the name, and the source that gave it first; the first is the canonical name.
-        types: strong types in order; weak_types are used where there are none.
+        types: strong types in order.
+        weak_types: those of the first source that has any; they are used where there are no strong ones.
         xrefs: cross references in order -> whether a source of this vocabulary gave it.
         parents: ids of broader entities; they may be retired, or lacking.
         term_ids: the source terms that point to this id.
@@ -48,10 +50,10 @@ class MergeRecord:
         if self.definition is None and definition:
             self.definition = clean_text(definition) or None
 
-    def add_type(self, name: str, *, weak: bool) -> None:
-        """Take a type unless it is there already."""
-        if name:
-            (self.weak_types if weak else self.types)[name] = None
+    def add_types(self, names: Iterable[str], *, weak: bool) -> None:
+        """Take the types; weak ones only if there are none yet, as ontologies that disagree are not both right."""
+        if not (weak and self.weak_types):
+            (self.weak_types if weak else self.types).update((name, None) for name in names if name)
 
     def add_xref(self, xref: str, *, own: bool) -> None:
         """Take a cross reference; ``own``: its vocabulary is a source that has this id."""
@@ -62,9 +64,10 @@ class MergeRecord:
         for folded, name in other.named.items():
             self.named.setdefault(folded, name)
         self.add_definition(other.definition)
+        self.add_types(other.weak_types, weak=True)
         for xref, own in other.xrefs.items():
             self.add_xref(xref, own=own)
-        for kept in ("types", "weak_types", "parents", "term_ids"):
+        for kept in ("types", "parents", "term_ids"):
             getattr(self, kept).update(getattr(other, kept))
         self.sources |= other.sources
         self.curated |= other.curated
