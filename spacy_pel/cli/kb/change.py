@@ -75,11 +75,10 @@ def kb_add(
     An entity with a new id is added. One with a known id replaces that entity, including its names. Entities that
     were edited in the KB stay as they are, see `kb edits`; the summary lists them.
 
-    A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, definition and, as lists, aliases,
-    types, xrefs and parents, of which the first two are required. Or it retires an id: {"concept_id": "A1",
-    "retired": true, "successor": "B2"}, where the successor is optional. A table has a header: code, name,
-    synonyms (separated by |), type. --id-prefix also limits the ids that are retired; --types and --below
-    do not.
+    A line of FILE.jsonl is an entity with the keys concept_id and canonical_name and, optionally, definition and
+    the lists aliases, types, xrefs and parents. Or it retires an id: {"concept_id": "A1", "retired": true,
+    "successor": "B2"}, where the successor is optional. A table has a header: code, name, synonyms (separated
+    by |), type. --id-prefix also limits the ids that are retired; --types and --below do not.
 
     An id that FILE calls obsolete, deleted or merged is retired, in favour of its successor if FILE names
     one. So is an alternative id of an entity (alt_id of an ontology, the other ids of MEDIC's lines).
