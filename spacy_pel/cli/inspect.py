@@ -18,7 +18,8 @@ def explain(
     n_candidates: Annotated[int, option("N", "Candidates per mention.", min=1)] = 5,
     as_json: bool = JSON,
 ) -> None:
-    """Link a text and print the evidence for the candidates of each mention: cosines, counts, spelling.
+    """Link a text and print the evidence for the candidates of each mention: cosines, counts, spelling, and what
+    each candidate is.
 
     Example: spacy-pel explain assets/pel_medmentions "CF was severe." --mention 1
     """

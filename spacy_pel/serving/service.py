@@ -254,9 +254,12 @@ def _check_offsets(text: str, start: int, end: int) -> None:
 def _entity_record(entity: Entity) -> Record:
     group = type_group(entity.types)
     return {
-        **{"id": entity.concept_id, "name": entity.canonical_name, "aliases": list(entity.aliases)},
+        "id": entity.concept_id,
+        "name": entity.canonical_name,
+        "aliases": list(entity.aliases),
         **_types(entity),
-        **{"group": group, "group_name": SEMANTIC_GROUPS.get(group, "")},
+        "group": group,
+        "group_name": SEMANTIC_GROUPS.get(group, ""),
         "definition": entity.definition,
         "xrefs": [{"id": xref, "url": entity_url(xref)} for xref in entity.xrefs],
         "url": entity_url(entity.concept_id),

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
 ENTITIES = [
-    Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug.", ("MESH:D001241", "RXNORM:1191", "MESH:C1")),
+    Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug.", ("MESH:D001241", "RXNORM:1191", "MESH:C1", "own")),
     Entity("C2", "Fever", ("heat",), ("T184",)),
     Entity("D3", "Cough", (), ("T184", "sign"), parents=("C2", "X9")),
 ]
@@ -150,7 +150,7 @@ def test_repairs_are_reported_or_refused(source, tmp_path):
 
 
 def test_show(kb):
-    about = {"type_names": ["Organic Chemical"], "group": "CHEM", "parent_names": {}}
+    about = {"type_names": ["Organic Chemical"], "group": "CHEM", "parent_names": {}, "children": {}}
     assert run_json("kb", "show", kb, "C1") == {**ENTITIES[0].to_json(), **about}
     assert run("kb", "show", kb, "C1").out.splitlines() == [
         "C1  Aspirin",
@@ -158,6 +158,7 @@ def test_show(kb):
         "A drug.",
         "MESH: D001241, C1",
         "RXNORM: 1191",
+        "other codes: own",
         "- ASA",
     ]
     assert run("kb", "show", kb, "D3").out.splitlines() == [
@@ -165,7 +166,17 @@ def test_show(kb):
         "types: Sign or Symptom (T184, Disorders) · sign",
         "parents: C2 Fever · X9",
     ]
+    assert run_json("kb", "show", kb, "D3")["parent_names"] == {"C2": "Fever", "X9": None}
+    assert run_json("kb", "show", kb, "C2")["children"] == {"D3": "Cough"}
     assert "PEL-E100" in fails("kb", "show", kb, "C9")
+
+
+def test_show_counts_all_children_and_names_the_first(tmp_path):
+    below = [Entity(f"B{number}", f"name {number}", parents=("A",)) for number in range(7)]
+    KnowledgeBase([Entity("A", "top"), *below]).to_disk(tmp_path / "kb")
+    text = run("kb", "show", tmp_path / "kb", "A").out.splitlines()
+    assert text[1:] == ["children: 7: B0 name 0 · B1 name 1 · B2 name 2 · B3 name 3 · B4 name 4 · …"]
+    assert len(run_json("kb", "show", tmp_path / "kb", "A")["children"]) == 7
 
 
 def test_add_and_diff(kb, tmp_path):

@@ -1,11 +1,14 @@
 """The commands ``kb info``, ``kb show`` and ``kb diff``, which print what a KB holds."""
 
+from itertools import islice
 from typing import Annotated, Any
 
 from .._app import kb_cli
 from .._kb import open_kb
 from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
 from .._output import JSON, emit, key_values, type_rows
+
+_N_SHOWN = 5  # parents, children
 
 
 @kb_cli.command("info")
@@ -73,6 +76,7 @@ def kb_show(
         "type_names": list(map(type_name, entity.types)),
         "group": type_group(entity.types),
         "parent_names": names,
+        "children": {one: opened[one].canonical_name for one in opened.children(entity.concept_id)},
     }
     if entity.concept_id != entity_id:
         result["successor_of"] = entity_id
@@ -90,16 +94,20 @@ def _entity_text(result: dict[str, Any]) -> str:
     if result["definition"]:
         lines.append(result["definition"])
     codes: dict[str, list[str]] = {}
-    for vocabulary, _, code in (xref.partition(":") for xref in result.get("xrefs", [])):
-        codes.setdefault(vocabulary, []).append(code)
+    for *vocabulary, code in (xref.split(":", 1) for xref in result.get("xrefs", [])):
+        codes.setdefault(vocabulary[0] if vocabulary else "other codes", []).append(code)
     lines += [f"{vocabulary}: {', '.join(of_it)}" for vocabulary, of_it in codes.items()]
     if result["parent_names"]:
         lines.append(f"parents: {_named(result['parent_names'])}")
+    if children := result["children"]:
+        lines.append(f"children: {len(children):,}: {_named(children)}")
     return "\n".join([*lines, *(f"- {alias}" for alias in result["aliases"])])
 
 
 def _named(names: dict[str, str | None]) -> str:
-    return " · ".join(f"{entity_id} {name or ''}".rstrip() for entity_id, name in names.items())
+    """Ids with names, those that the KB lacks without."""
+    shown = [f"{entity_id} {name or ''}".rstrip() for entity_id, name in islice(names.items(), _N_SHOWN)]
+    return " · ".join([*shown, *(["…"] if len(names) > _N_SHOWN else [])])
 
 
 @kb_cli.command("diff")

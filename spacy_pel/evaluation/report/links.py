@@ -62,8 +62,8 @@ def render_links(
     url_of: Callable[[str], str | None] = entity_url,
     description: str = "",
 ) -> str:
-    """Show mentions in their text: colour and underline tell the semantic group of their entity, or NIL; ids are
-    links; what the entity is and the candidates with their scores appear on hover or keyboard focus.
+    """Show mentions in their text. Colour and underline give the semantic group of the entity, or NIL. Ids are links;
+    a card about the entity, and the candidates with their scores, appear on hover or keyboard focus.
 
     Args:
         documents: as ``spacy-pel link`` writes them.
