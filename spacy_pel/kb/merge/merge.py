@@ -224,8 +224,7 @@ class Merge:
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
-        for kind in types:
-            record.add_type(kind, weak=source.weak_type)
+        record.add_types(types, weak=source.weak_type)
         if source.xrefs and self._vocabularies:
             found = dict.fromkeys(map(normalize_xref, xrefs))
             record.xrefs.update((xref, None) for xref in found if xref.partition(":")[0] in self._vocabularies)

@@ -56,7 +56,8 @@ class MergeSource(BaseModel):
         type: the type that the entities get; "" = their own, if they have any.
         types_below: id of a term -> the type, in place of ``type``, of this term and the terms below it; the
             nearest such ancestor counts.
-        weak_type: the type goes only to entities that no other source gives a type.
+        weak_type: the types go only to entities to which no source gives a type that is not weak, and no earlier
+            source a weak one.
         licence, origin, version: written to meta.json.
     """
 

@@ -1,5 +1,6 @@
 """What a merge collects about one id before it becomes an entity."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...ontologies import clean_text
@@ -12,7 +13,8 @@ class MergeRecord:
 
     Attributes:
         named: casefolded name -> the name, and the source that gave it first; the first is the canonical name.
-        types: strong types in order; weak_types are used where there are none.
+        types: strong types in order.
+        weak_types: those of the first source that has any; they are used where there are no strong ones.
         xrefs: cross references in order.
         parents: ids of broader entities; they may be retired, or lacking.
         term_ids: the source terms that point to this id.
@@ -48,17 +50,18 @@ class MergeRecord:
         if self.definition is None and definition:
             self.definition = clean_text(definition) or None
 
-    def add_type(self, name: str, *, weak: bool) -> None:
-        """Take a type unless it is there already."""
-        if name:
-            (self.weak_types if weak else self.types)[name] = None
+    def add_types(self, names: Iterable[str], *, weak: bool) -> None:
+        """Take the types; weak ones only if there are none yet, as ontologies that disagree are not both right."""
+        if not (weak and self.weak_types):
+            (self.weak_types if weak else self.types).update((name, None) for name in names if name)
 
     def take_over(self, other: "MergeRecord") -> None:
         """Take over the content of a retired record."""
         for folded, name in other.named.items():
             self.named.setdefault(folded, name)
         self.add_definition(other.definition)
-        for name in ("types", "weak_types", "xrefs", "parents", "term_ids"):
+        self.add_types(other.weak_types, weak=True)
+        for name in ("types", "xrefs", "parents", "term_ids"):
             getattr(self, name).update(getattr(other, name))
         self.sources |= other.sources
         self.curated |= other.curated

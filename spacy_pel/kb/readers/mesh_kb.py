@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -58,7 +58,8 @@ class MeshKB(KBReaderBase):
     * id history: YAML (by its name), ``'MESH:OLD' : 'MESH:NEW'``; it gives the redirects.
 
     The types of a descriptor are its top tree categories ("C04" of "C04.557.337"), those of a
-    supplementary record its mapped descriptors' types, or "SCR" if no file has these.
+    supplementary record its mapped descriptors' types, or "SCR" if no file has these. The parents of a descriptor
+    are those above its tree numbers, those of a supplementary record its mapped descriptors.
 
     Attributes:
         types: keep entities with any of these tree categories, e.g. ["C04"].
@@ -79,18 +80,27 @@ class MeshKB(KBReaderBase):
         extra = self._extra_aliases(by_sort["aliases"])
         self.source["version"] = ", ".join(sorted(set(filter(None, map(_year, paths)))))
 
+        def records(kind: str) -> Iterator[_Record]:
+            for path in by_sort[f"{kind}_xml"]:
+                yield from _xml_records(path)
+            for path in by_sort[f"{kind}_tsv"]:
+                yield from self._tsv_records(path)
+
+        descriptors = list(records("descriptors"))
+        id_at = {number: record.id for record in descriptors for number in record.tree_numbers}
         categories: dict[str, tuple[str, ...]] = {}  # of the descriptors
-        for sort in ("descriptors_xml", "descriptors_tsv", "supplementary_xml", "supplementary_tsv"):
-            records = _xml_records if sort.endswith("xml") else self._tsv_records
-            for record in (record for path in by_sort[sort] for record in records(path)):
-                if _is_descriptor(record):
-                    tops = (number.partition(".")[0] for number in record.tree_numbers)
-                    types = categories[record.id] = tuple(dict.fromkeys(tops))
-                else:
-                    known = (name for other in record.mapped_to for name in categories.get(other, ()))
-                    types = tuple(dict.fromkeys(known)) or ("SCR",)
-                aliases = (*record.aliases, *(alias for _, alias in extra.pop(record.id, ())))
-                yield record.place, Entity(record.id, record.name, aliases, types, record.definition)
+        for record in chain(descriptors, records("supplementary")):
+            if _is_descriptor(record):
+                tops = (number.partition(".")[0] for number in record.tree_numbers)
+                types = categories[record.id] = tuple(dict.fromkeys(tops))
+                above = (id_at.get(number.rpartition(".")[0], "") for number in record.tree_numbers)
+                parents = tuple(dict.fromkeys(found for found in above if found not in ("", record.id)))
+            else:
+                known = (name for other in record.mapped_to for name in categories.get(other, ()))
+                types = tuple(dict.fromkeys(known)) or ("SCR",)
+                parents = tuple(other for other in record.mapped_to if other in categories)
+            aliases = (*record.aliases, *(alias for _, alias in extra.pop(record.id, ())))
+            yield record.place, Entity(record.id, record.name, aliases, types, record.definition, parents=parents)
         for mesh_id, left in extra.items():
             for place, _ in left:
                 self.repair("alias_of_unknown_id", place, f"no file has the id {mesh_id}")

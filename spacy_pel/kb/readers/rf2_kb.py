@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from sys import intern
@@ -20,6 +20,7 @@ _COLUMNS = {
     "descriptions": (("id",), ("concept_id", "language_code", "type_id", "term")),
     "concepts": (("id",), ("definition_status_id",)),
     "preferences": (("refset_id", "referenced_component_id"), ("acceptability_id",)),
+    "relationships": (("id",), ("source_id", "destination_id", "type_id", "characteristic_type_id")),
     "associations": (("refset_id", "referenced_component_id", "target_component_id"), ()),
 }
 _KINDS = {kind: (*_VERSION, *key, *content) for kind, (key, content) in _COLUMNS.items()}
@@ -28,6 +29,7 @@ _Cells = tuple[str, ...]
 _Latest = dict[_Cells, tuple[str, _Cells | None]]
 _FULL_NAME, _DEFINITION = "900000000000003001", "900000000000550004"
 _PREFERRED = "900000000000548007"
+_IS_A, _STATED = "116680003", "900000000000010007"
 _SUCCESSORS = ("900000000000527005", "900000000000526001")  # SAME AS, REPLACED BY
 _TAGGED = re.compile(r"(.*\S)\s*\(([^()]+)\)\s*")  # "Asthma (disorder)"
 
@@ -35,7 +37,7 @@ _TAGGED = re.compile(r"(.*\S)\s*\(([^()]+)\)\s*")  # "Asthma (disorder)"
 @registry.pel_kb_readers("spacy-pel.Rf2KB.v1")
 @dataclass(kw_only=True, eq=False)
 class Rf2KB(KBReaderBase):
-    """Reads a folder such as Snapshot, or files: descriptions, and text definitions, concepts, language
+    """Reads a folder such as Snapshot, or files: descriptions, and text definitions, concepts, relationships, language
     and association reference sets if they are passed too. Files are told apart by their columns. Of several
     versions of a component, as in the folder Full, the latest counts.
 
@@ -44,6 +46,7 @@ class Rf2KB(KBReaderBase):
       fully specified name without its semantic tag.
     * Types: the semantic tag, e.g. "disorder".
     * Definition: the first text definition.
+    * Parents: by inferred is-a relationships.
     * Redirects: SAME AS and REPLACED BY.
 
     Args:
@@ -80,6 +83,10 @@ class Rf2KB(KBReaderBase):
         for (refset, description), (_, content) in latest["preferences"].items():
             if content == (_PREFERRED,):
                 rank[description] = max(rank.get(description, 2), 3 if refset == self.refset else 2)
+        parents: dict[str, dict[str, None]] = {}
+        for _, content in latest["relationships"].values():
+            if content is not None:
+                parents.setdefault(content[0], {})[content[1]] = None
         concepts: dict[str, list[tuple[int, str, str, str]]] = {}
         for (key,), (_, content) in latest["descriptions"].items():
             if content and content[0] not in self.redirects and is_active.get(content[0], True):
@@ -87,7 +94,8 @@ class Rf2KB(KBReaderBase):
                 concepts.setdefault(concept, []).append((rank.get(key, 0), language, kind, term))
         for concept, descriptions in concepts.items():
             self.has["languages"].update(language for _, language, _, _ in descriptions)
-            yield from ((Place(paths[0]), entity) for entity in self._entities(concept, descriptions))
+            for entity in self._entities(concept, descriptions):
+                yield Place(paths[0]), replace(entity, parents=tuple(parents.get(concept, ())))
 
     def _latest(self, paths: Sequence[Path]) -> dict[str, _Latest]:
         """By kind of table."""
@@ -95,6 +103,10 @@ class Rf2KB(KBReaderBase):
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
                 for kind, _, row in self.release_rows(file, _KINDS, skip_others=path.is_dir()):
+                    if kind == "relationships" and (
+                        row["type_id"] != _IS_A or row["characteristic_type_id"] == _STATED
+                    ):
+                        continue  # most of them
                     # ids are repeated in many rows: one copy of each
                     row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
                     key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])

@@ -12,8 +12,8 @@ from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
 
 _N_CELLS = {
-    **{"MRCONSO": 18, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRCUI": 7},
-    **{"RXNCONSO": 18, "RXNSTY": 6, "RXNCUI": 5, "RXNATOMARCHIVE": 16},
+    **{"MRCONSO": 18, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRCUI": 7, "MRREL": 16},
+    **{"RXNCONSO": 18, "RXNSTY": 6, "RXNCUI": 5, "RXNATOMARCHIVE": 16, "RXNREL": 16},
 }
 _NEEDED = ("MRCONSO", "MRSTY", "RXNCONSO")
 _Line = tuple[Path, int, str]  # file, number, text; no Place, as there are many millions

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 # "24 HR Nifedipine 30 MG Extended Release Oral Tablet", "0.3 ML Enoxaparin sodium 100 MG/ML Prefilled Syringe"
@@ -22,9 +23,9 @@ class DrugName(NamedTuple):
 def broader_drugs(names: Iterable[DrugName]) -> dict[str, list[str]]:
     """Find the ingredients of brands and combinations.
 
-    A brand's clinical drugs name it and its ingredients: "Sertraline Oral Tablet [Zoloft]", "Sertraline 50 MG [Zoloft]".
-    Ingredients that half of them have count. A brand of several ingredients is below their combination if that has
-    a name, else below each of them.
+    A brand's clinical drugs name it and its ingredients: "Sertraline Oral Tablet [Zoloft]". Ingredients that half
+    of them have count. A brand of several ingredients is below their combination if that has a name, else below
+    each of them.
 
     Args:
         names: of all drugs.
@@ -38,14 +39,13 @@ def broader_drugs(names: Iterable[DrugName]) -> dict[str, list[str]]:
         id_of.setdefault(name.casefold(), drug_id)
     branded = [(match[1], match[2]) for _, name in names if (match := _BRANDED.fullmatch(name))]
     forms = _dose_forms(name for name, _ in branded)
-    # drugs without a strength name the ingredient itself, those with one its salt: they count where there is nothing else
-    votes: dict[bool, dict[str, Counter[tuple[str, ...]]]] = {kind: defaultdict(Counter) for kind in (False, True)}
+    drugs: dict[str, list[tuple[str, ...]]] = defaultdict(list)  # brand -> the ingredients of each clinical drug
+    salts: dict[str, list[tuple[str, ...]]] = defaultdict(list)  # names with a strength may have those
     for name, brand in branded:
-        has_strength = _STRENGTH.search(name) is not None
         found = _ids(_ingredients(name, forms), id_of)
         brand_id = id_of.get(brand.casefold())
         if found and brand_id:
-            votes[has_strength][brand_id][found] += 1
+            (salts if _STRENGTH.search(name) else drugs)[brand_id].append(found)
     above: dict[str, list[str]] = {}
     combinations: dict[frozenset[str], str] = {}
     for drug_id, name in names:
@@ -53,10 +53,9 @@ def broader_drugs(names: Iterable[DrugName]) -> dict[str, list[str]]:
         if parts and drug_id not in above:
             above[drug_id] = list(parts)
             combinations.setdefault(frozenset(parts), drug_id)
-    for brand_id in votes[False].keys() | votes[True].keys():
-        counts = votes[False].get(brand_id) or votes[True][brand_id]
-        n_of = Counter(one for found, n in counts.items() for one in found for _ in range(n))
-        ingredients = [one for one, n in n_of.items() if 2 * n >= counts.total() and one != brand_id]
+    for brand_id, found_for_each in {**salts, **drugs}.items():
+        n_of = Counter(chain.from_iterable(found_for_each))
+        ingredients = [one for one, n in n_of.items() if 2 * n >= len(found_for_each) and one != brand_id]
         combination = combinations.get(frozenset(ingredients))
         if ingredients:
             above[brand_id] = [combination] if combination else ingredients

@@ -3,7 +3,7 @@
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -13,6 +13,7 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
+from ...util.xrefs import normalize_xref
 from ..semantic_types import ST21PV_SOURCES
 from .reader_base import KBReaderBase
 from .rrf import RrfTables
@@ -23,7 +24,7 @@ _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in t
 @registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
 @dataclass(kw_only=True, eq=False)
 class UmlsKB(KBReaderBase):
-    """Reads MRCONSO and MRSTY, and MRDEF, MRRANK and MRCUI if they are there.
+    """Reads MRCONSO and MRSTY, and MRDEF, MRRANK, MRCUI and (if asked for) MRREL if they are there.
 
     The tables are plain or gzipped, whole or in parts, and sorted by CUI as NLM ships them, so
     that they are read side by side with one concept in memory at a time.
@@ -33,6 +34,7 @@ class UmlsKB(KBReaderBase):
       without MRRANK the flags decide. The aliases follow in the same order.
     * Definition: one that belongs to a name of the wanted languages and sources; of several,
       the first of MSH, NCI, HPO, GO, then the first in the file.
+    * Cross references: the codes of the names. Parents: PAR without a further label, and isa, in MRREL.
     * Redirects: CUIs merged into one that is kept (MRCUI, REL = SY). Its other CUIs are obsolete.
 
     Args:
@@ -43,7 +45,9 @@ class UmlsKB(KBReaderBase):
         languages: keep names in these languages (LAT); None = ["ENG"].
         sources: keep names and definitions of these vocabularies (SAB), e.g.
             ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
-        suppressed: keep obsolete and suppressible names and definitions too.
+        suppressed: keep obsolete and suppressible names, definitions and relations too.
+        codes: keep the codes of the names as cross references, e.g. "MESH:D001249".
+        relations: read the parents. The table is by far the largest.
     """
 
     origin = "UMLS Metathesaurus, U.S. National Library of Medicine"
@@ -55,6 +59,8 @@ class UmlsKB(KBReaderBase):
     languages: list[str] | None = None
     sources: list[str] | None = None
     suppressed: bool = False
+    codes: bool = True
+    relations: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,6 +78,7 @@ class UmlsKB(KBReaderBase):
         ranks = self._ranks(tables)
         types = tables.join(f"{self.prefix}STY")
         definitions = tables.join("MRDEF")
+        parents = self._parents(tables) if self.relations else None
         live = array("l")  # numbers of the CUIs, sorted as the table is
         for place, cui, group in tables.groups(f"{self.prefix}CONSO"):
             types_here = tuple(dict.fromkeys([row[1] for row in types(cui)]))
@@ -92,7 +99,9 @@ class UmlsKB(KBReaderBase):
             number = _number(cui)
             if number >= 0:
                 live.append(number)
-            yield place, Entity(cui, first, tuple(others), types_here, definition)
+            codes = self._codes(rows) if self.codes else ()
+            above = tuple(parents(cui)) if parents else ()
+            yield place, Entity(cui, first, tuple(others), types_here, definition, codes, above)
         self._read_history(tables, _Cuis(live))
 
     def _ranks(self, tables: RrfTables) -> dict[tuple[str, str], int]:
@@ -124,6 +133,28 @@ class UmlsKB(KBReaderBase):
             if atom in atoms and self._of_source(source) and (suppress == "N" or self.suppressed)
         ]
         return min(ranked, key=itemgetter(0))[1] if ranked else None
+
+    def _codes(self, rows: Sequence[list[str]]) -> tuple[str, ...]:
+        """Without those that are ids of concepts: MTH is the UMLS itself."""
+        codes = {
+            f"{row[11]}:{row[13]}": None
+            for row in rows
+            if row[13] not in ("", "NOCODE", row[0]) and row[11] != "MTH" and (row[16] == "N" or self.suppressed)
+        }
+        return tuple(dict.fromkeys(map(normalize_xref, codes)))
+
+    def _parents(self, tables: RrfTables) -> Callable[[str], Iterable[str]]:
+        """Gives the parents of a concept; to be called with CUIs in rising order."""
+        relations = tables.join("MRREL")
+
+        def parents_of(cui: str) -> Iterable[str]:
+            # the labels say what the second concept is to the first
+            for _, _, _, relation, other, _, _, label, _, _, source, _, _, _, suppress, *_ in relations(cui):
+                is_broader = label == "inverse_isa" or (relation == "PAR" and not label)
+                if is_broader and other != cui and self._of_source(source) and (suppress == "N" or self.suppressed):
+                    yield other
+
+        return lambda cui: dict.fromkeys(parents_of(cui))
 
     def _of_source(self, source: str) -> bool:
         return self.wanted_sources is None or source in self.wanted_sources

@@ -80,7 +80,7 @@ def test_which_twin_stays(traits, kept):
 def test_merged_twin_keeps_what_the_other_knew():
     records = {"C1": record(["rash"], ["HP:1"]), "C2": record(["rash"], ["HP:1", "HP:7"])}
     records["C2"].add_definition("Red skin.")
-    records["C2"].add_type("phenotype", weak=False)
+    records["C2"].add_types(["phenotype"], weak=False)
     merge_twins(records)
     entity = records["C1"].entity("C1")
     assert (entity.definition, entity.types) == ("Red skin.", ("phenotype",))
@@ -372,6 +372,19 @@ def test_the_nearest_branch_gives_the_type(tmp_path, types_below, expected):
     source = {**HP, "type": "T999", "types_below": types_below}
     _, found = facts_of(tmp_path, {"hp.obo": TERMS}, {"hp": source})
     assert [found[f"C000000{n}"].types[0] for n in (1, 3, 4)] == expected
+
+
+def test_the_first_weak_type_stays():
+    made, other = MergeRecord(), MergeRecord()
+    made.add_types(["", "T047"], weak=True)
+    other.add_types(["T033", "T184"], weak=True)
+    made.add_types(["T033"], weak=True)
+    made.take_over(other)
+    assert list(made.weak_types) == ["T047"]
+    other.add_types(["T191"], weak=False)
+    made.take_over(other)
+    made.add_name("asthma")
+    assert made.entity("C1").types == ("T191",)
 
 
 def test_tables_of_facts_come_last_and_name_nothing(tmp_path):

@@ -21,6 +21,7 @@ def test_tsv_types_aliases_and_quotes():
     assert list(kb)[:3] == ["D000241", "D001241", "D009369"]  # descriptors first
     assert kb["D000241"].types == ("D03", "D13")
     assert kb["C000002"].types == ("D03", "D13", "C04")  # of its mapped descriptors
+    assert kb["C000002"].parents == ("D000241", "D009369") and kb["C000006"].parents == ()
     assert kb["C483025"].types == ("D03", "D13", "D02")
     assert kb["C000006"].types == ("SCR",)
     assert kb["D009369"].aliases == ("Tumors", "Benign Neoplasm", "Cancer")
@@ -41,6 +42,13 @@ def test_xml_has_the_terms_of_all_concepts():
     assert kb["C000700"].aliases == ("exämplol hydrochloride",)
     assert kb["D000703"].types == () and kb["D000703"].definition is None
     assert reader.source["version"] == "2025"
+
+
+def test_parents_are_above_in_the_tree(tmp_path):
+    rows = ["D1\tone\t\tC04.557.337|C04.588\t", "D2\ttwo\t\tC04|C04.557\t", "D3\tthree\t\tC04.557.337.428\t"]
+    path = tmp_path / "d.tsv"
+    path.write_text("\n".join(rows))
+    assert {one.concept_id: one.parents for one in MeshKB()([path])} == {"D1": ("D2",), "D2": (), "D3": ("D1",)}
 
 
 def test_xml_in_utf_16(tmp_path):

@@ -135,6 +135,22 @@ def test_csv_names_the_reader_of_rf2(name):
         read(CsvKB(), RF2[name])
 
 
+def test_parents_are_the_inferred_is_a(write):
+    named = write(description(1, "10", "Asthma"), description(2, "11", "Lung disease"))
+    rows = [
+        "1 20020131 1 0 10 11 0 116680003 900000000000011006 0",
+        "2 20020131 1 0 10 12 0 116680003 900000000000011006 0",
+        "2 20100131 0 0 10 12 0 116680003 900000000000011006 0",  # withdrawn
+        "3 20020131 1 0 10 13 0 116680003 900000000000010007 0",  # stated
+        "4 20020131 1 0 10 14 1 363698007 900000000000011006 0",  # finding site
+    ]
+    header = "id effectiveTime active moduleId sourceId destinationId relationshipGroup"
+    header += " typeId characteristicTypeId modifierId"
+    path = write(*("\t".join(row.split()) for row in rows), name="sct2_Relationship_Snapshot_INT.txt", header=header)
+    kb = read(Rf2KB(strict=True), named, path)
+    assert {key: entity.parents for key, entity in kb.items()} == {"10": ("11",), "11": ()}
+
+
 # --- RxNorm
 
 
@@ -164,6 +180,21 @@ def test_rxnorm_retired_ids(rrf):
     (rrf / "RXNATOMARCHIVE.RRF").unlink()
     read(reader, rrf / "RXNCONSO.RRF", rrf / "RXNCUI.RRF")  # files, without types
     assert reader.redirects == {"57": "1000"}
+
+
+def test_rxnorm_parents(rrf):
+    rows = [  # what the second is to the first
+        "1000||CUI|RO|900||CUI|has_tradename|1||RXNORM|RXNORM||||4096|",
+        "900||CUI|RO|1000||CUI|tradename_of|2||RXNORM|RXNORM||||4096|",
+        "1000||CUI|RB|87||CUI|inverse_isa|3||RXNORM|RXNORM||||4096|",
+        "|5|AUI|RB||6|AUI|inverse_isa|4||VANDF|VANDF||||4096|",
+        "87||CUI|RO|900||CUI|ingredient_of|5||RXNORM|RXNORM||||4096|",
+        "900||CUI|RO|87||CUI|has_ingredient|6||RXNORM|RXNORM||||4096|",
+    ]
+    (rrf / "RXNREL.RRF").write_text("".join(f"{row}\n" for row in rows))
+    kb = read(RxNormKB(relations=True), rrf)
+    assert {key: one.parents for key, one in kb.items()} == {"1000": ("900", "87"), "87": ("900",), "900": ()}
+    assert not any(one.parents for one in read(RxNormKB(), rrf).values())
 
 
 def test_rxnorm_in_any_order(rrf):

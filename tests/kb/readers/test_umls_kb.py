@@ -114,3 +114,29 @@ def test_broken_folders_are_errors(meta):
 
 def test_files_instead_of_the_folder(meta):
     assert {one.concept_id: one for one in UmlsKB()(list(meta.iterdir()))} == read(meta)
+
+
+def test_codes_are_cross_references(meta):
+    kb = read(meta)
+    # of the names that are kept: no NOCODE, nothing of other languages
+    assert kb["C0000001"].xrefs == ("MESH:D000001", "NCIT:C1", "SNOMEDCT:1")
+    assert kb["C0000002"].xrefs == ("NCIT:C2", "HGNC:2")
+    assert read(meta, sources=["NCI"])["C0000001"].xrefs == ("NCIT:C1",)
+    assert not any(entity.xrefs for entity in read(meta, codes=False).values())
+
+
+def test_parents_are_read_on_demand(meta):
+    rows = [
+        "C0000001|A1|AUI|PAR|C0000005|A5|AUI||R1||MSH|MSH|||N||",
+        "C0000001|A3|AUI|RB|C0000003|A6|AUI|inverse_isa|R2||SNOMEDCT_US|SNOMEDCT_US|||N||",
+        "C0000001|A3|AUI|PAR|C0000002|A7|AUI|inverse_part_of|R3||FMA|FMA|||N||",
+        "C0000001|A3|AUI|PAR|C0000004|A8|AUI||R4||MSH|MSH|||O||",
+        "C0000001|A3|AUI|PAR|C0000001|A9|AUI||R5||MSH|MSH|||N||",
+        "C0000001|A3|AUI|CHD|C0000003|A9|AUI|isa|R6||MSH|MSH|||N||",
+        "C0000005|A5|AUI|CHD|C0000001|A1|AUI||R7||MSH|MSH|||N||",
+    ]
+    (meta / "MRREL.RRF").write_text("".join(f"{row}\n" for row in rows))
+    assert not any(entity.parents for entity in read(meta).values())
+    kb = read(meta, relations=True)
+    assert kb["C0000001"].parents == ("C0000005", "C0000003") and kb["C0000005"].parents == ()
+    assert read(meta, relations=True, sources=["MSH"])["C0000001"].parents == ("C0000005",)
