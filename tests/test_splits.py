@@ -1,4 +1,4 @@
-"""No document is on two sides: what is tested on is trained on nowhere, and neither is what choices are made on."""
+"""No document is on two sides: a test document is in no other corpus, and a dev document in no training corpus."""
 
 import shlex
 from itertools import product

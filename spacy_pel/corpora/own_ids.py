@@ -11,18 +11,18 @@ from ..types import Document, Mention
 class OwnIds:
     """Replaces ids that a knowledge base lacks by its own, where exactly one entity has them as a cross reference.
 
-    Of alternative ids those with such a link are kept; a composite mention needs one for each part. A mention
-    without a link says nothing about the knowledge base, not even that the entity is missing there, and so does
-    one that is annotated without an id: both are left out.
-
-    Attributes:
-        report: counts mentions: "already_in_kb", "mapped", and by the reason why there is no link, "ambiguous"
-            (several entities), "no_link" and "no_id".
+    Of alternative ids, those with such a link are kept; a composite mention needs one for each part. A mention
+    without a link does not tell whether the knowledge base has its entity, nor does one that is annotated without
+    an id: both are left out.
 
     Args:
         kb: its entities have cross references.
         vocabulary: of ids without a prefix, e.g. "MESH" for "D003924".
         keep: keep mentions without a link as they are.
+
+    Attributes:
+        report: counts mentions: "already_in_kb", "mapped", and by the reason why there is no link, "ambiguous"
+            (several entities), "no_link" and "no_id".
     """
 
     def __init__(self, kb: KnowledgeBase, *, vocabulary: str = "", keep: bool = False) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import spacy
+from pages import ROOT, blocks
 
 from spacy_pel.index import EntityIndex
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
 
-from pages import ROOT, blocks
 from .conftest import done
 
 pytestmark = pytest.mark.slow

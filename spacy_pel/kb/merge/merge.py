@@ -299,7 +299,7 @@ class Merge:
                 ids[xref].append(entity_id)
 
         def id_of(code: str) -> str:
-            xref = normalize_xref(f"{vocabulary}:{code}")
+            xref = code_xref(vocabulary, code)
             known = ids.get(xref, [])
             return known[0] if len(known) == 1 else xref
 
@@ -327,7 +327,7 @@ class Merge:
             if owners is not None:
                 names = self._unshared(names, entity_id, owners, counts)
             types = [source.type] if source.type else entity.types
-            xrefs = [f"{source.vocabulary}:{entity.concept_id}"] if source.vocabulary else []
+            xrefs = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
             facts = (entity.definition, types, [*xrefs, *entity.xrefs])
             self._describe(name, record, entity_id, names, *facts)
             if source.parents:
@@ -338,6 +338,12 @@ class Merge:
             if old not in self._records and old not in self.redirects
         )
         self._finish(name)
+
+
+def code_xref(vocabulary: str, code: str) -> str:
+    """The cross reference that a code is, e.g. "NCIT:C3224" of "C3224", or of itself."""
+    xref = normalize_xref(code)
+    return xref if xref.startswith(f"{vocabulary}:") else f"{vocabulary}:{code}"
 
 
 def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:

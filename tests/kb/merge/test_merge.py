@@ -15,6 +15,7 @@ from spacy_pel.kb.merge.merge import Merge, find_twins, merge_twins
 from spacy_pel.kb.merge.merge_config import parse_merge_config
 from spacy_pel.kb.merge.merge_record import MergeRecord
 from spacy_pel.kb.readers.corpus_names_kb import CorpusNamesKB, rank_surfaces
+from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
 ONTO, BASE = FIXTURES / "onto", FIXTURES / "base"
@@ -225,7 +226,7 @@ def test_command_writes_the_source_of_each_name(tmp_path):
     assert kb["OMIM:263700"].concept_id == "D017092"
 
 
-@pytest.mark.parametrize("name", ["medic.cfg", "open_cui.cfg"])
+@pytest.mark.parametrize("name", ["licensed.cfg", "medic.cfg", "open_cui.cfg"])
 def test_shipped_configs_are_valid(name):
     config = Config().from_disk(Path(__file__).parents[3] / "configs" / name)
     assert parse_merge_config(config["merge"]).sources
@@ -249,6 +250,29 @@ def merged(tmp_path, base_rows, terms, **overrides):
 
 def row(entity_id, name):
     return {"concept_id": entity_id, "canonical_name": name}
+
+
+def test_codes_meet_the_entity_of_a_saved_kb_that_alone_has_them(tmp_path):
+    xrefs = {"C1": ["NCIT:C5", "RXNORM:1"], "C2": ["NCIT:C6"], "C3": ["NCIT:C6"]}
+    base = [Entity(key, f"name of {key}", xrefs=tuple(codes)) for key, codes in xrefs.items()]
+    KnowledgeBase.build(base, tmp_path / "base", redirects={"C0": "C1"}, source={"licence": "CC0"})
+    codes = [{**row("C5", "five"), "parents": ["C7"]}, row("NCIT:C6", "six"), row("C7", "seven"), row("C1", "one")]
+    (tmp_path / "codes.jsonl").write_text("".join(json.dumps(one) + "\n" for one in codes))
+    config = {
+        "xrefs": ["NCIT"],
+        "sources": {
+            "base": {"files": ["base"], "reader": "saved"},
+            "codes": {"files": ["codes.jsonl"], "reader": "jsonl", "vocabulary": "NCIT"},
+        },
+    }
+    merge = Merge(parse_merge_config(config), tmp_path)
+    found = {entity.concept_id: entity for entity in merge()}
+    assert found.keys() == {"C1", "C2", "C3", "NCIT:C1", "NCIT:C6", "NCIT:C7"} and merge.redirects == {"C0": "C1"}
+    assert found["C1"].aliases == ("five",) and found["C1"].parents == ("NCIT:C7",)
+    assert found["NCIT:C6"].xrefs == ("NCIT:C6",) and found["C2"].aliases == ()
+    config["sources"]["codes"]["vocabulary"] = "RXNORM"
+    with pytest.raises(PelError, match="merge.sources.codes.vocabulary"):
+        parse_merge_config(config)
 
 
 def test_new_ids_have_the_prefix_of_the_base(tmp_path):
