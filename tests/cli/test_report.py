@@ -44,7 +44,7 @@ def test_page(folder, runs, tmp_path):
     assert result.json["errors_shown"] == html.count('<article class="error"') == n_errors
     assert "<h1>Two &amp; more</h1>" in html and "<b>gold</b>" in html
     assert ">aspirin</mark> in " in html and "We studied <mark class=" in html, "errors are shown in context"
-    assert "heart attack" in html and "Disease or Syndrome (T047, Disorders)" in html, "from the KB"
+    assert "heart attack" in html and "Disease or Syndrome" in html, "names and types come from the KB"
     assert html.count("<figure>") == 3 and "Difference from" in html
 
 
