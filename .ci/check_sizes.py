@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 MB = 2**20
-MAX_ADDED = 60 * MB
+MAX_ADDED = 100 * MB
 MAX_ASSETS = 170 * MB
 
 
