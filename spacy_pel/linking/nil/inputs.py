@@ -21,6 +21,7 @@ _MARGIN = ["score", "margin", "entropy"]
 _TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial", "variant", "derivation"]
 _BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
 _EPSILON = 1e-3
+_DIGITS = 6  # significant ones that are kept of a weight: a pipeline is smaller, P(NIL) the same
 # the record of all candidates together, weighted by their votes or by their scores
 _AROUND = [f"{how}_{name}" for how in ("voted", "scored") for name in _RECORD]
 
@@ -64,7 +65,7 @@ class NilInputs:
         n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
         if n_nil in (0, n):
             raise PelError(Errors.E610.format(n_nil=n_nil, n=n))
-        principal = _principal(table.vectors, filled, directions)
+        principal = rounded(_principal(table.vectors, filled, directions)).astype(np.float32)
         with_record = set(_RECORD) <= set(table.features)
         values = _raw(table, scores, principal, with_record)[filled]
         deviation = values.std(axis=0)
@@ -95,7 +96,7 @@ class NilInputs:
             "columns": self.columns,
             "mean": self.mean.tolist(),
             "scale": self.scale.tolist(),
-            "directions": self.directions.tolist(),
+            "directions": rounded(self.directions).tolist(),
         }
 
     @classmethod
@@ -208,3 +209,9 @@ def _entropy(scores: Scores) -> Floats:
     shares = np.maximum(scores.astype(np.float64), 0.0)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-12)
     return -(shares * np.log(np.maximum(shares, 1e-12))).sum(axis=1)  # type: ignore[no-any-return]
+
+
+def rounded(values: NDArray[Any]) -> Floats:
+    """Fitted numbers with as many digits as they are saved with, so that a loaded model gives the same answers."""
+    flat = [float(f"{value:.{_DIGITS}g}") for value in values.ravel().tolist()]
+    return np.array(flat).reshape(values.shape)

@@ -9,9 +9,8 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import CandidateTable, Scores
 from ..track_record import TrackRecord
-from .inputs import Floats, NilInputs, best_scores, logistic
+from .inputs import Floats, NilInputs, best_scores, logistic, rounded
 
-_DIGITS = 6  # significant ones that are kept of a weight: a pipeline is smaller, P(NIL) the same
 _MIN_BATCH, _MAX_BATCH = 16, 256  # mentions
 _BATCHES = 100  # per epoch, between these bounds
 _ARRAYS = ("hidden_weights", "hidden_bias", "weights")
@@ -122,9 +121,7 @@ class NetworkNil:
         for _ in range(self.epochs):
             model.partial_fit(values, truth, classes=[False, True])
         (hidden_weights, weights), (hidden_bias, bias) = model.coefs_, model.intercepts_
-        return _Network(
-            _rounded(hidden_weights), _rounded(hidden_bias), _rounded(weights[:, 0]), float(_rounded(bias)[0])
-        )
+        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), float(rounded(bias)[0]))
 
     def state(self) -> dict[str, Any]:
         """What the networks read, and their weights; empty before ``fit``."""
@@ -156,8 +153,3 @@ class NetworkNil:
             for saved in state["networks"]
         ]
         self._inputs = inputs
-
-
-def _rounded(values: Floats) -> Floats:
-    flat = [float(f"{value:.{_DIGITS}g}") for value in values.ravel().tolist()]
-    return np.array(flat).reshape(values.shape)
