@@ -109,7 +109,7 @@ def make_base(base: Path) -> None:
     base.mkdir()
     command("kb", "build", base / "kb", *_OBO)
     for name in ("train", "test"):
-        command("convert", base / f"{name}.jsonl", "--reader", "st21pv", TINY / f"{name}.jsonl")
+        command("convert", base / f"{name}.jsonl", "--reader", "st21pv", TINY / "medmentions" / f"st21pv_{name}.jsonl")
     write_jsonl(base / "changes.jsonl", _MORE)
     kb = KnowledgeBase.from_disk(base / "kb")
     write_jsonl(base / "few.jsonl", [kb[one].to_json() for one in kb.ids_at(kb.live_rows)[:9]])

@@ -3,7 +3,7 @@
 All get the same KB and mentions and are evaluated in the same way, in one run. Example:
 
     python -m benchmarks.linkers --pipeline training/pipeline --corpus corpus/st21pv_test.jsonl \
-        --train corpus/st21pv_annotated.jsonl --output metrics/linkers_st21pv
+        --train corpus/annotated.jsonl --output metrics/linkers_st21pv
 
 Several pipelines can take part, each under a name: --pipeline ours=FOLDER --pipeline untrained=FOLDER. The
 second table has the differences between the first linker and each other one.

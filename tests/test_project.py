@@ -12,6 +12,9 @@ from typer.testing import CliRunner
 from weasel.cli import run as weasel_run
 from weasel.util import load_project_config
 
+from spacy_pel.corpora import read_corpus
+from spacy_pel.util.config import load_config
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -19,7 +22,7 @@ def tiny_options():
     """What ``make smoke`` sets."""
     text = (ROOT / "Makefile").read_text(encoding="utf8").replace("\\\n", " ")
     words = shlex.split(re.search(r"^TINY := (.*)$", text, re.MULTILINE)[1])
-    values = (json.loads(word) if word[0].isdigit() else word for word in words[1::2])
+    values = (json.loads(word) if word.isdigit() else word for word in words[1::2])
     return {name.removeprefix("--"): value for name, value in zip(words[::2], values, strict=True)}
 
 
@@ -74,6 +77,15 @@ def test_assets_have_checksums_and_origins():
     assert len({asset["dest"] for asset in assets}) == len(assets)
 
 
+@pytest.mark.parametrize("config", ["open_cui", "medic"])
+def test_sources_of_a_knowledge_base_are_assets(config):
+    given = {asset["dest"].removeprefix("${vars.data}/") for asset in srsly.read_yaml(ROOT / "project.yml")["assets"]}
+    sources = load_config(ROOT / "configs" / f"{config}.cfg")["merge"]["sources"]
+    keys = ("files", "mappings", "via_mappings")
+    files = {file for source in sources.values() for key in keys for file in source.get(key, ())}
+    assert files and files <= given
+
+
 @pytest.mark.parametrize(
     "steps",
     [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"]],
@@ -103,11 +115,37 @@ def test_workflow_runs_and_runs_once(project, one_process):
     assert ran >= 14
     metrics = srsly.read_json(project / "metrics" / "st21pv_test" / "metrics.json")
     assert metrics["n"] == 20 and metrics["n_nil"] == 1
+    for name, n in (("bc5cdr_test_cui", 5), ("ncbi_test_cui", 3)):
+        assert srsly.read_json(project / "metrics" / name / "metrics.json")["n"] == n, "mentions without a link are out"
     assert metrics["recall@1"] > 0.5, "the names in the KB alone find most of the mentions"
     learned = [
         srsly.read_json(project / "training" / name / "proxy_entity_linker" / "cfg.json")
         for name in ("pipeline_without_dev", "pipeline")
     ]
     assert learned[0] == learned[1] and learned[0]["calibrated_threshold"] is not None
+    corpora = {path.stem: list(read_corpus(path)) for path in (project / "corpus").glob("*.jsonl")}
+    assert_sides_are_apart(corpora)
+    assert_other_corpora_agree(corpora)
     weasel_run.project_run(project, "all", overrides=tiny_options())
     assert len(one_process) == ran, "nothing changed, so nothing runs again"
+
+
+def assert_sides_are_apart(corpora):
+    """No document is on two sides: learned from, for choices, and of a test set."""
+    ids = {name: {document.id for document in documents} for name, documents in corpora.items()}
+    tests = ids["st21pv_test"] | ids["bc5cdr_test_cui"] | ids["ncbi_test_cui"]
+    assert ids["st21pv_test"] == ids["st21pv_test_tokenised"] and len(tests) == 7
+    assert not tests & ids["annotated"]
+    assert ids["annotated_without_dev"] == ids["annotated"] - ids["st21pv_dev"]
+    assert len(ids["st21pv_dev"]) == len(ids["st21pv_dev_train"]) == 5
+    assert ids["annotated"] >= {"201", "202", "203", "301", "302"}, "BC5CDR and NCBI Disease are annotated text"
+
+
+def assert_other_corpora_agree(corpora):
+    found = {
+        document.id: {(document.text[m.start : m.end], *m.ids) for m in document.mentions}
+        for document in corpora["annotated"]
+    }
+    assert found["201"] == {("Aspirin", "C9000013"), ("asthma", "C9000003"), ("ASA", "C9000013")}
+    assert found["202"] == {("emphysema", "C9000004")}, "a lung infection is another entity in MedMentions"
+    assert {m.label for documents in corpora.values() for one in documents for m in one.mentions} == {"ENTITY"}

@@ -54,7 +54,7 @@ def config(tmp_path):
     text = (CONFIGS / "triplet_tiny.cfg").read_text()
     for name in ("train", "dev"):
         file = "test" if name == "dev" else name
-        text = text.replace(f"assets/tiny/{file}.jsonl", str(tmp_path / f"{name}.jsonl"))
+        text = text.replace(f"assets/tiny/medmentions/st21pv_{file}.jsonl", str(tmp_path / f"{name}.jsonl"))
     text = text.replace("max_steps = 20\neval_frequency = 10", "max_steps = 2\neval_frequency = 2")
     (tmp_path / "study.cfg").write_text(text + STUDY.format(path=tmp_path))
     return tmp_path / "study.cfg"
