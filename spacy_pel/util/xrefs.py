@@ -9,11 +9,6 @@ _SPELLINGS = {
     "UMLS": "umlscui",
     "SNOMEDCT": "snomedctus snomed sctid sct",
     "ICD10": "icd10who",
-    "ICD10CM": "",
-    "ICD10PCS": "",
-    "ICD11": "",
-    "ICD9": "",
-    "ICD9CM": "",
     "ICDO": "icdo3",
     "NCIT": "nci ncithesaurus",
     "OMIM": "mim",
@@ -23,16 +18,9 @@ _SPELLINGS = {
     "MEDDRA": "mdr",
     "HP": "hpo",
     "DOID": "do",
-    "MONDO": "",
-    "EFO": "",
-    "GO": "",
-    "CHEBI": "",
-    "UBERON": "",
-    "CL": "",
-    "FMA": "",
-    "DRUGBANK": "",
-    "ATC": "",
-    "UNII": "",
+    **dict.fromkeys(
+        "ICD10CM ICD10PCS ICD11 ICD9 ICD9CM MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII".split(), ""
+    ),
 }
 _VOCABULARIES = {spelling: name for name, more in _SPELLINGS.items() for spelling in (name.casefold(), *more.split())}
 _RELEASE = re.compile(r"_?(19|20)\d\d(_\w+)*$")  # "SNOMEDCT_US_2016_03_01", "NCI2009_04D"

@@ -76,23 +76,14 @@ class BioportalKB(KBReaderBase):
             types = tuple(iri.rpartition("/")[2] for iri in _parts(row.get("semantic_types", "")))
             if types and set(types) <= set(self.not_types):
                 continue
-            above = [classes[iri].ids for iri in _parts(row["parents"]) if iri in classes]
+            definition = next(iter(_parts(row.get("definitions", ""))), None)
+            xrefs = (one.code,) if self.prefix and self.id == "cui" else ()
+            above = [parent for iri in _parts(row["parents"]) if iri in classes for parent in classes[iri].ids]
+            name, *aliases = one.names
             for entity_id in one.ids:
-                parents = [
-                    parent for ids in (*above, drugs.get(entity_id, [])) for parent in ids if parent != entity_id
-                ]
-                yield (
-                    one.place,
-                    Entity(
-                        entity_id,
-                        one.names[0],
-                        tuple(one.names[1:]),
-                        types,
-                        next(iter(_parts(row.get("definitions", ""))), None),
-                        xrefs=(one.code,) if self.prefix and self.id == "cui" else (),
-                        parents=tuple(dict.fromkeys(parents)),
-                    ),
-                )
+                broader = dict.fromkeys([*above, *drugs.get(entity_id, ())])
+                parents = tuple(parent for parent in broader if parent != entity_id)
+                yield one.place, Entity(entity_id, name, tuple(aliases), types, definition, xrefs, parents)
 
     def _code(self, iri: str) -> str:
         """ "HP:0000118", or the last part of an IRI of another form, with the prefix."""
