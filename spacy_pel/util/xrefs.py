@@ -4,7 +4,9 @@ import re
 from functools import lru_cache
 
 # usual spelling -> other names, without case and separators: "ICD-10-CM" and "RxNorm" need none
+_NO_OTHERS = "ICD9 ICD9CM ICD10CM ICD10PCS ICD11 MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII"
 _SPELLINGS = {
+    **dict.fromkeys(_NO_OTHERS.split(), ""),
     "MESH": "msh",
     "UMLS": "umlscui",
     "SNOMEDCT": "snomedctus snomed sctid sct",
@@ -18,9 +20,6 @@ _SPELLINGS = {
     "MEDDRA": "mdr",
     "HP": "hpo",
     "DOID": "do",
-    **dict.fromkeys(
-        "ICD10CM ICD10PCS ICD11 ICD9 ICD9CM MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII".split(), ""
-    ),
 }
 _VOCABULARIES = {spelling: name for name, more in _SPELLINGS.items() for spelling in (name.casefold(), *more.split())}
 _RELEASE = re.compile(r"_?(19|20)\d\d(_\w+)*$")  # "SNOMEDCT_US_2016_03_01", "NCI2009_04D"

@@ -92,7 +92,7 @@ class Merge:
             yield record.entity(entity_id)
 
     def _drop_loose_xrefs(self) -> None:
-        """Leave out cross references to a vocabulary that is itself a source: its own links are surer."""
+        """Leave out ontologies' cross references to a vocabulary of which a surer source gives some."""
         records = self._records.values()
         own = {xref.partition(":")[0] for record in records for xref, is_own in record.xrefs.items() if is_own}
         for record in records:

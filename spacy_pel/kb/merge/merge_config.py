@@ -103,7 +103,8 @@ class MergeConfig(BaseModel):
         definitions: False leaves out every source's definitions, for a KB of names, synonyms
             and ids only.
         xrefs: the vocabularies whose cross references are kept, in their usual spelling, e.g. ["MESH", "ICD10CM"].
-            Where one of them is a source itself, its own links count, and those of other sources to it do not.
+            Those of an ontology to another vocabulary are left out where a surer source gives any of that
+            vocabulary: its own ontology, a reader, or a table with ``own_ids``.
         name, licence: written to meta.json.
     """
 
