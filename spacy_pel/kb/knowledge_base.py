@@ -384,7 +384,7 @@ class KnowledgeBase:
         """
         names = aliases if normalized else list(map(normalize_alias, aliases))
         stored = self._store.find_names(names)
-        return self._overlay.merge_names(names, stored) if self._overlay.rows else stored
+        return self._overlay.merge("name", names, stored) if self._overlay.rows else stored
 
     def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
@@ -447,7 +447,7 @@ class KnowledgeBase:
         """The rows of the entities that have each cross reference, ascending."""
         keys = list(map(xref_key, xrefs))
         stored = self._store.find_xrefs(keys)
-        return self._overlay.merge_xrefs(keys, stored) if self._overlay.rows else stored
+        return self._overlay.merge("xref", keys, stored) if self._overlay.rows else stored
 
     # --- broader and narrower entities
 

@@ -10,7 +10,7 @@ from ...registry import registry
 from ...types import Entity
 from ...util.place import Place
 from .reader_base import KBReaderBase
-from .rxnorm_names import DrugName, broader_drugs
+from .rxnorm_names import broader_drugs
 
 _KINDS = {"classes": ("class_id", "preferred_label", "parents")}
 
@@ -69,8 +69,7 @@ class BioportalKB(KBReaderBase):
                 classes[iri] = _Class(place, code, ids, names, row)
         drugs: dict[str, list[str]] = {}
         if self.drug_parents:
-            drug_names = (DrugName(drug, name) for one in classes.values() for drug in one.ids for name in one.names)
-            drugs = broader_drugs(drug_names)
+            drugs = broader_drugs([(drug, name) for one in classes.values() for drug in one.ids for name in one.names])
         for one in classes.values():
             row = one.row
             types = tuple(iri.rpartition("/")[2] for iri in _parts(row.get("semantic_types", "")))
