@@ -42,8 +42,8 @@ class BioportalKB(KBReaderBase):
         id: "class" or "cui".
         prefix: of the vocabulary, e.g. "RXNORM"; put before codes that have none.
         not_types: leave out classes that have these types only, e.g. ["T200"] for RxNorm's clinical drugs.
-        drug_parents: add the is-a that RxNorm's names tell: of a brand to its ingredients, by the clinical drugs
-            that name both ("sertraline 50 MG Oral Tablet [Zoloft]"), and of a combination ("A / B") to its parts.
+        drug_parents: add the parents that RxNorm's names imply: the ingredients of a brand, by the clinical drugs
+            that name both ("sertraline 50 MG Oral Tablet [Zoloft]"), and the parts of a combination ("A / B").
     """
 
     origin = "BioPortal, https://bioportal.bioontology.org"

@@ -1,4 +1,4 @@
-"""The is-a that RxNorm's names tell, for releases without its table of relations."""
+"""Is-a relations that RxNorm's names imply, for releases without its table of relations."""
 
 import re
 from collections import Counter, defaultdict
@@ -15,9 +15,9 @@ _AND = " / "
 def broader_drugs(names: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     """Find the ingredients of brands and combinations.
 
-    A brand's clinical drugs name it and its ingredients: "Sertraline Oral Tablet [Zoloft]". Ingredients that half
-    of them have count. A brand of several ingredients is below their combination if that has a name, else below
-    each of them.
+    A brand's clinical drugs name it and its ingredients: "Sertraline Oral Tablet [Zoloft]". An ingredient counts if
+    at least half of them have it. A brand of several ingredients is below their combination if that has a name,
+    else below each of them.
 
     Args:
         names: ids and names of all drugs; of each drug, the preferred name comes first.
