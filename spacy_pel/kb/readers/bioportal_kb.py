@@ -61,10 +61,11 @@ class BioportalKB(KBReaderBase):
             for _, place, row in self.release_rows(path, _KINDS):
                 iri = row["class_id"].strip()
                 code = self._code(iri)
-                if row.get("obsolete", "").strip().lower() == "true":
-                    self.note_obsolete(code)
-                    continue
                 ids = _parts(row.get("cui", "")) if self.id == "cui" else [code]
+                if row.get("obsolete", "").strip().lower() == "true":
+                    for entity_id in ids:
+                        self.note_obsolete(entity_id)
+                    continue
                 names = [row["preferred_label"], *_parts(row.get("synonyms", ""))]
                 classes[iri] = _Class(place, code, ids, names, row)
         drugs: dict[str, list[str]] = {}

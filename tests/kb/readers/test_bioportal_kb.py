@@ -1,4 +1,4 @@
-"""Tables of BioPortal, and the is-a that RxNorm's names tell."""
+"""Tables of BioPortal, and the is-a relations that RxNorm's names imply."""
 
 import csv
 
@@ -57,7 +57,10 @@ def test_classes_with_their_codes(table):
 
 
 def test_classes_with_their_cuis(table):
-    entities = list(BioportalKB(id="cui", prefix="RXNORM", not_types=["T200"])([table(*ROWS)]))
+    reader = BioportalKB(id="cui", prefix="RXNORM", not_types=["T200"])
+    reader.notes_obsolete = True
+    entities = list(reader([table(*ROWS)]))
+    assert set(reader.obsolete) == {"C0000004"}
     assert [entity.concept_id for entity in entities] == ["C0000970", "C0000001", "C0000002"]
     assert entities[0].xrefs == ("RXNORM:161",) and entities[0].parents == ("C0000001", "C0000002")
 
