@@ -23,12 +23,8 @@ _READERS = {
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     ".xml": "mesh",
 }
-_FOLDERS = {
-    "entities.arrow": "saved",
-    "MRCONSO*": "umls",
-    "RXNCONSO*": "rxnorm",
-    "**/*sct2_Description*": "rf2",
-}  # file -> reader
+# file -> reader
+_FOLDERS = {"entities.arrow": "saved", "MRCONSO*": "umls", "RXNCONSO*": "rxnorm", "**/*sct2_Description*": "rf2"}
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 # files of any name, by how they begin: JSON lines, and the NCI Thesaurus as a flat file
 _BEGINNINGS = {

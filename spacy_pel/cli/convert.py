@@ -31,8 +31,8 @@ def convert(
     ids_by: Annotated[
         Path | None, option("KB", "Replace other ids by those of this KB or pipeline, through its cross references.")
     ] = None,
-    vocabulary: Annotated[str, option("NAME", "Of ids without a prefix, for --ids-by, e.g. MESH.")] = "",
-    keep_unlinked: Annotated[bool, flag("--keep-unlinked", "Keep mentions that --ids-by has no ids for.")] = False,
+    vocabulary: Annotated[str, option("NAME", "The vocabulary of ids without a prefix, for --ids-by, e.g. MESH.")] = "",
+    keep_unlinked: Annotated[bool, flag("--keep-unlinked", "Keep mentions for which --ids-by finds no id.")] = False,
     settings: Annotated[Texts, option("NAME=VALUE", "Of the reader or STEP.NAME (repeatable).", "--set")] = None,
     preprocess: Annotated[str | None, option("NAMES", "Steps with commas; `corpus restore` undoes them.")] = None,
     strict: Annotated[bool, flag("--strict", "Fail if a mention's string is not at its offsets.")] = False,
@@ -84,7 +84,7 @@ def convert(
 
 
 def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Document]:
-    """The documents of the reader; of equal ones, the first. A large share of dropped mentions is an error, raised
+    """The documents of the reader, equal ones once. A large share of dropped mentions is an error, raised
     before anything is written; a smaller one is a warning."""
     seen: dict[str, set[int]] = {}  # hashes by id
     for document in part(files):

@@ -123,14 +123,9 @@ def _knowledge_base(
     codes: Path, path: Path, reader: str | None, settings: list[str], below: list[str]
 ) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
-    from ..kb.subtree import subtree
 
-    if reader is None and (codes / "meta.json").is_file():
-        kb = KnowledgeBase.from_disk(codes)
-        if not below:
-            return kb
-        kept, redirects = subtree(kb, below)
-        return KnowledgeBase.build(kept, path, source={**kb.source, "below": below}, redirects=redirects)
+    if reader is None and not below and (codes / "meta.json").is_file():
+        return KnowledgeBase.from_disk(codes)
     about: dict[str, Any] = {"reader": reader or reader_of(codes), "settings": parse_settings(settings)}
     made = make_reader("pel_kb_readers", about["reader"], about["settings"])
     return KnowledgeBase.read(made, [codes], path, about=about, below=below, show_progress=True)

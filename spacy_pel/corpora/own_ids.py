@@ -29,7 +29,7 @@ class OwnIds:
         self._kb = kb
         self._vocabulary = vocabulary
         self._keep = keep
-        self._links: dict[str, list[str]] = {}  # of each id that came
+        self._links: dict[str, list[str]] = {}  # by annotated id
         self.report = dict.fromkeys(("already_in_kb", "mapped", "ambiguous", "no_link", "no_id"), 0)
 
     def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:

@@ -17,8 +17,8 @@ class CorpusErrors:
     E210 = "Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
     E214 = (
-        "Expected ids of the KB, or ids that it has as cross references, got none among {n:,} mentions; an id is "
-        "{example!r}. Pass a KB with xrefs, and name the vocabulary of ids without a prefix, e.g. --vocabulary MESH."
+        "Expected ids or cross references of the KB, got none among {n:,} mentions, whose ids look like {example!r}. "
+        "Pass a KB with xrefs, and name the vocabulary of ids without a prefix, e.g. --vocabulary MESH."
     )
     E215 = "Expected --ids-by KB with {got}, got none. Pass a KB with cross references, or omit {got}."
     E219 = (

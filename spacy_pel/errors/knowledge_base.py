@@ -35,11 +35,11 @@ class KnowledgeBaseErrors:
     E143 = "Expected entities from {sources} of the {config}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
     E145 = (
-        "Expected the id of an entity, to keep what is below it, got '{id}'{hint}. Check the id and the other filters."
+        "Expected the id of an entity to keep, with all below it, got '{id}'{hint}. Check the id and the other filters."
     )
     E146 = (
-        "Expected entities with parents (is-a), to keep what is below {ids}, got none. Read an ontology, or JSON lines "
-        "or a table with parents."
+        "Expected entities with parents (is-a) to keep what is below {ids}, got none with any. Read an ontology, "
+        "or JSON lines or a table with parents."
     )
 
 

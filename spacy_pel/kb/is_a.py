@@ -7,7 +7,7 @@ from ..util.ragged import Ragged, offsets_of
 
 
 class Hierarchy:
-    """What is-a pairs say about rows. Cycles do no harm: no row is above or below itself.
+    """The is-a relations between rows. Even in a cycle, no row is above or below itself.
 
     Args:
         children, parents: (m,) the rows of each pair.

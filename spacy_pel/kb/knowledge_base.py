@@ -73,7 +73,6 @@ class KnowledgeBase:
     def _forget_derived(self) -> None:
         self._live: Mask | None = None
         self._live_rows: Rows | None = None
-        self._type_masks: dict[frozenset[str], Mask] = {}
         # For values that callers compute from rows, by a name of their choice. It is replaced, not emptied, after
         # each change of a row (a thread may be writing to the old one), and neither saved nor pickled.
         self.memo: dict[str, Any] = {}
@@ -385,7 +384,7 @@ class KnowledgeBase:
         """
         names = aliases if normalized else list(map(normalize_alias, aliases))
         stored = self._store.find_names(names)
-        return self._overlay.merge_names(names, stored) if self._overlay.rows else stored
+        return self._overlay.merge("name", names, stored) if self._overlay.rows else stored
 
     def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
@@ -448,15 +447,15 @@ class KnowledgeBase:
         """The rows of the entities that have each cross reference, ascending."""
         keys = list(map(xref_key, xrefs))
         stored = self._store.find_xrefs(keys)
-        return self._overlay.merge_xrefs(keys, stored) if self._overlay.rows else stored
+        return self._overlay.merge("xref", keys, stored) if self._overlay.rows else stored
 
     # --- broader and narrower entities
 
     def parents(self, entity_id: str) -> list[str]:
-        """The entities one step broader than this one (is-a). Parents that the knowledge base lacks do not count.
+        """The entities one step broader than this one (is-a), without parents that the knowledge base lacks.
 
         Raises:
-            PelError: if the id is unknown; so do the next three.
+            PelError: if the id is unknown.
         """
         return self.ids_at(self._hierarchy.above(self._row_array(entity_id), 1))
 
@@ -634,17 +633,13 @@ class KnowledgeBase:
         return counts
 
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
-        """By row; True = live and of any of these types. Do not write to it."""
+        """By row; True = live and of any of these types."""
         wanted = frozenset(types)
-        if wanted not in self._type_masks:
-            mask = np.zeros(self.n_rows, dtype=bool)
-            mask[: self._store.n_rows] = self._store.rows_with_types(wanted)
-            for row, (entity, _) in self._overlay.rows.items():
-                mask[row] = not wanted.isdisjoint(entity.types)
-            mask &= self.live
-            mask.flags.writeable = False
-            self._type_masks[wanted] = mask
-        return self._type_masks[wanted]
+        mask = np.zeros(self.n_rows, dtype=bool)
+        mask[: self._store.n_rows] = self._store.rows_with_types(wanted)
+        for row, (entity, _) in self._overlay.rows.items():
+            mask[row] = not wanted.isdisjoint(entity.types)
+        return mask & self.live
 
     # --- changes
 

@@ -1,6 +1,7 @@
 """Unsaved changes to a knowledge base, in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -8,8 +9,6 @@ from ..types import Entity, Rows
 from ..util import normalize_alias
 from ..util.xrefs import xref_key
 from .edits import Edit
-
-_RowsByText = dict[str, dict[int, None]]
 
 
 class Overlay:
@@ -28,43 +27,41 @@ class Overlay:
         self.redirects: dict[str, str | None] = {}
         self.edits: dict[str, Edit] | None = None
         self.names: dict[int, list[str]] = {}  # changed row -> its distinct normalised names; none if it is retired
-        self._rows_by_name: _RowsByText = {}
-        self._rows_by_xref: _RowsByText = {}
+        self._rows_by: dict[str, dict[str, dict[int, None]]] = {"name": {}, "xref": {}}
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.redirects) or self.edits is not None
 
     def put(self, row: int, entity: Entity, *, live: bool) -> None:
         """Set what a row holds from now on."""
-        for name in self.names.get(row, ()):
-            del self._rows_by_name[name][row]
-        for key in self._xref_keys(row):
-            del self._rows_by_xref[key][row]
+        for look_up, text in self._texts(row):
+            del self._rows_by[look_up][text][row]
         self.rows[row] = (entity, live)
         names = (entity.canonical_name, *entity.aliases) if live else ()
         self.names[row] = list(dict.fromkeys(map(normalize_alias, names)))
-        for name in self.names[row]:
-            self._rows_by_name.setdefault(name, {})[row] = None
-        for key in self._xref_keys(row):
-            self._rows_by_xref.setdefault(key, {})[row] = None
+        for look_up, text in self._texts(row):
+            self._rows_by[look_up].setdefault(text, {})[row] = None
 
-    def _xref_keys(self, row: int) -> set[str]:
+    def _texts(self, row: int) -> Iterator[tuple[str, str]]:
+        """By which look-ups a row is found, and by what."""
         entity, live = self.rows.get(row, (None, False))
-        return set(map(xref_key, entity.xrefs)) if entity is not None and live else set()
+        yield from (("name", name) for name in self.names.get(row, ()))
+        yield from (("xref", key) for key in set(map(xref_key, entity.xrefs if entity is not None and live else ())))
 
-    def merge_names(self, names: Sequence[str], stored: list[Rows]) -> list[Rows]:
-        """Apply the changes to look-ups of normalised names in the store, whose rows are given for each name."""
-        return self._merged(names, stored, self._rows_by_name)
+    def merge(self, look_up: Literal["name", "xref"], texts: Sequence[str], stored: list[Rows]) -> list[Rows]:
+        """Apply the changes to look-ups in the store.
 
-    def merge_xrefs(self, keys: Sequence[str], stored: list[Rows]) -> list[Rows]:
-        """The same for cross references, by their keys."""
-        return self._merged(keys, stored, self._rows_by_xref)
+        Args:
+            look_up: by normalised names, or by keys of cross references.
+            texts: these names or keys.
+            stored: the store's rows for each.
 
-    def _merged(self, texts: Sequence[str], stored: list[Rows], rows_by_text: _RowsByText) -> list[Rows]:
-        """The rows that have each text now, ascending."""
+        Returns:
+            The rows that have each text now, ascending.
+        """
         merged = []
         for text, rows in zip(texts, stored, strict=True):
-            changed = rows_by_text.get(text, ())
+            changed = self._rows_by[look_up].get(text, ())
             unchanged = [row for row in rows.tolist() if row not in self.rows]
             if changed or len(unchanged) < len(rows):
                 rows = np.array(sorted([*unchanged, *changed]), dtype=np.int64)

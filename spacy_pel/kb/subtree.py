@@ -27,9 +27,9 @@ def subtree(kb: "KnowledgeBase", ids: Sequence[str]) -> tuple[Iterator[Entity], 
     for entity_id in ids:
         if entity_id not in kb:
             raise PelError(Errors.E145.format(id=entity_id, hint=did_you_mean_id(kb, entity_id)))
-    mask = kb.rows_below(ids)
-    if mask.sum() <= len(ids) and not any(entity.parents for entity in kb.entities()):
+    if not kb.field_counts()["parents"]:
         raise PelError(Errors.E146.format(ids=", ".join(ids)))
+    mask = kb.rows_below(ids)
     redirects = kb.redirects()
     rows = kb.rows(list(redirects))
     lead_there = (rows >= 0) & mask[rows]

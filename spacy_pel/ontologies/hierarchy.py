@@ -1,11 +1,11 @@
 """Walks up the is-a of an ontology."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 
 from .term import Term
 
 
-def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[str]) -> list[str]:
+def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[str]) -> Iterator[str]:
     """The first wanted term on each way up from a term.
 
     Args:
@@ -13,20 +13,19 @@ def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[s
         terms: the ontology, by id.
         wanted: ids of terms.
 
-    Returns:
+    Yields:
         Ids, the nearest first.
     """
-    found, seen = [], {term.id}
+    seen = {term.id}
     queue = list(term.parents)
     for term_id in queue:  # which grows
         if term_id in seen:
             continue
         seen.add(term_id)
         if term_id in wanted:
-            found.append(term_id)
+            yield term_id
         elif term_id in terms:
             queue += terms[term_id].parents
-    return found
 
 
 def branch_of(term: Term, terms: Mapping[str, Term], roots: Collection[str]) -> str:
@@ -40,15 +39,6 @@ def branch_of(term: Term, terms: Mapping[str, Term], roots: Collection[str]) -> 
     Returns:
         The root's id; "" = none.
     """
-    return next((term_id for term_id in _upwards(term.id, terms) if term_id in roots), "") if roots else ""
-
-
-def _upwards(start: str, terms: Mapping[str, Term]) -> Iterator[str]:
-    """A term and its ancestors, the nearest first."""
-    seen: set[str] = set()
-    level: Iterable[str] = [start]
-    while level:
-        level = [term_id for term_id in dict.fromkeys(level) if term_id not in seen]
-        seen.update(level)
-        yield from level
-        level = [parent for term_id in level if term_id in terms for parent in terms[term_id].parents]
+    if term.id in roots:
+        return term.id
+    return next(nearest_ancestors(term, terms, roots), "") if roots else ""

@@ -58,9 +58,6 @@ def read_table(
     wanted = [(names.index(name), values) for name, values in (where or {}).items()]
     n_needed = max([n_needed, *(at + 1 for at, _ in wanted)])
 
-    def parts(cell: str) -> list[str]:
-        return _parts(cell, separator)
-
     for number, row in rows:
         if len(row) < n_needed or not row[position["id"]]:
             expected, todo = f"an id and {n_needed} columns", "Fix the line, or change the setting 'columns'."
@@ -72,11 +69,11 @@ def read_table(
         yield Term(
             id=_with_prefix(term_id, id_prefix),
             name=cells.get("name", ""),
-            synonyms=[(text, "exact") for text in parts(cells.get("synonyms", ""))],
+            synonyms=[(text, "exact") for text in _parts(cells.get("synonyms", ""), separator)],
             definition=cells.get("definition") or None,
-            xrefs=[_with_prefix(xref, xref_prefix) for xref in parts(cells.get("xrefs", ""))],
-            types=parts(cells.get("types", "")),
-            parents=[_with_prefix(parent, id_prefix) for parent in parts(cells.get("parents", ""))],
+            xrefs=[_with_prefix(xref, xref_prefix) for xref in _parts(cells.get("xrefs", ""), separator)],
+            types=_parts(cells.get("types", ""), separator),
+            parents=[_with_prefix(parent, id_prefix) for parent in _parts(cells.get("parents", ""), separator)],
             line=number,
         )
 

@@ -4,16 +4,13 @@ import re
 from functools import lru_cache
 
 # usual spelling -> other names, without case and separators: "ICD-10-CM" and "RxNorm" need none
+_NO_OTHERS = "ICD9 ICD9CM ICD10CM ICD10PCS ICD11 MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII"
 _SPELLINGS = {
+    **dict.fromkeys(_NO_OTHERS.split(), ""),
     "MESH": "msh",
     "UMLS": "umlscui",
     "SNOMEDCT": "snomedctus snomed sctid sct",
     "ICD10": "icd10who",
-    "ICD10CM": "",
-    "ICD10PCS": "",
-    "ICD11": "",
-    "ICD9": "",
-    "ICD9CM": "",
     "ICDO": "icdo3",
     "NCIT": "nci ncithesaurus",
     "OMIM": "mim",
@@ -23,16 +20,6 @@ _SPELLINGS = {
     "MEDDRA": "mdr",
     "HP": "hpo",
     "DOID": "do",
-    "MONDO": "",
-    "EFO": "",
-    "GO": "",
-    "CHEBI": "",
-    "UBERON": "",
-    "CL": "",
-    "FMA": "",
-    "DRUGBANK": "",
-    "ATC": "",
-    "UNII": "",
 }
 _VOCABULARIES = {spelling: name for name, more in _SPELLINGS.items() for spelling in (name.casefold(), *more.split())}
 _RELEASE = re.compile(r"_?(19|20)\d\d(_\w+)*$")  # "SNOMEDCT_US_2016_03_01", "NCI2009_04D"

@@ -94,18 +94,19 @@ def _entity_text(result: dict[str, Any]) -> str:
     if result["definition"]:
         lines.append(result["definition"])
     codes: dict[str, list[str]] = {}
-    for *vocabulary, code in (xref.split(":", 1) for xref in result.get("xrefs", [])):
-        codes.setdefault(vocabulary[0] if vocabulary else "other codes", []).append(code)
-    lines += [f"{vocabulary}: {', '.join(of_it)}" for vocabulary, of_it in codes.items()]
+    for xref in result.get("xrefs", []):
+        vocabulary, colon, code = xref.partition(":")
+        codes.setdefault(vocabulary if colon else "other codes", []).append(code or xref)
+    lines += [f"{vocabulary}: {', '.join(its_codes)}" for vocabulary, its_codes in codes.items()]
     if result["parent_names"]:
         lines.append(f"parents: {_named(result['parent_names'])}")
     if children := result["children"]:
-        lines.append(f"children: {len(children):,}: {_named(children)}")
+        lines.append(f"{len(children):,} children: {_named(children)}")
     return "\n".join([*lines, *(f"- {alias}" for alias in result["aliases"])])
 
 
 def _named(names: dict[str, str | None]) -> str:
-    """Ids with names, those that the KB lacks without."""
+    """The first ids with their names; an id that the KB lacks has none."""
     shown = [f"{entity_id} {name or ''}".rstrip() for entity_id, name in islice(names.items(), _N_SHOWN)]
     return " · ".join([*shown, *(["…"] if len(names) > _N_SHOWN else [])])
 

@@ -13,8 +13,8 @@ from ..readers.jsonl_corpus import read_corpus
 class Agree:
     """Leaves out mentions whose surface form names only other entities in a reference corpus.
 
-    Guidelines differ: "renal failure" is one entity in one corpus and its parent in another. Where both are to be
-    the annotated text of a knowledge base, the reference decides.
+    Guidelines differ: "renal failure" is one entity in one corpus and its parent in another. Where both become
+    annotated text of one knowledge base, the reference decides.
 
     Args:
         reference: a corpus as JSON lines, with ids of the same knowledge base.

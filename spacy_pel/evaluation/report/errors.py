@@ -12,7 +12,7 @@ from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.semantic_types import type_group, type_name
-from ...types import NIL
+from ...types import NIL, Entity
 from ...util.log import without_warnings
 from ...util.text_layout import words_around
 from ..prediction import Prediction
@@ -179,7 +179,7 @@ def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: Knowledge
     types = list(dict.fromkeys([prediction.label, *map(type_name, prediction.types)]))
     where = f"{prediction.doc}, {prediction.start}–{prediction.end}"
     in_text, entities = (before, prediction.text, after), _entities(case, kb)
-    style = "nil" if prediction.kb_id == NIL else _group(kb, prediction.kb_id)
+    style = "nil" if prediction.kb_id == NIL else type_group(_entity(kb, prediction.kb_id).types)
     return ShownError(run, case.kind, types, *in_text, style, where, prediction.kb_id, case.why, entities)
 
 
@@ -206,14 +206,11 @@ def _entities(case: ErrorCase, kb: KnowledgeBase | None) -> list[ShownEntity]:
         ranks[entity_id] = (str(rank), score)
     right = gold.union(prediction.outside)
     return [
-        ShownEntity(entity_id, _name(kb, entity_id), rank, score, entity_id in right, entity_id == prediction.kb_id)
-        for entity_id, (rank, score) in ranks.items()
+        ShownEntity(shown, _entity(kb, shown).canonical_name, rank, score, shown in right, shown == prediction.kb_id)
+        for shown, (rank, score) in ranks.items()
     ]
 
 
-def _name(kb: KnowledgeBase | None, entity_id: str) -> str:
-    return kb[entity_id].canonical_name if kb is not None and entity_id in kb else ""
-
-
-def _group(kb: KnowledgeBase | None, entity_id: str) -> str:
-    return type_group(kb[entity_id].types) if kb is not None and entity_id in kb else ""
+def _entity(kb: KnowledgeBase | None, entity_id: str) -> Entity:
+    """Without a name and types if it is unknown."""
+    return kb[entity_id] if kb is not None and entity_id in kb else Entity(entity_id, "")

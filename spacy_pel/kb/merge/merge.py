@@ -92,7 +92,7 @@ class Merge:
             yield record.entity(entity_id)
 
     def _drop_loose_xrefs(self) -> None:
-        """Leave out cross references to a vocabulary that is itself a source: its own links are surer."""
+        """Leave out ontologies' cross references to a vocabulary of which a surer source gives some."""
         records = self._records.values()
         own = {xref.partition(":")[0] for record in records for xref, is_own in record.xrefs.items() if is_own}
         for record in records:
@@ -200,7 +200,7 @@ class Merge:
         for entity_id, record in self._records.items():
             for text in record.names:
                 owners[self._normalized(text)].add(entity_id)
-        return dict(owners)
+        return owners
 
     def _unshared(
         self, names: Sequence[str], entity_id: str, owners: Mapping[str, set[str]], counts: dict[str, int]
@@ -291,8 +291,8 @@ class Merge:
                     yield other.id, source.id_prefix + number
 
     def _id_of_code(self, vocabulary: str) -> Callable[[str], str]:
-        """What turns a code of a vocabulary into the id of its entity: that of the only one so far that has it as
-        a cross reference, else one with the vocabulary as its prefix."""
+        """A function from a code of a vocabulary to an id: that of the only entity so far with this cross reference,
+        else the code with the vocabulary as its prefix."""
         ids: dict[str, list[str]] = defaultdict(list)
         for entity_id, record in self._records.items():
             for xref in record.xrefs:
@@ -327,9 +327,8 @@ class Merge:
             if owners is not None:
                 names = self._unshared(names, entity_id, owners, counts)
             types = [source.type] if source.type else entity.types
-            xrefs = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
-            facts = (entity.definition, types, [*xrefs, *entity.xrefs])
-            self._describe(name, record, entity_id, names, *facts)
+            codes = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
+            self._describe(name, record, entity_id, names, entity.definition, types, [*codes, *entity.xrefs])
             if source.parents:
                 record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
         self.redirects.update(

@@ -54,10 +54,10 @@ class MergeSource(BaseModel):
         parents: take is-a.
         only_known: name only ids that an earlier source has.
         type: the type that the entities get; "" = their own, if they have any.
-        types_below: type -> the ids of terms that have it, in place of ``type``, as have the terms below them; the
-            nearest such ancestor counts.
-        weak_type: the types go only to entities to which no source gives a type that is not weak, and no earlier
-            source a weak one.
+        types_below: type -> ids of terms: they and the terms below them get it instead of ``type``. The nearest of
+            these ancestors counts.
+        weak_type: use the types only for entities that get no other type from a source without this setting, nor
+            from an earlier source with it.
         licence, origin, version: written to meta.json.
     """
 
@@ -103,7 +103,8 @@ class MergeConfig(BaseModel):
         definitions: False leaves out every source's definitions, for a KB of names, synonyms
             and ids only.
         xrefs: the vocabularies whose cross references are kept, in their usual spelling, e.g. ["MESH", "ICD10CM"].
-            Where one of them is a source itself, its own links count, and those of other sources to it do not.
+            Those of an ontology to another vocabulary are left out where a surer source gives any of that
+            vocabulary: its own ontology, a reader, or a table with ``own_ids``.
         name, licence: written to meta.json.
     """
 

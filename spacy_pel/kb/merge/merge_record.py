@@ -15,7 +15,7 @@ class MergeRecord:
         named: casefolded name -> the name, and the source that gave it first; the first is the canonical name.
         types: strong types in order.
         weak_types: those of the first source that has any; they are used where there are no strong ones.
-        xrefs: cross references in order -> whether a source of this vocabulary gave it.
+        xrefs: cross references in order -> whether a sure source gave it: not an ontology of another vocabulary.
         parents: ids of broader entities; they may be retired, or lacking.
         term_ids: the source terms that point to this id.
         sources: the sources that name it.
@@ -56,7 +56,7 @@ class MergeRecord:
             (self.weak_types if weak else self.types).update((name, None) for name in names if name)
 
     def add_xref(self, xref: str, *, own: bool) -> None:
-        """Take a cross reference; ``own``: its vocabulary is a source that has this id."""
+        """Take a cross reference; ``own``: it is sure."""
         self.xrefs[xref] = own or self.xrefs.get(xref, False)
 
     def take_over(self, other: "MergeRecord") -> None:

@@ -10,7 +10,7 @@ from ...registry import registry
 from ...types import Entity
 from ...util.place import Place
 from .reader_base import KBReaderBase
-from .rxnorm_names import DrugName, broader_drugs
+from .rxnorm_names import broader_drugs
 
 _KINDS = {"classes": ("class_id", "preferred_label", "parents")}
 
@@ -42,8 +42,8 @@ class BioportalKB(KBReaderBase):
         id: "class" or "cui".
         prefix: of the vocabulary, e.g. "RXNORM"; put before codes that have none.
         not_types: leave out classes that have these types only, e.g. ["T200"] for RxNorm's clinical drugs.
-        drug_parents: add the is-a that RxNorm's names tell: of a brand to its ingredients, by the clinical drugs
-            that name both ("sertraline 50 MG Oral Tablet [Zoloft]"), and of a combination ("A / B") to its parts.
+        drug_parents: add the parents that RxNorm's names imply: the ingredients of a brand, by the clinical drugs
+            that name both ("sertraline 50 MG Oral Tablet [Zoloft]"), and the parts of a combination ("A / B").
     """
 
     origin = "BioPortal, https://bioportal.bioontology.org"
@@ -61,38 +61,29 @@ class BioportalKB(KBReaderBase):
             for _, place, row in self.release_rows(path, _KINDS):
                 iri = row["class_id"].strip()
                 code = self._code(iri)
-                if row.get("obsolete", "").strip().lower() == "true":
-                    self.note_obsolete(code)
-                    continue
                 ids = _parts(row.get("cui", "")) if self.id == "cui" else [code]
+                if row.get("obsolete", "").strip().lower() == "true":
+                    for entity_id in ids:
+                        self.note_obsolete(entity_id)
+                    continue
                 names = [row["preferred_label"], *_parts(row.get("synonyms", ""))]
                 classes[iri] = _Class(place, code, ids, names, row)
         drugs: dict[str, list[str]] = {}
         if self.drug_parents:
-            drug_names = (DrugName(drug, name) for one in classes.values() for drug in one.ids for name in one.names)
-            drugs = broader_drugs(drug_names)
+            drugs = broader_drugs([(drug, name) for one in classes.values() for drug in one.ids for name in one.names])
         for one in classes.values():
             row = one.row
             types = tuple(iri.rpartition("/")[2] for iri in _parts(row.get("semantic_types", "")))
             if types and set(types) <= set(self.not_types):
                 continue
-            above = [classes[iri].ids for iri in _parts(row["parents"]) if iri in classes]
+            definition = next(iter(_parts(row.get("definitions", ""))), None)
+            xrefs = (one.code,) if self.prefix and self.id == "cui" else ()
+            above = [parent for iri in _parts(row["parents"]) if iri in classes for parent in classes[iri].ids]
+            name, *aliases = one.names
             for entity_id in one.ids:
-                parents = [
-                    parent for ids in (*above, drugs.get(entity_id, [])) for parent in ids if parent != entity_id
-                ]
-                yield (
-                    one.place,
-                    Entity(
-                        entity_id,
-                        one.names[0],
-                        tuple(one.names[1:]),
-                        types,
-                        next(iter(_parts(row.get("definitions", ""))), None),
-                        xrefs=(one.code,) if self.prefix and self.id == "cui" else (),
-                        parents=tuple(dict.fromkeys(parents)),
-                    ),
-                )
+                broader = dict.fromkeys([*above, *drugs.get(entity_id, ())])
+                parents = tuple(parent for parent in broader if parent != entity_id)
+                yield one.place, Entity(entity_id, name, tuple(aliases), types, definition, xrefs, parents)
 
     def _code(self, iri: str) -> str:
         """ "HP:0000118", or the last part of an IRI of another form, with the prefix."""

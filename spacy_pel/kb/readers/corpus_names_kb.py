@@ -21,13 +21,13 @@ class CorpusNamesKB(KBReaderBase):
     """Reads corpora (JSON lines, see ``spacy_pel.corpora``) as entities named by their surface forms.
 
     Surface forms that differ only in case count as one, in their most frequent
-    spelling (ties: with fewer capitals). The form of most documents is the canonical name (ties:
-    of most mentions, the shortest, then the first in the alphabet), the others are aliases in the same
+    spelling (ties: with fewer capitals). The form in the most documents is the canonical name (ties:
+    the most mentions, the shortest, then the first in the alphabet), the others are aliases in the same
     order. A mention with several ids names each of them; a composite mention names
     none. Types are the labels of the mentions.
 
-    Annotators also mark words that do not name the entity ("FH2D" as *no*). Such an odd form, of a single document
-    and unlike the forms of several, is left out where it is a form of another entity, too.
+    Annotators also mark words that do not name the entity ("FH2D" as *no*). A form in a single document that
+    is unlike all forms in several documents is left out if it is also a form of another entity.
 
     Args:
         min_count: take surface forms that name the entity at least this often.
@@ -90,8 +90,8 @@ def rank_surfaces(counts: Counter[str], documents: Counter[str], *, min_count: i
 
 
 def odd_forms(ranked: Sequence[str], documents: Counter[str]) -> set[str]:
-    """The forms of a single document that do not resemble a form of several, by a word that begins alike or as its
-    abbreviation; none where no form is in several.
+    """The forms in a single document that are unlike all forms in several: no words begin alike, and neither
+    abbreviates the other. If no form is in several documents, none is odd.
 
     Args:
         ranked: surface forms of one entity.

@@ -55,10 +55,9 @@ class JsonlKB(KBReaderBase):
         fields = {field: record[key] for field, key in keys.items() if record[key] is not None}
         for field, value in fields.items():
             key = keys[field]
-            wanted = "a list of strings" if field in LISTS else "a string"
-            if field not in LISTS or (isinstance(value, str) and not key.endswith("s")):  # {"type": "drug"}
-                value = [value]
-                fields[field] = value if field in LISTS else value[0]
-            if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-                raise unexpected(place, f"{wanted} as {key}", quoted(record[key]))
+            if field in LISTS and isinstance(value, str) and not key.endswith("s"):  # {"type": "drug"}
+                fields[field] = value = [value]
+            texts, wanted = (value, "a list of strings") if field in LISTS else ([value], "a string")
+            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                raise unexpected(place, f"{wanted} as {key}", quoted(value))
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})

@@ -106,7 +106,7 @@ class Rf2KB(KBReaderBase):
                     if kind == "relationships" and (
                         row["type_id"] != _IS_A or row["characteristic_type_id"] == _STATED
                     ):
-                        continue  # most of them
+                        continue  # most rows
                     # ids are repeated in many rows: one copy of each
                     row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
                     key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])

@@ -8,9 +8,7 @@ from .umls_kb import UmlsKB
 
 # of RxNorm's own names, in the order of the UMLS
 _TERM_TYPES = "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
-
-
-# what a broader concept is to the first one of a row: ingredients to brands, parts to combinations
+# what a broader concept is to the first one of a row: an ingredient to a brand, a part to a combination
 _BROADER = frozenset("has_tradename inverse_isa has_form ingredient_of part_of".split())
 
 

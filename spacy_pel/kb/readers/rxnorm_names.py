@@ -1,10 +1,9 @@
-"""The is-a that RxNorm's names tell, for releases without its table of relations."""
+"""Is-a relations that RxNorm's names imply, for releases without its table of relations."""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 # "24 HR Nifedipine 30 MG Extended Release Oral Tablet", "0.3 ML Enoxaparin sodium 100 MG/ML Prefilled Syringe"
 _QUANTITY = re.compile(r"\d[\d.,]* (?:HR|ML|ACTUAT|MG|DAY) ")
@@ -13,27 +12,19 @@ _BRANDED = re.compile(r"(.+) \[([^\[\]]+)\]")
 _AND = " / "
 
 
-class DrugName(NamedTuple):
-    """A name of a drug; of each drug, the preferred one comes first."""
-
-    drug_id: str
-    name: str
-
-
-def broader_drugs(names: Iterable[DrugName]) -> dict[str, list[str]]:
+def broader_drugs(names: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     """Find the ingredients of brands and combinations.
 
-    A brand's clinical drugs name it and its ingredients: "Sertraline Oral Tablet [Zoloft]". Ingredients that half
-    of them have count. A brand of several ingredients is below their combination if that has a name, else below
-    each of them.
+    A brand's clinical drugs name it and its ingredients: "Sertraline Oral Tablet [Zoloft]". An ingredient counts if
+    at least half of them have it. A brand of several ingredients is below their combination if that has a name,
+    else below each of them.
 
     Args:
-        names: of all drugs.
+        names: ids and names of all drugs; of each drug, the preferred name comes first.
 
     Returns:
         Id of a brand or combination -> the ids right above it.
     """
-    names = list(names)
     id_of: dict[str, str] = {}
     for drug_id, name in names:
         id_of.setdefault(name.casefold(), drug_id)

@@ -1,4 +1,4 @@
-"""Tables of BioPortal, and the is-a that RxNorm's names tell."""
+"""Tables of BioPortal, and the is-a relations that RxNorm's names imply."""
 
 import csv
 
@@ -8,7 +8,7 @@ from spacy_pel import Entity
 from spacy_pel.cli._kb import reader_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.bioportal_kb import BioportalKB
-from spacy_pel.kb.readers.rxnorm_names import DrugName, broader_drugs
+from spacy_pel.kb.readers.rxnorm_names import broader_drugs
 
 HEADER = "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,CUI,Semantic Types,Parents".split(",")
 STY = "http://purl.bioontology.org/ontology/STY/"
@@ -57,7 +57,10 @@ def test_classes_with_their_codes(table):
 
 
 def test_classes_with_their_cuis(table):
-    entities = list(BioportalKB(id="cui", prefix="RXNORM", not_types=["T200"])([table(*ROWS)]))
+    reader = BioportalKB(id="cui", prefix="RXNORM", not_types=["T200"])
+    reader.notes_obsolete = True
+    entities = list(reader([table(*ROWS)]))
+    assert set(reader.obsolete) == {"C0000004"}
     assert [entity.concept_id for entity in entities] == ["C0000970", "C0000001", "C0000002"]
     assert entities[0].xrefs == ("RXNORM:161",) and entities[0].parents == ("C0000001", "C0000002")
 
@@ -126,7 +129,7 @@ DRUGS = {
     ],
 )
 def test_brands_are_below_their_ingredients(drug, above):
-    assert broader_drugs(DrugName(*pair) for pair in DRUGS.items()).get(drug) == above
+    assert broader_drugs(list(DRUGS.items())).get(drug) == above
 
 
 def test_brands_in_a_table(table):
