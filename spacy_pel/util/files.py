@@ -390,7 +390,9 @@ def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:
         indent: blanks for each level; None = all in one line, for long lists of numbers.
     """
     with atomic_path(path) as part:
-        part.write_text(json.dumps(data, indent=indent, ensure_ascii=False) + "\n", encoding="utf8")
+        separators = (",", ":") if indent is None else None
+        text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=False)
+        part.write_text(f"{text}\n", encoding="utf8")
 
 
 def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
