@@ -40,8 +40,22 @@ def surfaces(one):
 
 
 @pytest.fixture(params=[*NAMES, ",".join(NAMES), ",".join(NAMES[::-1])])
-def steps(request):
-    return [make(name) for name in request.param.split(",")]
+def steps(request, tmp_path):
+    reference = tmp_path / "reference.jsonl"
+    write_corpus(reference, [document(surfaces=["atrophy"])])
+    settings = {"agree": {"reference": reference}}
+    return [make(name, **settings.get(name, {})) for name in request.param.split(",")]
+
+
+@pytest.mark.parametrize("entity_id, kept", [("C0", ["atrophy", "SBMA"]), ("C7", ["SBMA"])])
+def test_agree_leaves_out_what_the_reference_contradicts(tmp_path, entity_id, kept):
+    write_corpus(tmp_path / "reference.jsonl", [document(surfaces=["atrophy"])])
+    step = make("agree", reference=tmp_path / "reference.jsonl")
+    text = "Atrophy in SBMA."
+    mentions = [Mention(0, 7, "X", (entity_id,)), Mention(11, 15, "X", ("C9",))]
+    (made,) = step(Document("d", text, mentions))
+    assert [surface.lower() if surface == "Atrophy" else surface for surface in surfaces(made)] == kept
+    assert step.report == {"contradicting_mentions": 2 - len(kept)}
 
 
 def test_each_mention_leads_back_to_itself(steps, tmp_path):
