@@ -69,11 +69,11 @@ def read_table(
         yield Term(
             id=_with_prefix(term_id, id_prefix),
             name=cells.get("name", ""),
-            synonyms=[(text, "exact") for text in _parts(cells.get("synonyms", ""), separator)],
+            synonyms=[(text, "exact") for text in cell_parts(cells.get("synonyms", ""), separator)],
             definition=cells.get("definition") or None,
-            xrefs=[_with_prefix(xref, xref_prefix) for xref in _parts(cells.get("xrefs", ""), separator)],
-            types=_parts(cells.get("types", ""), separator),
-            parents=[_with_prefix(parent, id_prefix) for parent in _parts(cells.get("parents", ""), separator)],
+            xrefs=[_with_prefix(xref, xref_prefix) for xref in cell_parts(cells.get("xrefs", ""), separator)],
+            types=cell_parts(cells.get("types", ""), separator),
+            parents=[_with_prefix(parent, id_prefix) for parent in cell_parts(cells.get("parents", ""), separator)],
             line=number,
         )
 
@@ -95,21 +95,22 @@ def read_ncit_table(path: Path) -> Iterator[Term]:
         if len(cells) < _N_NCIT or not cells[1].strip("<>").endswith(f"#{cells[0]}"):
             expected, todo = "the NCI Thesaurus as a flat file", "Check the file, or choose another reader."
             raise unexpected(Place(path, number), expected, quoted(line[:60]), todo)
-        names = _parts(cells[3])
+        names = cell_parts(cells[3])
         yield Term(
             id=cells[0],
             name=names[0] if names else cells[5],
             synonyms=[(name, "exact") for name in (*names[1:], cells[5]) if name],
             definition=cells[4] or None,
-            types=_parts(cells[7]),
-            parents=_parts(cells[2]),
-            obsolete=not NCIT_RETIRED.isdisjoint(_parts(cells[6])),
+            types=cell_parts(cells[7]),
+            parents=cell_parts(cells[2]),
+            obsolete=not NCIT_RETIRED.isdisjoint(cell_parts(cells[6])),
             namespace="NCIt",
             line=number,
         )
 
 
-def _parts(cell: str, separator: str = "|") -> list[str]:
+def cell_parts(cell: str, separator: str = "|") -> list[str]:
+    """The texts of a cell, without blank ones."""
     return [part.strip() for part in cell.split(separator) if part.strip()]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ...ontologies.owl import compact_id
+from ...ontologies.tables import cell_parts
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place
@@ -61,24 +62,24 @@ class BioportalKB(KBReaderBase):
             for _, place, row in self.release_rows(path, _KINDS):
                 iri = row["class_id"].strip()
                 code = self._code(iri)
-                ids = _parts(row.get("cui", "")) if self.id == "cui" else [code]
+                ids = cell_parts(row.get("cui", "")) if self.id == "cui" else [code]
                 if row.get("obsolete", "").strip().lower() == "true":
                     for entity_id in ids:
                         self.note_obsolete(entity_id)
                     continue
-                names = [row["preferred_label"], *_parts(row.get("synonyms", ""))]
+                names = [row["preferred_label"], *cell_parts(row.get("synonyms", ""))]
                 classes[iri] = _Class(place, code, ids, names, row)
         drugs: dict[str, list[str]] = {}
         if self.drug_parents:
             drugs = broader_drugs([(drug, name) for one in classes.values() for drug in one.ids for name in one.names])
         for one in classes.values():
             row = one.row
-            types = tuple(iri.rpartition("/")[2] for iri in _parts(row.get("semantic_types", "")))
+            types = tuple(iri.rpartition("/")[2] for iri in cell_parts(row.get("semantic_types", "")))
             if types and set(types) <= set(self.not_types):
                 continue
-            definition = next(iter(_parts(row.get("definitions", ""))), None)
+            definition = next(iter(cell_parts(row.get("definitions", ""))), None)
             xrefs = (one.code,) if self.prefix and self.id == "cui" else ()
-            above = [parent for iri in _parts(row["parents"]) if iri in classes for parent in classes[iri].ids]
+            above = [parent for iri in cell_parts(row["parents"]) if iri in classes for parent in classes[iri].ids]
             name, *aliases = one.names
             for entity_id in one.ids:
                 broader = dict.fromkeys([*above, *drugs.get(entity_id, ())])
@@ -91,7 +92,3 @@ class BioportalKB(KBReaderBase):
         if code == iri:
             code = iri.rstrip("/#").replace("#", "/").rpartition("/")[2]
         return code if ":" in code or not self.prefix else f"{self.prefix}:{code}"
-
-
-def _parts(cell: str) -> list[str]:
-    return [part for part in map(str.strip, cell.split("|")) if part]
