@@ -128,6 +128,11 @@ def st21pv_type(kind: str) -> str | None:
     return next((root for root in ST21PV if _is_below(network[tui], network[root])), None)
 
 
+def label_of(kind: str) -> str:
+    """The label in ST21pv of a semantic type, "BIOLOGIC_FUNCTION" for "T047"; any other label as it is."""
+    return ST21PV.get(st21pv_type(kind) or "", kind)
+
+
 def label_group(label: str) -> str:
     """The semantic group that most mentions of a label belong to.
 
