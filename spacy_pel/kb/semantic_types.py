@@ -1,4 +1,5 @@
-"""The UMLS Semantic Network: its types with their tree numbers and semantic groups, and named sets of types."""
+"""The UMLS Semantic Network: its types with their tree numbers and semantic groups, and the labels of mentions that
+name types or groups."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -37,10 +38,50 @@ SEMANTIC_GROUPS = {
     "PROC": "Procedures",
 }
 
-# MedMentions ST21pv: 21 semantic types (each with its descendants) and 18 preferred vocabularies
-ST21PV_TYPES = frozenset(
-    "T005 T007 T017 T022 T031 T033 T037 T038 T058 T062 T074 T082 T091 T092 T097 T098 T103 T168 T170 T201 T204".split()
-)
+# the groups as labels of mentions
+GROUP_LABELS = {
+    "ACTI": "ACTIVITY",
+    "ANAT": "ANATOMY",
+    "CHEM": "CHEMICAL",
+    "CONC": "CONCEPT",
+    "DEVI": "DEVICE",
+    "DISO": "DISORDER",
+    "GENE": "GENE",
+    "GEOG": "GEOGRAPHIC_AREA",
+    "LIVB": "LIVING_BEING",
+    "OBJC": "OBJECT",
+    "OCCU": "OCCUPATION",
+    "ORGA": "ORGANIZATION",
+    "PHEN": "PHENOMENON",
+    "PHYS": "PHYSIOLOGY",
+    "PROC": "PROCEDURE",
+}
+
+# MedMentions ST21pv: 21 semantic types (each with its descendants), as labels, and 18 preferred vocabularies
+ST21PV = {
+    "T005": "VIRUS",
+    "T007": "BACTERIUM",
+    "T017": "ANATOMICAL_STRUCTURE",
+    "T022": "BODY_SYSTEM",
+    "T031": "BODY_SUBSTANCE",
+    "T033": "FINDING",
+    "T037": "INJURY_OR_POISONING",
+    "T038": "BIOLOGIC_FUNCTION",
+    "T058": "HEALTH_CARE_ACTIVITY",
+    "T062": "RESEARCH_ACTIVITY",
+    "T074": "MEDICAL_DEVICE",
+    "T082": "SPATIAL_CONCEPT",
+    "T091": "BIOMEDICAL_OCCUPATION_OR_DISCIPLINE",
+    "T092": "ORGANIZATION",
+    "T097": "PROFESSIONAL_OR_OCCUPATIONAL_GROUP",
+    "T098": "POPULATION_GROUP",
+    "T103": "CHEMICAL",
+    "T168": "FOOD",
+    "T170": "INTELLECTUAL_PRODUCT",
+    "T201": "CLINICAL_ATTRIBUTE",
+    "T204": "EUKARYOTE",
+}
+_BY_LABEL = {label: tui for tui, label in ST21PV.items()}
 ST21PV_SOURCES = frozenset(
     "CPT FMA GO HGNC HPO ICD10 ICD10CM ICD9CM MDR MSH MTH NCBI NCI NDDF NDFRT OMIM RXNORM SNOMEDCT_US".split()
 )
@@ -71,6 +112,56 @@ def type_group(types: Iterable[str]) -> str:
     return max(groups, key=groups.__getitem__, default="")
 
 
+def st21pv_type(kind: str) -> str | None:
+    """The type of ST21pv that a semantic type is or descends from.
+
+    Args:
+        kind: an id such as "T047", or a label such as "BIOLOGIC_FUNCTION", capitals ignored.
+
+    Returns:
+        Its id, "T038" for both; None if there is none.
+    """
+    tui = _tui(kind)
+    if tui is None:
+        return None
+    network = semantic_types()
+    return next((root for root in ST21PV if _is_below(network[tui], network[root])), None)
+
+
+def label_group(label: str) -> str:
+    """The semantic group that most mentions of a label belong to.
+
+    Args:
+        label: of ST21PV or GROUP_LABELS, or the id of a semantic type.
+
+    Returns:
+        A key of SEMANTIC_GROUPS, "" for other labels. That of the type itself, but "DISO" for Biologic Function
+        (T038), which UMLS counts among the phenomena: 56% of MedMentions' mentions of it and its descendants are
+        disorders, 41% physiology and 3% phenomena.
+    """
+    tui = _tui(label)
+    if tui == "T038":
+        return "DISO"
+    if tui is not None:
+        return semantic_types()[tui].group
+    return next((group for group, name in GROUP_LABELS.items() if name == label), "")
+
+
+def mention_group(label: str, types: Iterable[str]) -> str:
+    """The semantic group of a mention: that of its entity's types where they have one, or else of its label."""
+    return type_group(types) or label_group(label)
+
+
+def _tui(kind: str) -> str | None:
+    return kind if kind in semantic_types() else _BY_LABEL.get(kind.upper())
+
+
+def _is_below(row: SemanticType, ancestor: SemanticType) -> bool:
+    """Whether a type is another one or descends from it."""
+    # every step of a tree number is one digit, so "A2.1" cannot be taken for an ancestor of "A2.10"
+    return row.tree_number.startswith(ancestor.tree_number)
+
+
 def with_descendants(types: Collection[str]) -> frozenset[str]:
     """Add the descendants of semantic types.
 
@@ -86,9 +177,7 @@ def with_descendants(types: Collection[str]) -> frozenset[str]:
     network = semantic_types()
     if unknown := sorted(set(types) - network.keys()):
         raise PelError(Errors.E122.format(unknown=", ".join(unknown)))
-    # every step of a tree number is one digit, so "A2.1" cannot be taken for an ancestor of "A2.10"
-    roots = tuple(network[tui].tree_number for tui in types)
-    return frozenset(tui for tui, row in network.items() if row.tree_number.startswith(roots))
+    return frozenset(tui for tui, row in network.items() if any(_is_below(row, network[root]) for root in types))
 
 
 def expand_types(types: Collection[str]) -> frozenset[str]:
@@ -100,6 +189,4 @@ def expand_types(types: Collection[str]) -> frozenset[str]:
     Returns:
         The types.
     """
-    return frozenset().union(
-        *(with_descendants(ST21PV_TYPES) if name.lower() == "st21pv" else {name} for name in types)
-    )
+    return frozenset().union(*(with_descendants(ST21PV) if name.lower() == "st21pv" else {name} for name in types))

@@ -4,9 +4,13 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.semantic_types import (
+    GROUP_LABELS,
     SEMANTIC_GROUPS,
-    ST21PV_TYPES,
+    ST21PV,
+    label_group,
+    mention_group,
     semantic_types,
+    st21pv_type,
     type_group,
     type_label,
     type_name,
@@ -18,8 +22,7 @@ def test_semantic_network():
     assert len(semantic_types()) == 133 and len({t.tree_number for t in semantic_types().values()}) == 133
     assert {t.group for t in semantic_types().values()} == SEMANTIC_GROUPS.keys() and len(SEMANTIC_GROUPS) == 15
     assert with_descendants(["T047"]) == {"T047", "T048", "T191"}
-    assert len(ST21PV_TYPES) == 21
-    wide = with_descendants(ST21PV_TYPES)
+    wide = with_descendants(ST21PV)
     assert {"T116", "T191", "T061", "T023", "T016", "T195"} <= wide
     assert not {"T071", "T073", "T080", "T079", "T052", "T001", "T169"} & wide
     with pytest.raises(PelError, match="T999"):
@@ -57,6 +60,70 @@ def test_names(kind, name, label):
 )
 def test_groups(types, group):
     assert type_group(types) == group
+
+
+def test_labels():
+    """In the order of their ids; each is the type's name in the network."""
+    assert list(ST21PV) == sorted(ST21PV) and len(ST21PV) == 21
+    names = {tui: semantic_types()[tui].name.upper().replace(" ", "_") for tui in ST21PV}
+    assert names == ST21PV
+    assert GROUP_LABELS.keys() == SEMANTIC_GROUPS.keys() and len(set(GROUP_LABELS.values())) == 15
+
+
+@pytest.mark.parametrize(
+    ("kind", "tui"),
+    [
+        ("T047", "T038"),
+        ("T121", "T103"),
+        ("T110", "T103"),  # of releases before 2014
+        ("T184", "T033"),
+        ("T034", "T033"),
+        ("T028", "T017"),
+        ("T016", "T204"),
+        ("T093", "T092"),
+        ("T083", "T082"),
+        ("T022", "T022"),  # its parent, Functional Concept, is outside
+        ("T169", None),
+        ("T073", None),
+        ("T200", None),  # Clinical Drug is no Chemical
+        ("BIOLOGIC_FUNCTION", "T038"),
+        ("Chemical", "T103"),
+        ("DISORDER", None),
+        ("Disease", None),
+        ("ENTITY", None),  # not T071
+        ("", None),
+    ],
+)
+def test_types_of_st21pv(kind, tui):
+    assert st21pv_type(kind) == tui
+
+
+def test_types_of_st21pv_are_its_roots():
+    by_type = {root: {kind for kind in semantic_types() if st21pv_type(kind) == root} for root in ST21PV}
+    assert by_type == {root: with_descendants([root]) for root in ST21PV}
+
+
+@pytest.mark.parametrize(
+    ("label", "types", "group"),
+    [
+        ("BIOLOGIC_FUNCTION", [], "DISO"),
+        ("T038", [], "DISO"),
+        ("T043", [], "PHYS"),
+        ("BIOLOGIC_FUNCTION", ["T043"], "PHYS"),  # the entity's types come first
+        ("BIOLOGIC_FUNCTION", ["T038"], "PHEN"),
+        ("CHEMICAL", ["C04"], "CHEM"),
+        ("FOOD", [], "OBJC"),
+        ("DISORDER", [], "DISO"),
+        ("GENE", [], "GENE"),
+        ("ENTITY", ["T047"], "DISO"),
+        ("ENTITY", [], ""),
+        ("", [], ""),
+    ],
+)
+def test_groups_of_mentions(label, types, group):
+    assert mention_group(label, types) == group
+    if not types:
+        assert label_group(label) == group
 
 
 def test_sizes_of_groups():
