@@ -22,6 +22,7 @@ from ..kb import KnowledgeBase
 from ..kb.near_ids import did_you_mean_id
 from ..types import (
     LABEL_TYPE,
+    MENTION_TYPE,
     NIL,
     TOPIC,
     Candidate,
@@ -44,6 +45,7 @@ from .corrections.matching import MemoryMatches, insert_answers, match_memory, p
 from .corrections.memory import check_by
 from .decider import Decider
 from .label_types import LabelTypes
+from .mention_types import type_shares
 from .nil.thresholds import Threshold
 from .query import MentionQuery
 from .reranker import Reranker
@@ -369,12 +371,14 @@ class Linker:
         return table.plus(self._document_features(queries, table))
 
     def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:
-        """Evidence that neither the form nor the words around it give: topics, and types of the label."""
+        """Evidence that the form alone does not give: topics, and types by label and by context."""
         features = {}
         if self._topics is not None:
             features[TOPIC] = self._topics.shares([query.context for query in queries], table.kb_rows)
         if self.label_types:
             features[LABEL_TYPE] = self.label_types.shares(self.kb, queries, table)
+        if (shares := type_shares(self.kb, queries, table)) is not None:
+            features[MENTION_TYPE] = shares
         return features
 
     def _allowed(self, queries: Sequence[MentionQuery]) -> list[Mask] | None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
+from .token_types import span_types
+
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
     from ..linking import Link, MentionQuery
 
@@ -184,7 +186,10 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
 
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
-    queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
+    queries = [
+        MentionQuery(text, span.start_char, span.end_char, span.label_, types=types)
+        for span, types in zip(spans, span_types(doc, spans), strict=True)
+    ]
     for number, span in enumerate(spans if forms else ()):
         if (surface := spelled_out(span.text, span.start_char, forms)) is not None:
             queries[number] = replace_mention(queries[number], surface)

@@ -28,6 +28,8 @@ derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "
 _unseen         | of its names, and no variant is a name    |
 log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
                 |                                           | frequent the others are differs between texts
+log_mention     | log(mention_type + 0.01)                  | what the detector takes the mention for
+_type           |                                           |
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
@@ -45,13 +47,14 @@ from numpy.typing import NDArray
 from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import FUSED, LABEL_TYPE, TOPIC, CandidateTable, Scores
+from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Scores
 from ...util import logger
 from ...util.tables import ranks, softmax
 
 Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
+_LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
@@ -81,6 +84,7 @@ DEFAULT_WEIGHTS = {
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
+    "log_mention_type": 0.5,
     "log_topic": 0.28,
     "fused": 0.0,
     "fused_first": 0.0,
@@ -206,6 +210,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "formula_unseen": wide.get("formula", absent) * unseen,
         "derivation_unseen": wide.get("derivation", absent) * unseen,
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
+        "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
         "fused": fused,
         "fused_first": _first(table.features[FUSED], filled) if FUSED in wide else fused,

@@ -98,15 +98,24 @@ def test_a_teacher_labels_text_without_annotations(tmp_path):
         ("B I O B", [(0, 2, "X"), (3, 4, "X")]),
         ("B B I I", [(0, 1, "X"), (1, 4, "X")]),
         ("I I O I", [(0, 2, "X"), (3, 4, "X")]),  # nothing began them
-        ("B J J O", [(0, 1, "X"), (1, 3, "Y")]),  # of another label
+        ("B J J O", [(0, 3, "Y")]),  # the likeliest label of all tokens
+        ("B J O J", [(0, 2, "X"), (3, 4, "Y")]),  # a tie goes to the first label
     ],
 )
 def test_tags_to_mentions(tags, expected):
     nlp, pipe = tagger()
     pipe.cfg["labels"] = ["X", "Y"]
     doc = nlp.make_doc("one two three four")
-    pipe.set_annotations([doc], [np.array(["OBIAJ".index(tag) for tag in tags.split()])])
+    pipe.set_annotations([doc], [np.eye(5)[["OBIAJ".index(tag) for tag in tags.split()]]])
     assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == expected
+
+
+def test_the_mention_is_found_whatever_its_label():
+    nlp, pipe = tagger()
+    pipe.cfg["labels"] = ["X", "Y"]
+    doc = nlp.make_doc("one two")
+    pipe.set_annotations([doc], [np.array([[0.4, 0.3, 0.0, 0.3, 0.0], [0.4, 0.0, 0.2, 0.1, 0.3]])])
+    assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == [(0, 2, "Y")]  # "O" is the likeliest single tag
 
 
 def tagged(text, tags):
@@ -114,7 +123,7 @@ def tagged(text, tags):
     nlp, pipe = tagger()
     doc = nlp.make_doc(text)
     columns = {"O": 0, "B": pipe.tags.index("B-DISEASE"), "I": pipe.tags.index("I-DISEASE")}
-    pipe.set_annotations([doc], [np.array([columns[tag] for tag in tags.ljust(len(doc), tags[-1])])])
+    pipe.set_annotations([doc], [np.eye(len(pipe.tags))[[columns[tag] for tag in tags.ljust(len(doc), tags[-1])]]])
     return [ent.text for ent in doc.ents]
 
 
@@ -185,7 +194,7 @@ def test_entities_and_blocked_tokens_that_are_there_stay():
     doc = nlp.make_doc("fever and pain or kidney")
     doc.set_ents([Span(doc, 0, 2, label="RULE", kb_id="C1")], blocked=[doc[2:3]])
     begin = pipe.tags.index("B-DISEASE")
-    pipe.set_annotations([doc], [np.array([begin, begin, begin, 0, begin])])
+    pipe.set_annotations([doc], [np.eye(len(pipe.tags))[[begin, begin, begin, 0, begin]]])
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [
         ("fever and", "RULE", "C1"),
         ("kidney", "DISEASE", ""),
