@@ -3,14 +3,14 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
-from ..kb.semantic_types import SEMANTIC_GROUPS, type_group, type_name
+from ..kb.semantic_types import SEMANTIC_GROUPS, mention_group, type_group, type_name
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
@@ -65,8 +65,8 @@ class Service:
             is_wanted: asked between batches.
 
         Returns:
-            The records that the command ``link`` writes; one without mentions has
-            an "error" where the pipeline failed.
+            The records that the command ``link`` writes, with ``group`` and ``group_name`` for each
+            mention; one without mentions has an "error" where the pipeline failed.
 
         Raises:
             PelError: if the result is no longer wanted, or the pipeline failed on all documents.
@@ -82,6 +82,9 @@ class Service:
                     records.append(unlinked | document_record(self.component, processed, n_candidates))
         if all("error" in record for record in records):
             raise RequestError(Errors.E606.format(id=records[0]["id"], got=records[0]["error"]))
+        for mention in chain.from_iterable(record["mentions"] for record in records):
+            types = self.component.kb[mention["kb_id"]].types if mention["name"] else ()
+            mention |= _group(mention_group(mention["label"], types))
         return records
 
     def explain(self, text: str, start: int, end: int, label: str, n_candidates: int) -> Record:
@@ -252,18 +255,20 @@ def _check_offsets(text: str, start: int, end: int) -> None:
 
 
 def _entity_record(entity: Entity) -> Record:
-    group = type_group(entity.types)
     return {
         "id": entity.concept_id,
         "name": entity.canonical_name,
         "aliases": list(entity.aliases),
         **_types(entity),
-        "group": group,
-        "group_name": SEMANTIC_GROUPS.get(group, ""),
+        **_group(type_group(entity.types)),
         "definition": entity.definition,
         "xrefs": [{"id": xref, "url": entity_url(xref)} for xref in entity.xrefs],
         "url": entity_url(entity.concept_id),
     }
+
+
+def _group(group: str) -> Record:
+    return {"group": group, "group_name": SEMANTIC_GROUPS.get(group, "")}
 
 
 def _types(entity: Entity) -> Record:
