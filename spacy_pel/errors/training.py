@@ -43,6 +43,10 @@ class TrainingErrors:
     E352 = "Expected max_length of at most {most}, the transformer's limit, got {got}. Decrease it."
     E353 = "The transformer has no weights. Set the name of TransformerTok2Vec.v1, or load a trained pipeline."
     E354 = "Expected rate > 0, the transformer's share of the learning rate, got {value}."
+    E356 = (
+        "The names of '{names}' need pel_mention_tagger, whose training text tells how often each is a mention. "
+        "Use it, or set names = null."
+    )
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
     E391 = (
