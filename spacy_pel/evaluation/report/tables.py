@@ -28,6 +28,7 @@ _SHARES = {
     "nil_f1": "NIL F1",
     "nil_ece": "NIL calibration error",
     "mention_f1": "mentions found, F1",
+    "typed_f1": "mentions found with the right type, F1",
     "link_f1": "mentions found and linked, F1",
 }
 _GROUPINGS = {"label": "By mention label", "type": "By type of the gold entity", "seen": "By seen and unseen entities"}

@@ -1,6 +1,6 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,7 @@ from thinc.types import Floats2d
 from thinc.util import to_numpy
 
 from ...errors import Errors, PelError
+from ...kb.semantic_types import labels_named
 from ...types import Vectors
 from ...util.tables import softmax
 from ..token_types import write_token_types
@@ -36,6 +37,7 @@ _SETTINGS: dict[str, Any] = {
     },
     "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     "teacher": None,
+    "labels_keep": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
 
@@ -52,6 +54,7 @@ def make_mention_tagger(
     model: Model[list[Doc], list[Floats2d]],
     scorer: Callable[..., Any] | None,
     teacher: str | None,
+    labels_keep: list[str] | None,
 ) -> "MentionTagger":
     """Build a trainable detector.
 
@@ -63,11 +66,12 @@ def make_mention_tagger(
         scorer: of ``doc.ents``.
         teacher: a pipeline with a larger detector of this name, to learn from as well as from the
             examples; read when training begins, and not part of the saved pipeline.
+        labels_keep: labels, their groups or ids of semantic types; mentions of others are left out. None = all.
 
     Returns:
         The component.
     """
-    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher)
+    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher, labels_keep=labels_keep)
 
 
 class MentionTagger(TrainablePipe):  # type: ignore[misc]
@@ -82,7 +86,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         model: see ``make_mention_tagger``.
         name: the component's name.
         scorer: of ``doc.ents``.
-        teacher: see ``make_mention_tagger``.
+        teacher, labels_keep: see ``make_mention_tagger``.
     """
 
     writes_token_types = True  # which linkers read, of gold mentions, too: see ``query_maker``
@@ -95,12 +99,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         *,
         scorer: Callable[..., Any] | None = None,
         teacher: str | None = None,
+        labels_keep: Collection[str] | None = None,
     ):
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
         self.teacher = teacher
+        self.labels_keep = labels_keep
         self._teacher: Any = None
         self.cfg: dict[str, Any] = {"labels": []}
 
@@ -143,7 +149,12 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         Args:
             docs: get their mentions.
             scores: what ``predict`` returned.
+
+        Raises:
+            PelError: if ``labels_keep`` has the name of no label.
         """
+        names = self.labels if self.labels_keep is None else self.labels_keep
+        kept = labels_named(names, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, of_tags in zip(docs, scores, strict=True):
             present = list(doc.ents)
             taken = {token.i for ent in present for token in ent}
@@ -154,7 +165,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             added = [
                 span
                 for span in self._spans(doc, of_tags, np.log(of_labels + _LEAST))
-                if taken.isdisjoint(range(span.start, span.end))
+                if span.label_ in kept and taken.isdisjoint(range(span.start, span.end))
             ]
             doc.set_ents(present + added, blocked=blocked)
             total = of_labels.sum(axis=1, keepdims=True)
