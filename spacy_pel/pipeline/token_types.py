@@ -11,7 +11,7 @@ from ..types import Vectors
 
 _KEY = "pel_token_types"  # in doc.user_data: bytes, which every format keeps
 _MOST = 255
-_LEAST = 0.5  # of _MOST, instead of 0
+_LEAST = 0.1  # of _MOST, instead of 0
 
 
 def write_token_types(doc: Doc, labels: Sequence[str], probabilities: NDArray[np.floating]) -> None:

@@ -289,7 +289,13 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             raise PelError(Errors.E524.format(name=self.name, columns=known, n=len(self.labels), got=got))
         docs = [example.x for example in islice(get_examples(), _SAMPLE)]
         truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
+        for shim in (shim for layer in self.model.walk() for shim in layer.shims if hasattr(shim, "learn_names")):
+            shim.learn_names(self.labels, lambda: map(self._marked, get_examples()))
         self.model.initialize(X=docs, Y=truth)
+
+    def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
+        mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]
+        return example.x, [mention for mention in mentions if mention[2] in self.labels]
 
 
 def _as_shares(scores: Vectors) -> Vectors:

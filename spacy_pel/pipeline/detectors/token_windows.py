@@ -1,7 +1,7 @@
 """Documents in windows of word pieces, for a transformer that gives each token of them a vector."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +68,14 @@ class TokenWindows(NamedTuple):
         return torch.segment_reduce(states[pieces], "sum", lengths=counts) / counts.clamp(min=1).unsqueeze(1)
 
 
-def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overlap: float) -> TokenWindows:
+def token_windows(
+    tokenizer: Any,
+    docs: Sequence[Doc],
+    *,
+    max_length: int,
+    overlap: float,
+    extra: Callable[[Doc], NDArray[np.int64]] | None = None,
+) -> TokenWindows:
     """Cut documents into windows.
 
     Args:
@@ -76,6 +83,7 @@ def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overl
         docs: the documents.
         max_length: word pieces of a window at most, special tokens included.
         overlap: share of a window that only lends context to the rest of it.
+        extra: (tokens,) numbers of a document, which are added to the ids of their pieces.
 
     Returns:
         Of all documents; one without word pieces has no windows.
@@ -87,16 +95,19 @@ def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overl
     firsts, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     total = 0
     for doc, (ids, offsets) in zip(docs, pieces_with_offsets(tokenizer, [doc.text for doc in docs]), strict=True):
+        lengths = doc.to_array([LENGTH, SPACY]).astype(np.int64).reshape(-1, 2)
+        ends = lengths.sum(axis=1).cumsum()
+        starts = ends - lengths.sum(axis=1)
         n = len(ids)
+        if extra is not None and n:
+            owners = np.searchsorted(starts + lengths[:, 0], offsets[:, 0], side="right")
+            ids = (np.asarray(ids) + extra(doc)[np.minimum(owners, len(doc) - 1)]).tolist()
         bounds = [0, n] if n <= room else cut_text(doc.text, offsets[:, 0], room - 2 * margin)
         for start, end in zip(bounds[:-1], bounds[1:], strict=True):
             before = max(0, start - margin)
             if start < end:
                 windows.append([tokenizer.cls_token_id, *ids[before : end + margin], tokenizer.sep_token_id])
                 reads.append((total + start, 1 + start - before, end - start))
-        lengths = doc.to_array([LENGTH, SPACY]).astype(np.int64).reshape(-1, 2)
-        ends = lengths.sum(axis=1).cumsum()
-        starts = ends - lengths.sum(axis=1)
         first = np.searchsorted(offsets[:, 1], starts, side="right")
         last = np.searchsorted(offsets[:, 0], starts + lengths[:, 0], side="left")
         firsts.append(total + first)
@@ -105,7 +116,9 @@ def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overl
     each = np.concatenate(counts)
     owners = np.repeat(np.arange(len(each)), each)
     pieces = np.concatenate(firsts)[owners] + places_of(owners)
-    return TokenWindows(RaggedTokens.from_lists(windows), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each)
+    return TokenWindows(
+        RaggedTokens.from_lists(windows, np.int64), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each
+    )
 
 
 def cut_text(text: str, starts: NDArray[np.int64], room: int) -> list[int]:
