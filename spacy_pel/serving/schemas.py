@@ -65,7 +65,7 @@ class LinkRequest(Request):
 
 
 class LinkedMention(BaseModel):
-    """A mention, as the command ``link`` writes it, and its semantic group."""
+    """A mention, as the command ``link`` writes it."""
 
     start: int = Field(description="Offset of its first character.")
     end: int = Field(description="Offset after its last character.")
@@ -81,8 +81,6 @@ class LinkedMention(BaseModel):
         None, description="With the setting `coverage`: the answers among which the right one is."
     )
     candidates: list[tuple[str, float]] = Field(description="Ids and scores, best first.")
-    group: str = Field(description='The semantic group of its entity, or else of its label, e.g. "DISO"; "" = none.')
-    group_name: str
 
 
 class LinkedDocument(BaseModel):
@@ -221,6 +219,7 @@ class HealthResponse(BaseModel):
     calibrated: bool
     saves: bool = Field(description="Whether corrections are saved in the pipeline's folder.")
     corrections: int
+    label_groups: dict[str, dict[str, str]] = Field(description="The semantic group of each label that has one.")
     waiting: int = Field(description="Requests that wait for the model.")
     limits: Limits
 

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
-from ..kb.semantic_types import SEMANTIC_GROUPS, mention_group, type_group, type_name
+from ..kb.semantic_types import GROUP_LABELS, SEMANTIC_GROUPS, ST21PV, label_group, type_group, type_name
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
@@ -65,8 +65,8 @@ class Service:
             is_wanted: asked between batches.
 
         Returns:
-            The records that the command ``link`` writes, with ``group`` and ``group_name`` for each
-            mention; one without mentions has an "error" where the pipeline failed.
+            The records that the command ``link`` writes; one without mentions has
+            an "error" where the pipeline failed.
 
         Raises:
             PelError: if the result is no longer wanted, or the pipeline failed on all documents.
@@ -82,9 +82,6 @@ class Service:
                     records.append(unlinked | document_record(self.component, processed, n_candidates))
         if all("error" in record for record in records):
             raise RequestError(Errors.E606.format(id=records[0]["id"], got=records[0]["error"]))
-        for mention in chain.from_iterable(record["mentions"] for record in records):
-            types = self.component.kb[mention["kb_id"]].types if mention["name"] else ()
-            mention |= _group(mention_group(mention["label"], types))
         return records
 
     def explain(self, text: str, start: int, end: int, label: str, n_candidates: int) -> Record:
@@ -245,7 +242,10 @@ class Service:
     def facts(self) -> Record:
         """What the page says about the pipeline."""
         linker = self.component.linker
-        facts = {"pipeline": self.title, "entities": len(linker.kb), "calibrated": linker.in_context.is_calibrated}
+        facts: Record = {"pipeline": self.title, "entities": len(linker.kb)}
+        facts["calibrated"] = linker.in_context.is_calibrated
+        labels = (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())
+        facts["label_groups"] = {label: _group(label_group(label)) for label in labels}
         return {**facts, "saves": self.saves, "corrections": len(self._learned)}
 
 
