@@ -1,7 +1,7 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from thinc.util import to_numpy
 
 from ...errors import Errors, PelError
 from .boundary_rules import trimmed
+from .token_splitting import split_tokens
 from .white_space import breaks_of
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
@@ -138,12 +139,13 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             scores: what ``predict`` returned.
         """
         for doc, tags in zip(docs, scores, strict=True):
+            found = self._spans(doc, tags)  # may split tokens, so it comes first
             present = list(doc.ents)
             taken = {token.i for ent in present for token in ent}
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            added = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
+            added = [span for span in found if taken.isdisjoint(range(span.start, span.end))]
             doc.set_ents(present + added, blocked=blocked)
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> list[Span]:
@@ -177,11 +179,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 runs.append([i])
                 labels.append(label)
                 is_open = True
-        return [
-            Span(doc, start, end, label=self.labels[label])
-            for label, pieces in zip(labels, trimmed(doc, runs, breaks.likely), strict=True)
-            for start, end in pieces
+        pieces = trimmed(doc, runs, breaks.likely)
+        split_tokens(doc, chain.from_iterable(pieces))
+        spans: list[Any] = [
+            doc.char_span(*offsets, label=self.labels[label])
+            for label, own in zip(labels, pieces, strict=True)
+            for offsets in own
         ]
+        return spans
 
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples, and as much with the teacher's probabilities if there is
