@@ -16,8 +16,8 @@ from thinc.types import Floats2d
 from thinc.util import to_numpy
 
 from ...errors import Errors, PelError
-from ...kb.semantic_types import labels_named
 from ...types import Vectors
+from ...types.semantic_types import labels_named
 from ...util.tables import softmax
 from ..token_types import write_token_types
 from .boundary_rules import trimmed
