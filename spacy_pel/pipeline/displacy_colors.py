@@ -2,7 +2,7 @@
 
 from spacy.util import registry as spacy_registry
 
-from ..kb.semantic_types import GROUP_LABELS, ST21PV, label_group
+from ..types.semantic_types import GROUP_LABELS, ST21PV, label_group
 
 # the hues of page.css, light enough for black text; groups that share one differ in lightness
 _COLOURS = {

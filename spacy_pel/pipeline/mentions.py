@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
-from ..kb.semantic_types import GROUP_LABELS, mention_group
+from ..types.semantic_types import GROUP_LABELS, mention_group
 from .token_types import span_types
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline

@@ -18,11 +18,11 @@ from spacy.training import Example
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
-from ..kb.semantic_types import label_names
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.calibration import collect, fit
 from ..linking.explanation import Explanation, explain
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
+from ..types.semantic_types import label_names
 from ..util import logger, read_json, write_json
 from ..util.files import PathLike, json_object
 from ..util.piped_workers import watch_workers

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
 from ..errors import Errors, PelError, Warnings, did_you_mean, quoted
-from ..kb.semantic_types import GROUP_LABELS, ST21PV, label_names
+from ..types.semantic_types import GROUP_LABELS, ST21PV, label_names
 from ..util import logger
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
-from ..kb.semantic_types import GROUP_LABELS, SEMANTIC_GROUPS, ST21PV, label_group, type_group, type_name
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
@@ -18,6 +17,7 @@ from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
+from ..types.semantic_types import GROUP_LABELS, SEMANTIC_GROUPS, ST21PV, label_group, type_group, type_name
 from ..util import normalize_alias
 from .errors import RequestError
 from .worker import check_wanted

@@ -7,8 +7,8 @@ import spacy
 from spacy import displacy
 from spacy.tokens import Span
 
-from spacy_pel.kb.semantic_types import GROUP_LABELS, ST21PV
 from spacy_pel.pipeline.displacy_colors import label_colors
+from spacy_pel.types.semantic_types import GROUP_LABELS, ST21PV
 
 
 @pytest.mark.parametrize("style", ["ent", "span"])

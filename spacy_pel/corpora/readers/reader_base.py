@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import Errors, PelError, quoted
-from ...kb.semantic_types import label_of
 from ...types import Document, Mention
+from ...types.semantic_types import label_of
 from ...util.files import check_unicode, guarded
 from ..offsets import OffsetCheck, new_report
 from ..policy import tidy

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kb.semantic_types import ST21PV, label_of
 from ...types import NIL
+from ...types.semantic_types import ST21PV, label_of
 from ..prediction import Prediction
 from .bootstrap import share_interval
 from .recall import precision_recall_f1

@@ -11,8 +11,8 @@ import numpy as np
 from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...kb.semantic_types import mention_group, type_name
 from ...types import NIL, Entity
+from ...types.semantic_types import mention_group, type_name
 from ...util.log import without_warnings
 from ...util.text_layout import words_around
 from ..prediction import Prediction

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ...kb.semantic_types import SEMANTIC_GROUPS, mention_group, type_name
 from ...types import NIL, Entity
+from ...types.semantic_types import SEMANTIC_GROUPS, mention_group, type_name
 from .entity_urls import entity_url
 from .page import render_template
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...kb.semantic_types import type_label
+from ...types.semantic_types import type_label
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
 from ..metrics.mention_groups import NO_NAME, group_metrics

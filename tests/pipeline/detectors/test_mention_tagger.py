@@ -182,10 +182,10 @@ def tagged(text, tags):
         ("he cant walk", "OBBI", ["cant walk"]),
         # negations
         ("No asthma", "BI", ["asthma"]),
-        ("Denies any pain", "BI", ["any pain"]),
+        ("Denies any pain", "BI", ["pain"]),
         ("no evidence of asthma", "BI", ["asthma"]),
         ("negative for asthma", "BI", ["asthma"]),
-        ("neither fever nor pain", "BI", ["fever nor pain"]),
+        ("neither fever nor pain", "BI", ["fever", "pain"]),
         ("NO FEVER", "BI", ["FEVER"]),
         ("NO synthase", "BI", ["NO synthase"]),  # nitric oxide
         ("No", "B", []),

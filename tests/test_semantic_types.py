@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.semantic_types import (
+from spacy_pel.types.semantic_types import (
     GROUP_LABELS,
     SEMANTIC_GROUPS,
     ST21PV,
