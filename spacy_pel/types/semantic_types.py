@@ -179,7 +179,7 @@ def labels_named(names: Collection[str], labels: Collection[str], *, where: str)
     Raises:
         PelError: if a name is that of no label.
     """
-    known = frozenset().union(*map(label_names, labels))
+    known: frozenset[str] = frozenset().union(*map(label_names, labels))
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
