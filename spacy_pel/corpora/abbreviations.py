@@ -74,7 +74,7 @@ def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) 
     for start, word in enumerate(words):
         starts[word].append(start)
     for defined, long_forms in definitions.items():
-        other = (*defined[:-1], _other_number(defined[-1]))
+        other = (*defined[:-1], other_number(defined[-1]))
         for key in (defined,) if other in definitions else (defined, other):
             for start in starts.get(key[0], ()):
                 end = start + len(key)
@@ -83,7 +83,7 @@ def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) 
                     yield start, end, long_forms[place]
 
 
-def _other_number(word: str) -> str:
+def other_number(word: str) -> str:
     """The singular of "MMs", the plural of "MM"; the same of what may be a word."""
     stem = word.removesuffix("s")
     if not any(map(str.isupper, stem[1:])):

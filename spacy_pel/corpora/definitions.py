@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Token
 from .long_forms import Rule, Tokens, are_balanced, find_initials, is_no_word, is_short_form, lower, match_long_form
 
 _CLOSING = {"(": ")", "[": "]"}
-_QUOTES = frozenset("\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb")
+_QUOTES = frozenset(("''", "``", *"\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"))
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
 _SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
 _SURE = (3, 8)  # characters of a short form, and of the one word in brackets that is its long form, at least
@@ -21,17 +21,19 @@ _ENDS = frozenset(",:;()[]=")  # of a number without a unit
 _JOINING = frozenset("-\u2010\u2011\u2013")  # two parts of a word
 
 # "hereinafter referred to as MM", "abbreviated to “MM”"
-_SURE_CUES = frozenset("hereafter hereinafter henceforth abbreviated shortened referred".split())
-_CUES = _SURE_CUES | frozenset("or known called termed denoted designated aka a.k.a. i.e.".split())
-_AFTER_CUE = _QUOTES | _SURE_CUES | frozenset("as to by simply in the text following here herein called termed ,".split())
+_SURE_CUES = frozenset(
+    "hereafter hereinafter henceforth abbreviate abbreviated abbreviation abbr. abbrev. shortened referred".split()
+)
+_CUES = _SURE_CUES | frozenset("or known called termed denoted designated aka a.k.a. i.e. short".split())
+_AFTER_CUE = _QUOTES | _SURE_CUES | frozenset("as to by simply in the text following here herein called termed , :".split())
 _BEFORE_CUE = (
     _QUOTES
     | _CUES
-    | frozenset("( [ , ; \u2013 \u2014 - which that is are was were will be also often commonly usually".split())
+    | frozenset("( [ , ; \u2013 \u2014 - in we which that is are was were will be also often commonly usually".split())
     | frozenset("frequently sometimes generally here herein simply".split())
 )
 _CLOSED = frozenset(", . ; : ) ] \u2013 \u2014".split())  # what follows an apposition
-_MARKS = frozenset(": = , - \u2013 \u2014".split())  # between a short form and its long form in a list
+_MARKS = frozenset((*":=,-\u2013\u2014\t", "\t\t"))  # between a short form and its long form in a list
 _SURE_MARKS = frozenset(":=")
 _AFTER_ITEM = frozenset("; , . ) : =".split())
 _ITEM = 20  # tokens of the long form of an item at most
