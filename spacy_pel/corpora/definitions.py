@@ -25,7 +25,9 @@ _SURE_CUES = frozenset(
     "hereafter hereinafter henceforth abbreviate abbreviated abbreviation abbr. abbrev. shortened referred".split()
 )
 _CUES = _SURE_CUES | frozenset("or known called termed denoted designated aka a.k.a. i.e. short".split())
-_AFTER_CUE = _QUOTES | _SURE_CUES | frozenset("as to by simply in the text following here herein called termed , :".split())
+_AFTER_CUE = (
+    _QUOTES | _SURE_CUES | frozenset("as to by simply in the text following here herein called termed , :".split())
+)
 _BEFORE_CUE = (
     _QUOTES
     | _CUES
