@@ -69,7 +69,8 @@ class Link:
         nil_score: the number compared with the NIL threshold.
         ids: ids of the candidates, best first, distinct, at most top_k.
         scores: their scores.
-        probability: P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``.
+        probability: P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``, and bounded for
+            undefined abbreviations, see ``trust_in_short_forms``.
         id_set: the answers, ids or "NIL", most probable first, among which the right one is
             at the rate ``coverage``. None without that setting, or before calibration.
         learned: the entry of the memory that decided, see ``Linker.learn``; None = none did.
