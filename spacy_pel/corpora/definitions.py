@@ -20,6 +20,7 @@ _IN_ADDRESSES = frozenset("/.:=@")  # and in no name of one word
 _ENDS = frozenset(",:;()[]=")  # of a number without a unit
 _JOINING = frozenset("-\u2010\u2011\u2013")  # two parts of a word
 
+_CUE = 10  # tokens on either side of a cue that belong to it at most
 # "hereinafter referred to as MM", "abbreviated to “MM”"
 _SURE_CUES = frozenset(
     "hereafter hereinafter henceforth abbreviate abbreviated abbreviation abbr. abbrev. shortened referred".split()
@@ -151,13 +152,13 @@ def _after_cues(doc: Doc, words: list[str]) -> Iterator[Candidate]:
     alternatives: the initials decide. So they do for "X called Y", unless that is an apposition."""
     for cue in (number for number, word in enumerate(words) if word in _CUES and number):
         start = cue + 1
-        while start < len(words) and words[start].lower() in _AFTER_CUE:
+        while start < min(cue + _CUE, len(words)) and words[start].lower() in _AFTER_CUE:
             start += 1
         end = _end_of_word(doc, words, start)
         if not is_no_word(words[start:end]):
             continue
         before = cue
-        while before and words[before - 1].lower() in _BEFORE_CUE:
+        while before > max(0, cue - _CUE) and words[before - 1].lower() in _BEFORE_CUE:
             before -= 1
         first, last = _before(words, before, words[start:end])
         if words[cue] == "or":

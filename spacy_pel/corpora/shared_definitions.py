@@ -11,7 +11,7 @@ KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` 
 
 class SharedDefinitions:
     """Tells the passages of an article which abbreviations the passages before them define. What a passage
-    defines itself counts more from there on.
+    defines itself comes first.
 
     Call it with the passages in order, those of an article in a row, before they go through a pipeline::
 

@@ -1,8 +1,8 @@
 """How far the answer to an abbreviation can be trusted that its document does not define.
 
 Annotated text says how often the short form stood for the entity and how often for others, and the knowledge base
-how many entities have it as a name. With one half of a use for each of them in advance (the estimate of Krichevsky
-and Trofimov 1981), the share of the entity bounds P(right).
+how many entities have it as a name. In advance, each of these has half a use, and meanings that the knowledge base
+lacks have as many. The entity's share of the uses bounds P(right).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ..util.ragged import segment_sum
 from .query import MentionQuery
 
 _CHARACTERS = range(2, 7)  # of a short form
-_IN_ADVANCE = 0.5  # uses for the entity, of one for each sense: of 0 to 2 the best on MedMentions dev
+_IN_ADVANCE = 0.5  # uses of each entity: of 0 to 2 the best on MedMentions dev
 
 
 def trust_in_short_forms(

@@ -8,7 +8,7 @@ from spacy_pel.corpora.shared_definitions import SharedDefinitions
 from spacy_pel.pipeline.mentions import long_form_at, long_forms
 from spacy_pel.types import Document
 
-DEFINING = "Progressive encephalopathies (PEs) are rare."
+DEFINING = "Progressive encephalopathies (PEs) are rare; a PE is."
 USING = "One PE was severe."
 
 
@@ -38,13 +38,12 @@ def test_documents_without_an_article_share_nothing(nlp):
     assert read(docs[1]) is None
 
 
-def test_a_passage_s_own_definition_counts_from_there_on(nlp):
+def test_a_passage_s_own_definition_comes_first(nlp):
     share = SharedDefinitions()
     share(nlp.make_doc(DEFINING), "a")
     doc = nlp(share(nlp.make_doc("A PE, then pulmonary embolism (PE), and PE."), "a"))
-    places = [token.idx for token in doc if token.text == "PE"]
-    found = [long_form_at(long_forms(doc), "PE", place) for place in places]
-    assert found == ["Progressive encephalopathies", "pulmonary embolism", "pulmonary embolism"]
+    found = [long_form_at(long_forms(doc), "PE", token.idx) for token in doc if token.text == "PE"]
+    assert found == ["pulmonary embolism"] * 3
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
