@@ -83,11 +83,11 @@ def _in_brackets(doc: Doc, words: list[str], brackets: list[int]) -> Iterator[Ca
                 continue
             quoted = end - start > 2 and words[start] in _QUOTES and words[end - 1] in _QUOTES
             short_start, short_end = (start + 1, end - 1) if quoted else (start, end)
-            short, inside = words[short_start:short_end], words[start:end]
-            if len(short) <= _SHORT:
+            within, inside = words[short_start:short_end], words[start:end]
+            if len(within) <= _SHORT:
                 # "[Pi]", of a concentration, is no definition, and "[number]" stands for one
-                rule: Rule = "initials" if closing == "]" and not is_no_word(short) else "anywhere"
-                yield Candidate((short_start, short_end), _before(words, bracket, short), rule)
+                rule: Rule = "initials" if closing == "]" and not is_no_word(within) else "anywhere"
+                yield Candidate((short_start, short_end), _before(words, bracket, within), rule)
             if not are_balanced(inside) or (closing == "]" and inside[0].startswith(words[bracket - 1])):
                 continue  # "loxP [loxP257]", a variety of it
             cut = next((number for number, word in enumerate(inside) if word in _SEPARATORS), len(inside))
