@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import quoted
-from ..kb import KnowledgeBase
-from ..types import Document
-from ..util import normalize_alias, progress, read_lines
-from ..util.files import PathLike, READ_ERRORS, open_bytes, write_text
+from ..types import Document, Entity
+from ..util import normalize_alias, read_lines
+from ..util.files import READ_ERRORS, PathLike, open_bytes, write_text
 from ..util.place import Place, unexpected
 from .abbreviations import find_abbreviations
 from .document_stream import text_pieces
@@ -58,10 +57,9 @@ class AbbreviationCounts:
             found = chain.from_iterable(self._definitions(text) for _, text in text_pieces(document.text, _PIECE))
             self._add(Counter(found))
 
-    def add_kb(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+    def add_entities(self, entities: Iterable[Entity]) -> None:
         """Count the names of entities that spell each other out, such as "ATP" and "adenosine triphosphate", and what
         their definitions define. Of several long forms of a short form, an entity counts its first."""
-        entities = progress(kb.entities(), description="Reading names", total=len(kb), show=show_progress)
         for entity in entities:
             names = (entity.canonical_name, *entity.aliases)
             spelled = ((short, self._long_form(short, names)) for short in filter(_may_be_short, names))
@@ -149,7 +147,9 @@ def read_inventory(path: Path) -> list[Abbreviation]:
 def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:
     short, long_form, uses, documents = (str(cells.get(column, "")).strip() for column in COLUMNS)
     if not short or not long_form:
-        raise unexpected(place, "a short form, a long form and its uses, between tabs", quoted("\t".join(cells.values())))
+        raise unexpected(
+            place, "a short form, a long form and its uses, between tabs", quoted("\t".join(cells.values()))
+        )
     counts = [uses, documents or "1"]
     for text in counts:
         if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):

@@ -75,9 +75,7 @@ class AliasPriors:
         )
 
     @classmethod
-    def summed(
-        cls, hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]
-    ) -> "AliasPriors":
+    def summed(cls, hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]) -> "AliasPriors":
         """Sum the counts of equal pairs; the arrays may be in any order."""
         order = np.lexsort((kb_rows, hashes))
         hashes, kb_rows, counts = hashes[order], kb_rows[order], counts[order]
