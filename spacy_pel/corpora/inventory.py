@@ -122,9 +122,11 @@ def write_inventory(path: PathLike, abbreviations: Iterable[Abbreviation]) -> No
 
 def is_inventory(path: Path) -> bool:
     """Whether a file begins like an inventory."""
+    if not path.is_file():  # a folder, or nothing: for the readers of entities
+        return False
     try:
         with open_bytes(path) as file:
-            return bool(file.read(len(_MARK) + 3).removeprefix(b"\xef\xbb\xbf").startswith(_MARK))
+            return file.read(len(_MARK) + 3).removeprefix(b"\xef\xbb\xbf").startswith(_MARK)
     except READ_ERRORS:
         return False
 

@@ -66,8 +66,8 @@ def test_an_edited_table(text, expected, tmp_path):
         ("HF\theart failure\tmany\t1", "line 2.*'many'"),
         ("HF\theart failure\t0\t1", "line 2.*'0'"),
         ("HF\theart failure\t²\t1", "line 2.*'²'"),
-        ("HF\theart failure\t1\t1\nMI\t\t1\t1", "line 3.*a long form"),
-        ("HF", "line 2.*a long form"),
+        ("HF\theart failure\t1\t1\nMI\t\t1\t1", "a long form.*line 3, got 'MI"),
+        ("HF", "a long form.*line 2, got 'HF'"),
     ],
 )
 def test_bad_lines_are_named(lines, got, tmp_path):
