@@ -1,6 +1,6 @@
 """What short forms stand for where a document does not say: counts of uses by short form and entity.
 
-They are ``AliasPriors`` whose surface forms are short forms and whose counts are thousandths of a use. Row -1 has the
+They are ``AliasPriors`` whose surface forms are short forms and whose counts are hundredths of a use. Row -1 has the
 uses of long forms that no entity bears.
 """
 
@@ -14,7 +14,8 @@ from ..util.names import GREEK, GREEK_SYMBOL, compatible
 from .annotated_text import AliasPriors
 
 FILE = "abbreviations.arrow"
-UNIT = 1000  # counts of a use
+UNIT = 100  # counts of a use
+_MOST = 1 << 27  # counts of an entry: sums must fit 32 bits
 _LENGTHS = range(2, 13)  # letters and digits
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -48,8 +49,8 @@ def abbreviation_counts(entries: Iterable[tuple[str, int, float]]) -> AliasPrior
     Returns:
         The counts; what does not look like a short form is left out.
     """
-    usable = [(form, row, round(UNIT * uses)) for short, row, uses in entries if (form := short_form(short))]
-    usable = [entry for entry in usable if entry[2] > 0]
+    counted = ((short_form(short), row, min(round(UNIT * uses), _MOST)) for short, row, uses in entries)
+    usable = [(form, row, count) for form, row, count in counted if form and count]
     forms, rows, counts = zip(*usable, strict=True) if usable else ((), (), ())
     hashes = hash_strings(list(forms))
     return AliasPriors.summed(hashes, np.array(rows, dtype=np.int32), np.array(counts, dtype=np.int32))
