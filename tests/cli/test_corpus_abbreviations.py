@@ -25,7 +25,7 @@ def test_the_table(table, folder, tmp_path):
     rows = ["short_form\tlong_form\tuses\tdocuments", "ASK\tAcute stroke kit\t2\t1", "KST\tkidney stone\t1\t1"]
     assert table.read_text().splitlines() == rows
     more = done("corpus", "abbreviations", folder / "dev.jsonl", tmp_path / "none.tsv", "--kb", folder / "pipeline")
-    assert "long forms" in more.out
+    assert "long_forms" in more.out
     assert (tmp_path / "none.tsv").read_text().splitlines() == rows[:1]
 
 
