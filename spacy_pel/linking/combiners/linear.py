@@ -26,6 +26,7 @@ formula_unseen  | 1 if one of its names spells it out, and  | as exact_unseen: "
                 | the form is no name                       |
 derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
 _unseen         | of its names, and no variant is a name    |
+abbreviation    | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
 log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
                 |                                           | frequent the others are differs between texts
 log_mention     | log(mention_type + 0.01)                  | what the detector takes the mention for
@@ -57,6 +58,7 @@ _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
+_ADDED = "abbreviation"  # later than the weights of some pipelines
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
@@ -83,6 +85,7 @@ DEFAULT_WEIGHTS = {
     "variant_unseen": 2.24,
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
+    "abbreviation": 1.0,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_mention_type": 0.5,
     "log_topic": 0.28,
@@ -175,7 +178,7 @@ class LinearCombiner:
         Raises:
             PelError: if they are those of other features.
         """
-        weights = state.get("weights", DEFAULT_WEIGHTS)
+        weights = {_ADDED: DEFAULT_WEIGHTS[_ADDED], **state.get("weights", DEFAULT_WEIGHTS)}
         if set(weights) != set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
         self.weights = {name: float(weights[name]) for name in DEFAULT_WEIGHTS}
@@ -209,6 +212,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "variant_unseen": wide.get("variant", absent) * unseen,
         "formula_unseen": wide.get("formula", absent) * unseen,
         "derivation_unseen": wide.get("derivation", absent) * unseen,
+        "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
