@@ -1,6 +1,7 @@
 """Abbreviations that the earlier passages of an article define."""
 
 from collections.abc import Hashable
+from typing import Any
 
 from spacy.tokens import Doc
 
@@ -37,7 +38,8 @@ class SharedDefinitions:
             self._article, self._known = article, {}
         if self._known:
             known = [{"short_text": short, "long_text": long_text} for short, long_text in self._known.items()]
-            doc.user_data["._.", KNOWN, None, None] = known
+            user_data: Any = doc.user_data
+            user_data["._.", KNOWN, None, None] = known
         for found in find_abbreviations(doc) if article is not None else ():
             short, long_text = found["short_text"], found["long_text"]
             self._known[short] = long_text

@@ -122,8 +122,7 @@ def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
 
     entries = [entry for file in files for entry in read_inventory(file)]
     with changed_kb(path) as (_, component):
-        index = None if component is None else component.linker.index
-        if index is None:
+        if component is None or (index := component.linker.index) is None:
             raise PelError(Errors.E688.format(path=path))
         uses = ((entry.short_form, entry.long_form, entry.uses) for entry in entries)
         index.add_abbreviations(link_long_forms(component.linker, uses, show_progress=True))

@@ -58,7 +58,6 @@ _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
-_ADDED = "abbreviation"  # later than the weights of some pipelines
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
@@ -178,7 +177,7 @@ class LinearCombiner:
         Raises:
             PelError: if they are those of other features.
         """
-        weights = {_ADDED: DEFAULT_WEIGHTS[_ADDED], **state.get("weights", DEFAULT_WEIGHTS)}
+        weights = state.get("weights", DEFAULT_WEIGHTS)
         if set(weights) != set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
         self.weights = {name: float(weights[name]) for name in DEFAULT_WEIGHTS}
