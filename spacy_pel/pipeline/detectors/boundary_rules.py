@@ -29,7 +29,7 @@ _HEADING = re.compile(
     r"|(?:current |home |discharge )?med(?:ication)?s|(?:drug )?allergies|physical exam(?:ination)?|vital signs|vitals"
     r"|labs|problem list|problems?|diagnos[ei]s|assessment|(?:assessment(?: and |/))?plan|impression|findings"
     r"|(?:in|ex)clusion(?: criteria)?"
-    r")(?=\s?:)"
+    r")\s?:"
 )
 
 # between the items of a list. A plus is one between words, not after a sign of charge or of a marker: "CD4+ cells"
