@@ -82,7 +82,7 @@ DEFAULT_WEIGHTS = {
     "variant_unseen": 2.24,
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
-    "abbreviation": 1.0,
+    "abbreviation": 1.5,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_topic": 0.28,
     "fused": 0.0,
