@@ -59,9 +59,10 @@ _ADDED = "abbreviation"  # later than the weights of some pipelines
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
-# All but the weights of abbreviations, chosen on dev sets, and of formulas and derivations: these are right in 98 and 96 of 100 cases, but so rare that
-# the penalty holds the weight of the latter down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to
-# 14 tasks without annotated text rank as well or better; for formulas 10 to 30 are the same.
+# All but the weights of abbreviations, chosen on dev sets, and of formulas and derivations: the latter two are
+# right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations down, at 5.87, where
+# "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or better; for formulas
+# 10 to 30 are the same.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "mention": 2.49,
