@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.kb_open import measure_apart
-from spacy_pel.kb.semantic_types import ST21PV_TYPES, semantic_types, with_descendants
+from spacy_pel.types.semantic_types import ST21PV, semantic_types, with_descendants
 from spacy_pel.util import read_json
 
 TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRRANK", "MRCUI")
@@ -42,7 +42,7 @@ _SOURCES = [
     for source in ("MSH", "SNOMEDCT_US", "NCI", "RXNORM", "MTH", "HPO", "NCBI", "OMIM", "ICD10CM")
     for kind in ("PT", "SY", "PN", "IN", "ET")
 ]
-_WANTED = sorted(with_descendants(ST21PV_TYPES))
+_WANTED = sorted(with_descendants(ST21PV))
 _OTHER = sorted(set(semantic_types()) - set(_WANTED))
 _SHARE = 0.8  # of the concepts have a type of st21pv
 _NAMES = 3.52  # names of a concept, on average, before repeated ones are dropped

@@ -81,6 +81,11 @@ class TokenTower(nn.Module):
         super().__init__()
         self.tower = tower
 
+    @property
+    def width(self) -> int:
+        """Of the states."""
+        return int(self.tower.transformer.config.hidden_size)
+
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """See ``Tower.states``."""
         return self.tower.states(ids, mask)

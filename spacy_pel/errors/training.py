@@ -5,7 +5,7 @@ class TrainingErrors:
     E301 = "Expected {name} >= {least}, got {value}. Set a larger value."
     E302 = "This encoder has no weights. Set its name and call initialize(), or load a folder with from_disk()."
     E303 = "'{name}' is no folder, package:NAME or Hugging Face model that can be loaded: {got}. Check the name."
-    E305 = "Expected store = 'float32' or 'float16', got '{value}'."
+    E305 = "Expected store = {expected}, got '{value}'."
     E307 = "Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. Known sizes: {known}."
     E304 = "The checkpoint at {path} cannot be read: {got}. Delete that folder to start a new training."
     E308 = "Expected a part of the registry 'pel_similarities', got {value}. Fix [pel.encoder.similarity]."
@@ -43,6 +43,10 @@ class TrainingErrors:
     E352 = "Expected max_length of at most {most}, the transformer's limit, got {got}. Decrease it."
     E353 = "The transformer has no weights. Set the name of TransformerTok2Vec.v1, or load a trained pipeline."
     E354 = "Expected rate > 0, the transformer's share of the learning rate, got {value}."
+    E356 = (
+        "The names of '{names}' need pel_mention_tagger, whose training text tells how often each is a mention. "
+        "Use it, or set names = null."
+    )
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
     E391 = (

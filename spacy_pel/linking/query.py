@@ -18,6 +18,8 @@ class MentionQuery:
         label: the NER label, "" if there is none; chooses the type filter and the threshold,
             and after calibration it says which types to expect.
         document: the text of the document that the mention is in; None = ``text``.
+        types: (21,), P(type) for the types of ST21PV in their order, as a detector read it in the mention's context;
+            None = not known.
         vector: (width,), as the linker's encoder would give it; None = to be encoded.
         surface: the mention's own text.
         form: its surface form: the same with single blanks, also across lines.
@@ -30,6 +32,7 @@ class MentionQuery:
     label: str = ""
     document: str | None = None
     vector: Vectors | None = field(default=None, compare=False)
+    types: Vectors | None = field(default=None, compare=False)
     surface: str = field(init=False, compare=False, repr=False)
     form: str = field(init=False, compare=False, repr=False)
     context: str = field(init=False, compare=False, repr=False)
@@ -70,4 +73,4 @@ def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
         right = blank if blank != -1 else right
     window = text[left:start] + surface + text[end:right]
     document = text if query.document is None else query.document
-    return MentionQuery(window, start - left, start - left + len(surface), query.label, document)
+    return MentionQuery(window, start - left, start - left + len(surface), query.label, document, types=query.types)

@@ -4,20 +4,22 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..corpora.document_stream import text_pieces
 from ..linking import MentionQuery, replace_mention
-from ..types import NIL, Document, Mention
+from ..types import NIL, Document, Mention, Vectors
 from .mentions import LongForms, long_forms, spelled_out
+from .token_types import span_types
 
 
 def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[[Document], list[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
-    Abbreviations are expanded as the component does it, and vectors come from the states of a shared
-    transformer, if there is one: for that, and for that only, the text is tokenised and the pipeline's
-    components for it are run.
+    Abbreviations are expanded as the component does it, a typed detector says what kind each mention is, and
+    vectors come from the states of a shared transformer, if there is one: for that, and for that only, the text
+    is tokenised and the pipeline's components for it are run.
 
     Args:
         nlp: a pipeline with the component.
@@ -35,11 +37,13 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
     detectors = [proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns]
     if not component.expand_abbreviations:
         detectors = []
-    needed = upstream + [detector for detector in detectors if detector not in upstream]
+    readers = [proc for _, proc in nlp.pipeline if getattr(proc, "writes_token_types", False)]
+    needed = upstream + [pipe for pipe in (*readers, *detectors) if pipe not in upstream]
 
     def make_queries(document: Document) -> list[MentionQuery]:
         text = document.text
         forms: LongForms = {}
+        types: list[Vectors | None] = [None] * len(document.mentions)
         if needed and document.mentions:
             # states are of a whole text: one that is too long for the pipeline fails there
             pieces = [(0, text)] if upstream else text_pieces(text, nlp.max_length)
@@ -47,11 +51,18 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                 doc = nlp.make_doc(piece)
                 for pipe in needed:
                     doc = pipe(doc)
+                spans = [_within(doc, mention, offset) for mention in document.mentions]
+                types = [
+                    read if known is None else known for known, read in zip(types, span_types(doc, spans), strict=True)
+                ]
                 for short, places in long_forms(doc).items() if detectors else ():
                     forms.setdefault(short, {}).update(
                         (offset + start, long_form) for start, long_form in places.items()
                     )
-        queries = [MentionQuery(text, m.start, m.end, m.label) for m in document.mentions]
+        queries = [
+            MentionQuery(text, m.start, m.end, m.label, types=of_mention)
+            for m, of_mention in zip(document.mentions, types, strict=True)
+        ]
         longer = [spelled_out(query.surface, query.start, forms) for query in queries]
         queries = [
             query if surface is None else replace_mention(query, surface)
@@ -60,6 +71,12 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
         return states.encode(doc, queries) if states is not None and queries else queries
 
     return make_queries
+
+
+def _within(doc: Doc, mention: Mention, offset: int) -> Span | None:
+    """A mention as a span of a piece of its text that begins at a character; None = it is in another one."""
+    start, end = mention.start - offset, mention.end - offset
+    return doc.char_span(start, end, alignment_mode="expand") if 0 <= start < end <= len(doc.text) else None
 
 
 def documents_of(examples: Iterable[Example]) -> list[Document]:

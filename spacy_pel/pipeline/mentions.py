@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
+from ..corpora.shared_definitions import KNOWN
+from ..types.semantic_types import GROUP_LABELS, mention_group
+from .token_types import span_types
+
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
     from ..linking import Link, MentionQuery
 
@@ -15,6 +19,7 @@ ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (Non
 # of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
 PHRASE = "pel_phrase"
 LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
+_AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
 _prefixes: set[str] = set()  # of the linkers of this process
 
 
@@ -126,7 +131,8 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
 
 def long_forms(doc: Doc) -> LongForms:
     """The abbreviations that a document defines, as our detector leaves them in ``doc._.pel_abbreviations``
-    and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form.
+    and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form; and those that passages
+    before it define, see ``SharedDefinitions``.
 
     Returns:
         By short form.
@@ -134,7 +140,8 @@ def long_forms(doc: Doc) -> LongForms:
     forms: LongForms = {}
     user_data: Any = doc.user_data
     # as stored: read as an attribute, ours would be made into spans
-    stored = (user_data.get(("._.", name, None, None)) or () for name in ("pel_abbreviations", "abbreviations"))
+    names = ("pel_abbreviations", "abbreviations", KNOWN)
+    stored = (user_data.get(("._.", name, None, None)) or () for name in names)
     for definition in chain.from_iterable(stored):
         if isinstance(definition, dict):
             short, long_form = definition["short_text"], definition["long_text"]
@@ -173,7 +180,7 @@ def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
         long_form
         for short, places in forms.items()
         for long_form in dict.fromkeys(places.values())
-        if mention.startswith(long_form) and mention[len(long_form) :].strip(" ()[]") == short
+        if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short
     )
     return next(both, None)
 
@@ -184,7 +191,10 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
 
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
-    queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
+    queries = [
+        MentionQuery(text, span.start_char, span.end_char, span.label_, types=types)
+        for span, types in zip(spans, span_types(doc, spans), strict=True)
+    ]
     for number, span in enumerate(spans if forms else ()):
         if (surface := spelled_out(span.text, span.start_char, forms)) is not None:
             queries[number] = replace_mention(queries[number], surface)
@@ -231,3 +241,22 @@ def write_links(
         start, end = span.start_char, span.end_char
         for name, value in values.items():  # what setting the attributes would do
             user_data["._.", f"{prefix}_{name}", start, end] = value
+
+
+def write_groups(doc: Doc, spans_key: str | None, *, prefix: str) -> None:
+    """Replace the labels of mentions by semantic groups; labels without one stay.
+
+    Args:
+        doc: the document, with links.
+        spans_key: where the mentions are.
+        prefix: of the extension attributes.
+    """
+    for number, span in enumerate(mention_spans(doc, spans_key)):
+        label = GROUP_LABELS.get(mention_group(span.label_, span._.get(f"{prefix}_types")), span.label_)
+        if spans_key is None:
+            for token in span:
+                token.ent_type_ = label
+        else:
+            doc.spans[spans_key][number] = Span(
+                doc, span.start, span.end, label=label, kb_id=span.kb_id, span_id=span.id
+            )

@@ -3,6 +3,7 @@
 from .arrays import (
     FUSED,
     LABEL_TYPE,
+    MENTION_TYPE,
     NIL,
     TOPIC,
     UNRELATED,

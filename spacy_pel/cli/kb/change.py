@@ -122,9 +122,8 @@ def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
 
     entries = [entry for file in files for entry in read_inventory(file)]
     with changed_kb(path) as (_, component):
-        if component is None or component.linker.index is None:
+        if component is None or (index := component.linker.index) is None:
             raise PelError(Errors.E688.format(path=path))
-        index = component.linker.index
         uses = ((entry.short_form, entry.long_form, entry.uses) for entry in entries)
         index.add_abbreviations(link_long_forms(component.linker, uses, show_progress=True))
     return {"long_forms": len(entries), "short_forms_in_all": index.meta["abbreviations"]}

@@ -29,6 +29,8 @@ _unseen         | of its names, and no variant is a name    |
 abbreviation    | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
 log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
                 |                                           | frequent the others are differs between texts
+log_mention     | log(mention_type + 0.01)                  | what the detector takes the mention for
+_type           |                                           |
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
@@ -46,16 +48,16 @@ from numpy.typing import NDArray
 from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import FUSED, LABEL_TYPE, TOPIC, CandidateTable, Scores
+from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Scores
 from ...util import logger
 from ...util.tables import ranks, softmax
 
 Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
+_LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
-_ADDED = "abbreviation"  # later than the weights of some pipelines
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
@@ -85,6 +87,7 @@ DEFAULT_WEIGHTS = {
     "derivation_unseen": 10.0,
     "abbreviation": 1.5,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
+    "log_mention_type": 0.5,
     "log_topic": 0.28,
     "fused": 0.0,
     "fused_first": 0.0,
@@ -175,7 +178,7 @@ class LinearCombiner:
         Raises:
             PelError: if they are those of other features.
         """
-        weights = {_ADDED: DEFAULT_WEIGHTS[_ADDED], **state.get("weights", DEFAULT_WEIGHTS)}
+        weights = state.get("weights", DEFAULT_WEIGHTS)
         if set(weights) != set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
         self.weights = {name: float(weights[name]) for name in DEFAULT_WEIGHTS}
@@ -211,6 +214,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "derivation_unseen": wide.get("derivation", absent) * unseen,
         "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
+        "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
         "fused": fused,
         "fused_first": _first(table.features[FUSED], filled) if FUSED in wide else fused,

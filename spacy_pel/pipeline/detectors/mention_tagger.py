@@ -1,12 +1,11 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import spacy
-from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Span
@@ -17,9 +16,17 @@ from thinc.types import Floats2d
 from thinc.util import to_numpy
 
 from ...errors import Errors, PelError
+from ...types import Vectors
+from ...types.semantic_types import labels_named
+from ...util.tables import softmax
+from ..token_types import write_token_types
+from .boundary_rules import trimmed
+from .token_splitting import split_tokens
 from .white_space import breaks_of
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
+_OUTSIDE, _INSIDE = 0, 2
+_LEAST = 1e-6  # a probability
 _SAMPLE = 10  # examples whose documents the model is initialized with
 _BIO = {"B": "B", "I": "I", "L": "I", "U": "B"}  # spaCy's prefixes of aligned tags, and ours
 _SETTINGS: dict[str, Any] = {
@@ -31,6 +38,7 @@ _SETTINGS: dict[str, Any] = {
     },
     "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     "teacher": None,
+    "labels_keep": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
 
@@ -47,6 +55,7 @@ def make_mention_tagger(
     model: Model[list[Doc], list[Floats2d]],
     scorer: Callable[..., Any] | None,
     teacher: str | None,
+    labels_keep: list[str] | None,
 ) -> "MentionTagger":
     """Build a trainable detector.
 
@@ -58,16 +67,17 @@ def make_mention_tagger(
         scorer: of ``doc.ents``.
         teacher: a pipeline with a larger detector of this name, to learn from as well as from the
             examples; read when training begins, and not part of the saved pipeline.
+        labels_keep: labels, their groups or ids of semantic types; mentions of others are left out. None = all.
 
     Returns:
         The component.
     """
-    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher)
+    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher, labels_keep=labels_keep)
 
 
 class MentionTagger(TrainablePipe):  # type: ignore[misc]
-    """Sets ``doc.ents`` by one choice for each token: "B-LABEL" for the first token of a mention, "I-LABEL"
-    for the others, "O" outside. Entities that a document has already are kept.
+    """Sets ``doc.ents`` by tags of tokens: "B-LABEL" for the first token of a mention, "I-LABEL" for the others,
+    "O" outside. Entities that a document has already are kept.
 
     spaCy's own ``ner`` builds entities by a sequence of actions. That suits small networks trained for long.
     On a transformer that is fine-tuned for a few hundred updates, tags are learned far sooner.
@@ -77,8 +87,10 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         model: see ``make_mention_tagger``.
         name: the component's name.
         scorer: of ``doc.ents``.
-        teacher: see ``make_mention_tagger``.
+        teacher, labels_keep: see ``make_mention_tagger``.
     """
+
+    writes_token_types = True  # which linkers read, of gold mentions, too: see ``query_maker``
 
     def __init__(
         self,
@@ -88,12 +100,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         *,
         scorer: Callable[..., Any] | None = None,
         teacher: str | None = None,
+        labels_keep: Collection[str] | None = None,
     ):
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
         self.teacher = teacher
+        self.labels_keep = labels_keep
         self._teacher: Any = None
         self.cfg: dict[str, Any] = {"labels": []}
 
@@ -112,8 +126,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         """One for each column of the model's scores."""
         return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
 
-    def predict(self, docs: Iterable[Doc]) -> list[NDArray[np.int64]]:
-        """The tag of each token, of each document.
+    def predict(self, docs: Iterable[Doc]) -> list[Vectors]:
+        """P(tag) of each token, (tokens, tags) for each document.
 
         Raises:
             PelError: if the component was not trained.
@@ -121,42 +135,78 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         docs = list(docs)
         if not self.labels:
             raise PelError(Errors.E522.format(name=self.name))
-        tags: list[NDArray[np.int64]] = []
+        probabilities: list[Vectors] = []
         for batch in divided_by_words(docs):
             if any(map(len, batch)):
-                tags += [to_numpy(scores).argmax(axis=1) for scores in self.model.predict(batch)]
+                probabilities += [_as_shares(to_numpy(scores)) for scores in self.model.predict(batch)]
             else:
-                tags += [np.zeros(0, dtype=np.int64)] * len(batch)
-        return tags
+                probabilities += [np.zeros((0, len(self.tags)), dtype=np.float32)] * len(batch)
+        return probabilities
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[NDArray[np.int64]]) -> None:
-        """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``).
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Vectors]) -> None:
+        """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``). If the
+        labels are types of ST21pv, what each token was taken for is kept for the linker, see ``token_types.py``.
 
         Args:
             docs: get their mentions.
             scores: what ``predict`` returned.
+
+        Raises:
+            PelError: if ``labels_keep`` has the name of no label.
         """
-        for doc, tags in zip(docs, scores, strict=True):
+        names = self.labels if self.labels_keep is None else self.labels_keep
+        kept = labels_named(names, self.labels, where=f"labels_keep of '{self.name}'")
+        for doc, of_tags in zip(docs, scores, strict=True):
+            begins = [token.idx for token in doc]
+            found = self._found(doc, of_tags)
+            split_tokens(doc, found)
+            of_tags = of_tags[np.searchsorted(begins, [token.idx for token in doc], side="right") - 1]
+            of_labels = of_tags[:, 1::2] + of_tags[:, 2::2]
             present = list(doc.ents)
             taken = {token.i for ent in present for token in ent}
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            added = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
+            added = [
+                span
+                for span in self._labelled(doc, found, np.log(of_labels + _LEAST))
+                if span.label_ in kept and taken.isdisjoint(range(span.start, span.end))
+            ]
             doc.set_ents(present + added, blocked=blocked)
+            total = of_labels.sum(axis=1, keepdims=True)
+            shares = np.divide(of_labels, total, out=np.zeros_like(of_labels), where=total > 0)
+            write_token_types(doc, self.labels, shares)
 
-    def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> list[Span]:
-        """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
-        mention continues across a wrapped line, but not across a blank line or into the next list item. No
-        mention ends within a word that the tokenizer splits, such as "id" into "i" and "d".
+    def _labelled(self, doc: Doc, found: Iterable[tuple[int, int]], logs: Vectors) -> Iterator[Span]:
+        """Mentions with their likeliest labels.
+
+        Args:
+            doc: the document, with tokens that begin and end where mentions do.
+            found: character offsets.
+            logs: (tokens, labels), log P(label).
+        """
+        for offsets in found:
+            span: Any = doc.char_span(*offsets)
+            label = self.labels[int(logs[span.start : span.end].sum(axis=0).argmax())]
+            yield Span(doc, span.start, span.end, label=label)
+
+    def _found(self, doc: Doc, of_tags: Vectors) -> list[tuple[int, int]]:
+        """Mentions by the likeliest of outside, first token and further one, whatever their label. White space has no
+        tag of its own, as it has no word pieces: a mention continues across a wrapped line, but not across a blank
+        line or into the next list item. No mention ends within a word that the tokenizer splits, such as "id" into
+        "i" and "d".
+
+        Args:
+            doc: the document.
+            of_tags: (tokens, tags), P(tag).
 
         Returns:
-            In order; none begins or ends with white space, begins with a negation or has
-            half a bracket.
+            Character offsets, in order; none begins or ends with white space, begins with a negation or has
+            half a bracket. They may begin or end within tokens.
         """
+        tags = np.stack([of_tags[:, 0], of_tags[:, 1::2].sum(axis=1), of_tags[:, 2::2].sum(axis=1)]).argmax(axis=0)
         breaks = breaks_of(doc)
         runs: list[list[int]] = []  # the tokens of each mention
-        labels: list[int] = []
         is_open = False  # whether the last mention may go on
         for token in doc:
             i = token.i
@@ -166,21 +216,15 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 if is_open and runs[-1][-1] == i - 1:
                     runs[-1].append(i)
                 continue
-            tag = 0 if i in breaks.certain else int(tags[i])
-            label, inside = divmod(tag - 1, 2)  # of "O": -1
-            if label < 0:
+            tag = _OUTSIDE if i in breaks.certain else int(tags[i])
+            if tag == _OUTSIDE:
                 is_open = False
-            elif is_open and inside and labels[-1] == label:
+            elif is_open and tag == _INSIDE:
                 runs[-1].append(i)
             else:  # an "I" that nothing began begins a mention
                 runs.append([i])
-                labels.append(label)
                 is_open = True
-        return [
-            Span(doc, start, end, label=self.labels[label])
-            for label, pieces in zip(labels, trimmed(doc, runs, breaks.likely), strict=True)
-            for start, end in pieces
-        ]
+        return list(chain.from_iterable(trimmed(doc, runs, breaks.likely)))
 
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples, and as much with the teacher's probabilities if there is
@@ -258,7 +302,18 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             raise PelError(Errors.E524.format(name=self.name, columns=known, n=len(self.labels), got=got))
         docs = [example.x for example in islice(get_examples(), _SAMPLE)]
         truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
+        for shim in (shim for layer in self.model.walk() for shim in layer.shims if hasattr(shim, "learn_names")):
+            shim.learn_names(self.labels, lambda: map(self._marked, get_examples()))
         self.model.initialize(X=docs, Y=truth)
+
+    def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
+        mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]
+        return example.x, [mention for mention in mentions if mention[2] in self.labels]
+
+
+def _as_shares(scores: Vectors) -> Vectors:
+    """Scores of tags as probabilities, which layers give that normalize them."""
+    return scores if np.allclose(scores.sum(axis=1), 1.0, atol=1e-3) else softmax(scores).astype(np.float32)
 
 
 def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[list[Doc]]:
@@ -290,125 +345,3 @@ def _bio(tag: str | None, known: Iterable[str]) -> str | None:
     prefix, _, label = tag.partition("-")
     ours = f"{_BIO.get(prefix)}-{label}"
     return ours if ours in known else None
-
-
-_OPENING = {")": "(", "]": "[", "}": "{"}
-_BRACKETS = frozenset({*_OPENING, *_OPENING.values()})
-_NEGATIONS = frozenset("no not without w/o never nor neither none deny denies denied denying".split())
-_PHRASES = (("negative", "for"), ("free", "of"))
-_AFTER_NO = (("evidence", "of"), ("sign", "of"), ("signs", "of"), ("history", "of"))
-_NITRIC_OXIDE = "NO"
-
-
-def trimmed(doc: Doc, runs: Sequence[Sequence[int]], line_ends: Collection[int]) -> list[list[tuple[int, int]]]:
-    """Cut mentions at brackets without their other half, "(IL-6) levels" tagged from "IL-6" on into two,
-    at the end of an item, and at a negation that they begin with, so that components that look for
-    negations still see it.
-
-    Args:
-        doc: the document.
-        runs: the tokens of each mention, at least one.
-        line_ends: tokens at which a line ends, probably with its sentence; not within a mention that has words
-            around it.
-
-    Returns:
-        Of each mention the pieces that have letters or digits: first token, and end.
-    """
-    return [_trimmed(doc, tokens, line_ends) for tokens in runs]
-
-
-def _trimmed(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> list[tuple[int, int]]:
-    cuts = {tokens[position] for position in _unpaired_brackets([doc[i].text for i in tokens])}
-    if _is_within_line(doc, tokens):
-        line_ends = ()
-    pieces: list[list[int]] = [[]]
-    for i in range(tokens[0], tokens[-1] + 1):
-        if i in cuts or i in line_ends:
-            pieces.append([])
-        elif not doc[i].is_space:
-            pieces[-1].append(i)
-    spans = []
-    for piece in pieces:
-        piece = piece[_negation_length([doc[i].text for i in piece]) :]
-        if piece:
-            start, end = _with_other_halves(doc, piece[0], piece[-1] + 1)
-            if any(map(str.isalnum, doc[start:end].text)):
-                spans.append((start, end))
-    return spans
-
-
-def _unpaired_brackets(words: Sequence[str]) -> list[int]:
-    """Find brackets without their other half. One inside a longer word, as in "poly(ADP-ribose)", pairs with
-    others, but is not reported.
-
-    Args:
-        words: of a mention, say.
-
-    Returns:
-        The positions of words that are such a bracket and nothing else, in order.
-    """
-    unpaired: list[int] = []
-    unclosed: list[tuple[str, int]] = []  # bracket and its word
-    for position, word in enumerate(words):
-        for character in filter(_BRACKETS.__contains__, word):
-            if character not in _OPENING:
-                unclosed.append((character, position))
-            elif unclosed and unclosed[-1][0] == _OPENING[character]:
-                unclosed.pop()
-            else:
-                unpaired.append(position)
-    unpaired += [position for _, position in unclosed]
-    return sorted(position for position in unpaired if words[position] in _BRACKETS)
-
-
-def _with_other_halves(doc: Doc, start: int, end: int) -> tuple[int, int]:
-    """Extend a mention to brackets next to it whose other half is inside one of its words, which cannot be
-    cut: "hypertension(HTN" becomes "hypertension(HTN)".
-
-    Args:
-        doc: the document.
-        start: the mention's first token.
-        end: the token after its last one.
-
-    Returns:
-        The same or a longer mention.
-    """
-    depth = lowest = 0
-    for character in doc[start:end].text:
-        depth += (character in _OPENING.values()) - (character in _OPENING)
-        lowest = min(lowest, depth)
-    while lowest < 0 and start and doc[start - 1].text in _OPENING.values():
-        start, lowest, depth = start - 1, lowest + 1, depth + 1
-    while depth > 0 and doc[end : end + 1].text in _OPENING:
-        end, depth = end + 1, depth - 1
-    return start, end
-
-
-def _negation_length(words: Sequence[str]) -> int:
-    """Count the words of a negation that a mention begins with. "NO" counts only where all that follows is
-    in capitals, too: "NO FEVER", but not "NO synthase".
-
-    Args:
-        words: of the mention.
-
-    Returns:
-        1 for "No asthma", 3 for "no evidence of asthma", 0 for "non-small cell lung cancer".
-    """
-    lower = [word.lower() for word in words]
-    length = 0
-    while length < len(words):
-        is_gas = words[length] == _NITRIC_OXIDE and not "".join(words[length + 1 :]).isupper()
-        if lower[length] in _NEGATIONS and not is_gas:
-            length += 1
-        elif tuple(lower[length : length + 2]) in (_PHRASES + _AFTER_NO if length else _PHRASES):
-            length += 2
-        else:
-            break
-    return length
-
-
-def _is_within_line(doc: Doc, words: Sequence[int]) -> bool:
-    """Whether a stretch of tokens has words before and after it on its lines, as in a
-    sentence: "with rheumatoid arthritis was"."""
-    before, after = doc[max(0, words[0] - 1) : words[0]].text, doc[words[-1] + 1 : words[-1] + 2].text
-    return before.isalpha() and (after.isalpha() or after == ".")

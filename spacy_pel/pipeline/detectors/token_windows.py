@@ -1,7 +1,8 @@
 """Documents in windows of word pieces, for a transformer that gives each token of them a vector."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,31 @@ from spacy.tokens import Doc
 
 from ...encoders.templates import RaggedTokens
 from ...encoders.templates.token_arrays import pieces_with_offsets
+from ...util.ragged import take_pieces
 from ...util.tables import places_of
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")
 _CLOSING = "\"')]}”’"
 _ENDS = frozenset(".!?")
+
+
+@dataclass
+class CodedTokens(RaggedTokens):
+    """Tokens with a code each, which a mask holds: 0 = padding, otherwise 1 + code. So they go wherever masks go.
+
+    codes: (total,), 0 or above.
+    """
+
+    codes: NDArray[np.int64]
+
+    def padded(
+        self, rows: Sequence[int] | NDArray[np.int64], pad_id: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As of plain tokens, with codes in the mask."""
+        ids, mask = super().padded(rows, pad_id)
+        mask[mask > 0] += take_pieces(self.codes, self.offsets, np.asarray(rows, dtype=np.int64))
+        return ids, mask
 
 
 class TokenWindows(NamedTuple):
@@ -68,7 +88,14 @@ class TokenWindows(NamedTuple):
         return torch.segment_reduce(states[pieces], "sum", lengths=counts) / counts.clamp(min=1).unsqueeze(1)
 
 
-def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overlap: float) -> TokenWindows:
+def token_windows(
+    tokenizer: Any,
+    docs: Sequence[Doc],
+    *,
+    max_length: int,
+    overlap: float,
+    codes_of: Callable[[Doc], NDArray[np.int64]] | None = None,
+) -> TokenWindows:
     """Cut documents into windows.
 
     Args:
@@ -76,6 +103,7 @@ def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overl
         docs: the documents.
         max_length: word pieces of a window at most, special tokens included.
         overlap: share of a window that only lends context to the rest of it.
+        codes_of: gives the codes of a document's tokens, for ``CodedTokens``; None = plain tokens.
 
     Returns:
         Of all documents; one without word pieces has no windows.
@@ -83,20 +111,26 @@ def token_windows(tokenizer: Any, docs: Sequence[Doc], *, max_length: int, overl
     room = max_length - _FRAME
     margin = int(room * overlap / 2)
     windows: list[list[int]] = []
+    codes: list[Any] = [np.zeros(0, dtype=np.int64)]
     reads: list[tuple[int, int, int]] = []
     firsts, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     total = 0
     for doc, (ids, offsets) in zip(docs, pieces_with_offsets(tokenizer, [doc.text for doc in docs]), strict=True):
+        lengths = doc.to_array([LENGTH, SPACY]).astype(np.int64).reshape(-1, 2)
+        ends = lengths.sum(axis=1).cumsum()
+        starts = ends - lengths.sum(axis=1)
         n = len(ids)
+        if codes_of is not None and n:
+            owners = np.searchsorted(starts + lengths[:, 0], offsets[:, 0], side="right")
+            codes_of_doc = codes_of(doc)[np.minimum(owners, len(doc) - 1)]
         bounds = [0, n] if n <= room else cut_text(doc.text, offsets[:, 0], room - 2 * margin)
         for start, end in zip(bounds[:-1], bounds[1:], strict=True):
             before = max(0, start - margin)
             if start < end:
                 windows.append([tokenizer.cls_token_id, *ids[before : end + margin], tokenizer.sep_token_id])
+                if codes_of is not None:
+                    codes += [[0], codes_of_doc[before : end + margin], [0]]
                 reads.append((total + start, 1 + start - before, end - start))
-        lengths = doc.to_array([LENGTH, SPACY]).astype(np.int64).reshape(-1, 2)
-        ends = lengths.sum(axis=1).cumsum()
-        starts = ends - lengths.sum(axis=1)
         first = np.searchsorted(offsets[:, 1], starts, side="right")
         last = np.searchsorted(offsets[:, 0], starts + lengths[:, 0], side="left")
         firsts.append(total + first)

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from ...encoders.templates.token_arrays import check_length
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
+from .known_names import Codes, KnownNames, MarkedText, fold_of, learn_names
 from .token_windows import TokenWindows, token_windows
 
 _KIND, _VERSION = "transformer", 1
 _WEIGHTS = "model.safetensors"
+_NAMES = "names.safetensors"
 _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
 
 
@@ -35,6 +37,7 @@ def make_transformer_tok2vec(
     batch_size: int = 16,
     rate: float = 0.2,
     store: str = "float16",
+    names: str | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build a Tok2Vec layer. A token's vector is the mean over its word pieces; that of a token without
     pieces, such as white space, is 0. The width is that of the transformer. A text that does not fit one window
@@ -50,7 +53,11 @@ def make_transformer_tok2vec(
         batch_size: windows in one batch of inference.
         rate: the transformer's learning rate, as a share of the optimizer's. Layers on top, trained from
             scratch, use all of it.
-        store: "float32" or "float16", how the weights are saved.
+        store: "float32" or "float16", how the weights are saved; "int8" = as "float16", but the word embeddings of a
+            BERT in 8 bits, which are half of a small model.
+        names: a saved knowledge base at the start of a training: the layer also reads which stretches of the text
+            are names there or were mentions in the training text, see ``KnownNames``; for a component that gives it
+            the mentions, such as pel_mention_tagger. None = none. A saved pipeline has its own and does not read it.
 
     Returns:
         The layer.
@@ -58,8 +65,8 @@ def make_transformer_tok2vec(
     Raises:
         PelError: if a setting is out of its range.
     """
-    if store not in ("float32", "float16"):
-        raise PelError(Errors.E305.format(value=store))
+    if store not in ("float32", "float16", "int8"):
+        raise PelError(Errors.E305.format(expected="'float32', 'float16' or 'int8'", value=store))
     if batch_size < 1:
         raise PelError(Errors.E301.format(name="batch_size", least=1, value=batch_size))
     if not rate > 0:
@@ -68,7 +75,14 @@ def make_transformer_tok2vec(
     if not 0 <= overlap < 1:
         raise PelError(Errors.E334.format(value=overlap))
     shim = TowerShim(
-        name=name, layers=layers, max_length=max_length, overlap=overlap, batch_size=batch_size, rate=rate, store=store
+        name=name,
+        layers=layers,
+        max_length=max_length,
+        overlap=overlap,
+        batch_size=batch_size,
+        rate=rate,
+        store=store,
+        names=names,
     )
     return Model(
         "transformer_tok2vec", _forward, init=_initialize, dims={"nO": None}, attrs={"dropout_rate": 0.0}, shims=[shim]
@@ -101,7 +115,7 @@ def _initialize(model: Model[list[Doc], list[Floats2d]], X: Any = None, Y: Any =
 class TowerShim(Shim):
     """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle.
 
-    name, layers, max_length, overlap, batch_size, rate, store: as for ``make_transformer_tok2vec``.
+    name, layers, max_length, overlap, batch_size, rate, store, names: as for ``make_transformer_tok2vec``.
 
     Args:
         backend: runs inference; None = AutoBackend.
@@ -117,6 +131,7 @@ class TowerShim(Shim):
         batch_size: int,
         rate: float,
         store: str,
+        names: str | None = None,
         backend: Backend | None = None,
     ):
         super().__init__(None)
@@ -127,6 +142,9 @@ class TowerShim(Shim):
         self.batch_size = batch_size
         self.rate = rate
         self.store = store
+        self.names = names
+        self.known: KnownNames | None = None
+        self._of_folds: list[KnownNames] = []  # by the other folds of the training text
         self.backend: Backend = backend or AutoBackend()
         self._tokenizer: Any = None
         self._encode: EncodeBatch | None = None
@@ -140,6 +158,8 @@ class TowerShim(Shim):
             PelError: if there is no such model, or neither name nor weights, or it does not have the
                 layers.
         """
+        if self.names is not None and self.known is None:
+            raise PelError(Errors.E356.format(names=self.names))
         if self.name is None:
             self._tower()
             return
@@ -162,8 +182,30 @@ class TowerShim(Shim):
         if most is not None and self.max_length > most:
             raise PelError(Errors.E352.format(got=self.max_length, most=most))
         self._tokenizer = tokenizer
-        self._model = TokenTower(Tower(transformer, pooling="mean")).to(get_torch_default_device())
+        tower = Tower(transformer, pooling="mean")
+        module: Any = TokenTower(tower)
+        if self.known is not None:
+            from .named_tower import NamedTower
+
+            module = NamedTower(tower, self.known.features())
+        self._model = module.to(get_torch_default_device())
         self._encode = None
+
+    def learn_names(self, labels: Sequence[str], mentions: Callable[[], Iterable[MarkedText]]) -> None:
+        """Collect the names that the layer knows, if it reads any; before ``initialize``.
+
+        Args:
+            labels: of the mentions.
+            mentions: the training text, gone through twice.
+
+        Raises:
+            PelError: if ``names`` is no knowledge base.
+        """
+        if self.names is None:
+            return
+        from ...kb import KnowledgeBase
+
+        self.known, self._of_folds = learn_names(labels, mentions, KnowledgeBase.from_disk(self.names))
 
     def _tower(self) -> Any:
         if self._model is None:
@@ -173,7 +215,7 @@ class TowerShim(Shim):
     @property
     def width(self) -> int:
         """Of the vectors."""
-        return int(self._tower().tower.transformer.config.hidden_size)
+        return int(self._tower().width)
 
     # -- vectors ---------------------------------------------------------------------------
 
@@ -181,7 +223,9 @@ class TowerShim(Shim):
         """(tokens of all documents, width)."""
         import torch
 
-        tower, windows = self._tower(), self._windows(fwd_args)
+        tower = self._tower()
+        known = self.known
+        windows = self._windows(fwd_args, None if known is None else known.codes)
         if not len(windows.windows):
             return np.zeros((len(windows.counts), self.width), dtype=np.float32)
         encode = self._encode  # another thread may set it
@@ -208,7 +252,9 @@ class TowerShim(Shim):
         """
         import torch
 
-        tower, windows = self._tower(), self._windows(fwd_args)
+        tower = self._tower()
+        of_folds = self._of_folds  # what a text itself marks must not tell
+        windows = self._windows(fwd_args, (lambda doc: of_folds[fold_of(doc.text)].codes(doc)) if of_folds else None)
         tower.float().eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
         order = np.argsort(-windows.windows.lengths, kind="stable")
@@ -229,8 +275,8 @@ class TowerShim(Shim):
 
         return torch2xp(vectors.detach()), backprop
 
-    def _windows(self, docs: list[Doc]) -> TokenWindows:
-        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap)
+    def _windows(self, docs: list[Doc], codes_of: Callable[[Doc], Codes] | None) -> TokenWindows:
+        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap, codes_of=codes_of)
 
     # -- updates ---------------------------------------------------------------------------
 
@@ -296,16 +342,23 @@ class TowerShim(Shim):
 
         from ...encoders.tower_files import save_tower
 
-        dtype = torch.float16 if self.store == "float16" else torch.float32
+        dtype = torch.float32 if self.store == "float32" else torch.float16
         with write_folder(path, kind=_KIND, version=_VERSION) as part:
-            save_tower(self._tower().tower.transformer, self._tokenizer, part, dtype)
+            transformer, tokenizer = self._tower().tower.transformer, self._tokenizer
+            save_tower(transformer, tokenizer, part, dtype, small_words=self.store == "int8")
+            if self.known is not None:
+                self.known.write(part / _NAMES, self._model.weights())
 
     def from_bytes(self, data: bytes) -> "TowerShim":
         """Raises:
         PelError: if the bytes are damaged, or the windows too long for the transformer.
         """
         if data:
-            self._set(*load_from_bytes(data, _read, kind=_KIND))
+            tokenizer, transformer, names = load_from_bytes(data, _read, kind=_KIND)
+            self.known, weights = (None, {}) if names is None else names
+            self._set(tokenizer, transformer)
+            if self.known is not None:
+                self._model.load_weights(weights)
         return self
 
 
@@ -317,8 +370,9 @@ def _keep_layers(transformer: Any, n: int) -> None:
     transformer.config.num_hidden_layers = n
 
 
-def _read(path: Path) -> tuple[Any, Any]:
+def _read(path: Path) -> tuple[Any, Any, tuple[KnownNames, dict[str, Any]] | None]:
     from ...encoders.pretrained import load_tower
 
     check_folder(path, kind=_KIND, version=_VERSION)
-    return load_tower(path)
+    names = path / _NAMES
+    return (*load_tower(path), KnownNames.read(names) if names.is_file() else None)

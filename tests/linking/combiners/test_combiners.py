@@ -158,9 +158,6 @@ def test_foreign_weights_are_refused_and_none_are_the_default():
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})
     assert combiner.weights == DEFAULT_WEIGHTS
-    older = {name: 0.5 for name in DEFAULT_WEIGHTS if name != "abbreviation"}  # of a pipeline without that evidence
-    combiner.load_state({"weights": older})
-    assert combiner.weights == {**older, "abbreviation": DEFAULT_WEIGHTS["abbreviation"]}
 
 
 def test_what_several_generators_agree_on_counts_after_a_fit():
