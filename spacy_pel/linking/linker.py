@@ -45,7 +45,7 @@ from .corrections.matching import MemoryMatches, insert_answers, match_memory, p
 from .corrections.memory import check_by
 from .decider import Decider
 from .label_types import LabelTypes
-from .mention_types import type_shares
+from .mention_types import labels_after_linking, type_shares
 from .nil.thresholds import Threshold
 from .query import MentionQuery
 from .reranker import Reranker
@@ -78,6 +78,8 @@ class Link:
         learned: the entry of the memory that decided, see ``Linker.learn``; None = none did.
         threshold: a higher nil_score is NIL, unless ``learned`` decides; None = NIL only for
             lack of candidates.
+        label: the mention's type by its detector and its candidates together, as a label of ST21PV; None = the
+            detector gave no types.
         stage: what decided: the surface "form" alone, or the mention read in its "context".
     """
 
@@ -90,6 +92,7 @@ class Link:
     learned: int | None = None
     threshold: float | None = None
     stage: Stage = "context"
+    label: str | None = None
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -440,6 +443,7 @@ class Linker:
         order = best_first(ranked.scores)
         ids, scores = self._ids_and_scores(ranked, order[:, :top_k])
         sets = self._sets(ranked, shares, order[:, :DEPTH])
+        labels = labels_after_linking(self.kb, ranked.queries, ranked.table.kb_rows, shares)
         entries = self._entries(matches)
         return [
             Link(
@@ -452,6 +456,7 @@ class Linker:
                 None if entries is None else entries[i],
                 None if np.isinf(threshold) else threshold,
                 ranked.stage,
+                labels[i],
             )
             for i, (nil, nil_score, probability, threshold) in enumerate(
                 zip(is_nil.tolist(), ranked.nil_scores.tolist(), probabilities, thresholds.tolist(), strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc, Span
 
 from ..corpora.shared_definitions import KNOWN
-from ..types.semantic_types import GROUP_LABELS, mention_group
+from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group
 from .token_types import span_types
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
@@ -20,6 +20,7 @@ ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (Non
 PHRASE = "pel_phrase"
 LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
 _AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
+_TYPES = frozenset(ST21PV.values())
 _prefixes: set[str] = set()  # of the linkers of this process
 
 
@@ -209,7 +210,7 @@ def write_links(
     entities: Mapping[str, Mapping[str, Any]],
     prefix: str,
 ) -> None:
-    """Write links into a document.
+    """Write links into a document. A label of ST21PV becomes the link's, see ``Link.label``.
 
     Args:
         doc: the document.
@@ -221,13 +222,14 @@ def write_links(
     for number, (span, link) in enumerate(zip(mention_spans(doc, spans_key), links, strict=True)):
         if link is None:
             continue
+        label = link.label if link.label and span.label_ in _TYPES else span.label_
         # a span is a view: an id set on it would be lost, with both doc.ents and doc.spans
         if spans_key is None:
             for token in span:
-                token.ent_kb_id_ = link.kb_id
+                token.ent_kb_id_, token.ent_type_ = link.kb_id, label
         else:
             doc.spans[spans_key][number] = Span(
-                doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
+                doc, span.start, span.end, label=label, kb_id=link.kb_id, span_id=span.id
             )
         values = {
             "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),

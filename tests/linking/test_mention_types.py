@@ -6,7 +6,7 @@ import pytest
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.combiners.linear import LinearCombiner
-from spacy_pel.linking.mention_types import type_shares
+from spacy_pel.linking.mention_types import labels_after_linking, type_shares
 from spacy_pel.types import MENTION_TYPE, CandidateTable, Entity
 from spacy_pel.types.semantic_types import ST21PV
 
@@ -55,3 +55,12 @@ def test_the_likelier_type_ranks_first():
     combiner.weights = {name: float(name == "log_mention_type") for name in combiner.weights}
     scores = combiner(table.plus({MENTION_TYPE: type_shares(KB, [query(T038=0.2, T074=0.7)], table)}))
     assert scores.argmax() == 2 and np.ptp(combiner(table)) == 0
+
+
+def test_labels_mix_what_detector_and_candidates_say():
+    shares = np.array([[0.6, 0.0, 0.4, 0.0, 0.0]])
+    labels = labels_after_linking(KB, [query(T103=0.9)], ROWS, shares)
+    assert labels == ["BIOLOGIC_FUNCTION"]  # 0.7 * 0.6 against 0.3 * 0.9 + 0.7 * 0.4 / 2 = 0.41
+    assert labels_after_linking(KB, [query(T103=1.0)], ROWS, shares) == ["CHEMICAL"]
+    assert labels_after_linking(KB, [query(T204=0.6)], np.full((1, 5), -1), np.zeros((1, 5))) == ["EUKARYOTE"]
+    assert labels_after_linking(KB, [query()], ROWS, shares) == [None]
