@@ -128,6 +128,13 @@ def st21pv_type(kind: str) -> str | None:
     return next((root for root in ST21PV if _is_below(network[tui], network[root])), None)
 
 
+def st21pv_label(types: Iterable[str]) -> str:
+    """The label of an entity's types, e.g. "BIOLOGIC_FUNCTION" for "T047": that of most of them, and of equally
+    frequent labels the first; "" if none is a type of ST21pv."""
+    labels = Counter(ST21PV[tui] for tui in map(st21pv_type, types) if tui is not None)
+    return max(labels, key=labels.__getitem__, default="")
+
+
 def label_group(label: str) -> str:
     """The semantic group that most mentions of a label belong to.
 

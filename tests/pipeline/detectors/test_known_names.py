@@ -80,8 +80,8 @@ def test_a_text_does_not_tell_what_it_marks_itself():
     text = "Xylazine helps."
     everywhere, folds = learned([*TEXTS, (text, [(0, 8, "CHEMICAL")])])
     assert everywhere.codes(NLP(text))[0] > 0
-    assert folds[fold_of(text)].codes(NLP(text))[0] == 0
-    assert len(folds) == _FOLDS and all(fold.codes(NLP(text))[0] for i, fold in enumerate(folds) if i != fold_of(text))
+    assert folds[fold_of(NLP(text))].codes(NLP(text))[0] == 0
+    assert len(folds) == _FOLDS and all(fold.codes(NLP(text))[0] for i, fold in enumerate(folds) if i != fold_of(NLP(text)))
 
 
 def test_saved(tmp_path):
