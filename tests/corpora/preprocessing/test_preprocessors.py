@@ -132,14 +132,20 @@ def rough():
 def test_rough_text_has_the_same_mentions(rough):
     made, counts = rough
     assert all(len(one.mentions) == 2 and len(one.mentions[1].ids) == 0 for one in made)
-    assert all(original_span(one, m) == (n.start, n.end) for one in made for m, n in zip(one.mentions, NOTE.mentions, strict=True))
+    assert all(
+        original_span(one, m) == (n.start, n.end)
+        for one in made
+        for m, n in zip(one.mentions, NOTE.mentions, strict=True)
+    )
     words = [surface.split() for one in made for surface in surfaces(one)]
     assert {len(one) for one in words} == {1, 3}, "no blank is removed inside of a mention"
     assert sum("fever" in surfaces(one)[0].lower() for one in made) > 150
     assert all(0 < sum(map(bool, of_texts)) < 120 for of_texts in counts.values()), "each in some texts"
 
 
-@pytest.mark.parametrize("sign", ["fever,chills", "DENIES FEVER", "hpi: the", "doesn\u2019t", "\u201cno", "pain\u201d", "\n"])
+@pytest.mark.parametrize(
+    "sign", ["fever,chills", "DENIES FEVER", "hpi: the", "doesn\u2019t", "\u201cno", "pain\u201d", "\n"]
+)
 def test_rough_text_is_how_people_type(rough, sign):
     made, _ = rough
     assert sign not in NOTE.text
