@@ -25,7 +25,7 @@ from spacy_pel.linking.calibration import Examples, collect, count_label_types
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
-from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
+from spacy_pel.types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
 from spacy_pel.util.tables import best_first
 
@@ -37,6 +37,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "vectors of annotated mentions": ("mention", "vote"),
     "counts of annotated text": ("prior", "popularity", "seen", TOPIC),
     "labels": (LABEL_TYPE,),
+    "types by context": (MENTION_TYPE,),
     "topics": (TOPIC,),
     "equal names": ("exact",),
     "formulas": ("formula",),

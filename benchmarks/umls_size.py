@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.kb_open import measure_apart
-from spacy_pel.kb.semantic_types import ST21PV, semantic_types, with_descendants
+from spacy_pel.types.semantic_types import ST21PV, semantic_types, with_descendants
 from spacy_pel.util import read_json
 
 TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRRANK", "MRCUI")

@@ -13,7 +13,7 @@ from weasel.cli import run as weasel_run
 from weasel.util import load_project_config
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.kb.semantic_types import ST21PV
+from spacy_pel.types.semantic_types import ST21PV
 from spacy_pel.util.config import load_config
 
 ROOT = Path(__file__).parents[1]

@@ -82,7 +82,7 @@ def first_rows(name: str, counts: Mapping[str, int]) -> dict[str, str]:
 
 def type_rows(counts: Mapping[str, int]) -> dict[str, str]:
     """Rows for the first types, semantic types by their names."""
-    from ..kb.semantic_types import type_label
+    from ..types.semantic_types import type_label
 
     return first_rows("type", {type_label(kind): count for kind, count in counts.items()})
 

@@ -79,6 +79,13 @@ def _metrics_text(metrics: dict[str, Any]) -> str:
     for name, group in metrics.get("groups", {}).items():
         recall = f", recall@1 {100 * group['recall@1']:.2f}" if "recall@1" in group else ""
         lines.append(f"{name}: accuracy {100 * group['accuracy']:.2f}{recall} of {group['n']:,} mentions")
+    if types := metrics.get("mention_types"):
+        columns = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
+        rows = [
+            [label, *(f"{100 * row[key]:.1f}" if "typed" in key else f"{row[key]:,}" for key in columns)]
+            for label, row in types.items()
+        ]
+        lines.append(text_table(["label", "gold", "found", "P", "R", "F1"], rows))
     lines.append(f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s")
     return "\n".join(lines)
 

@@ -9,8 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 from ..kb import KnowledgeBase
-from ..kb.semantic_types import ST21PV, st21pv_label, st21pv_type
 from ..types import Document, Entity, Mention
+from ..types.semantic_types import ST21PV, st21pv_label, st21pv_type
 from ..util import read_lines
 
 _FOLDER = Path(__file__).parent

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..kb import KnowledgeBase
-from ..kb.semantic_types import st21pv_label
 from ..types import Document, Mention
+from ..types.semantic_types import st21pv_label
 
 
 class TypeLabels:

@@ -19,7 +19,8 @@ from ..util.vectors import at_least_float32
 
 ARCHITECTURE = "BertModel"  # as which transformers reads the folder
 _CONFIG, _WEIGHTS = "config.json", "model.safetensors"
-_WORDS = "embeddings.word_embeddings.weight"
+WORDS = "embeddings.word_embeddings.weight"
+SCALES = "embeddings.word_embeddings.scales"  # of 8 bits
 _HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
@@ -146,7 +147,8 @@ class Bert(nn.Module):
 
 
 def read_bert(path: Path) -> Bert | None:
-    """Read a model folder: the weights in float32, except word embeddings saved in half precision.
+    """Read a model folder: the weights in float32, except word embeddings saved in half precision or in 8 bits, which
+    are in half precision.
 
     Args:
         path: a Hugging Face folder with ``model.safetensors``.
@@ -169,7 +171,9 @@ def read_bert(path: Path) -> Bert | None:
     with safe_open(path / _WEIGHTS, framework="pt") as file:  # mapped: copies, as the file may change
         for name in names & file.keys():
             saved = file.get_tensor(name)
-            stays = name == _WORDS and saved.dtype in _HALF
+            if saved.dtype == torch.int8:
+                saved = (saved * file.get_tensor(SCALES).float()).half()
+            stays = name == WORDS and saved.dtype in _HALF
             weights[name] = saved.to(saved.dtype if stays else torch.float32, copy=True)
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(True).eval()

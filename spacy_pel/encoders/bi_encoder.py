@@ -83,7 +83,7 @@ class BiEncoder:
         entity_pooling: Pooling | None = None,
     ):
         if store not in ("float32", "float16"):
-            raise PelError(Errors.E305.format(value=store))
+            raise PelError(Errors.E305.format(expected="'float32' or 'float16'", value=store))
         if similarity is not None and not isinstance(similarity, Similarity):
             raise PelError(Errors.E308.format(value=type(similarity).__name__))
         self.name = name

@@ -3,18 +3,26 @@
 from pathlib import Path
 from typing import Any
 
+_MOST = 127  # of 8 bits
 FILE = "bi_encoder.json"  # the settings of a bi-encoder
 
 
-def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:
-    """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them."""
+def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any, *, small_words: bool = False) -> None:
+    """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them, unless ``small_words``: then the word
+    embeddings of a BERT have 8 bits, and a scale for each word, which ``read_bert`` reads."""
+    import torch
     from safetensors.torch import save_file
+
+    from .bert import ARCHITECTURE, SCALES, WORDS
 
     config, architecture = _config(transformer)
     config.torch_dtype = dtype
     config.architectures = [architecture]
     config.save_pretrained(path)
     state = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in _named(transformer)}
+    if small_words and architecture == ARCHITECTURE:
+        scales = state[WORDS].abs().amax(dim=1, keepdim=True).float().clamp(min=1e-6) / _MOST
+        state |= {WORDS: (state[WORDS] / scales).round().to(torch.int8), SCALES: scales.half()}
     save_file(state, str(path / "model.safetensors"), metadata={"format": "pt"})
     tokenizer.save_pretrained(path)
 

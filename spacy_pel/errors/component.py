@@ -44,6 +44,7 @@ class ComponentErrors:
         "Expected '{name}' of the teacher {teacher} to be a pel_mention_tagger with the labels {labels}, got labels: "
         "{got}. Train both on the same labels."
     )
+    E526 = "Expected {where} to name labels, their ids or groups, got '{got}'{hint}. Labels: {labels}."
     E507 = "Expected {name} to be {expected}, got {got}. Change this setting of the component."
 
 
@@ -62,6 +63,10 @@ class ComponentWarnings:
     )
     W509 = "'{name}' has another knowledge base now, so its {n} learned corrections are gone. Teach them again."
     W510 = "The pipeline does not find {n} of {of} corrected mentions, e.g. {example}. Add e.g. pel_name_finder."
+    W511 = (
+        "No semantic type or group has the label '{got}'{hint}. If no mention has it either, change labels_keep or "
+        "labels_discard."
+    )
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
     W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
     W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"

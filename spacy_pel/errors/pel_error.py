@@ -51,8 +51,9 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
 
 
 def closest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """The known word that is closest to a word; empty if none is close."""
-    return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
+    """The known word that is closest to a word, capitals ignored; empty if none is close."""
+    by_form = {other.casefold(): other for other in known}
+    return next((by_form[form] for form in get_close_matches(word.casefold(), by_form, n=1, cutoff=cutoff)), "")
 
 
 def _without_middle(text: str) -> str:

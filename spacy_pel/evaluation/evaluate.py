@@ -13,11 +13,12 @@ from ..types import Document
 from ..util import machine_note, write_json
 from ..util.progress import ChunkProgress
 from .metrics.all_metrics import compute_metrics
+from .metrics.detection import Detection
 from .metrics.document_groups import DocumentGroups
 from .metrics.outcomes import Outcomes
 from .metrics.recall import RECALL_AT
 from .metrics.seen import seen_in_index
-from .predict import IsSeen, MakeQueries, SpanCounts, Tally, gold_queries, predict_end_to_end, predict_gold
+from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
 from .prediction import Prediction
 from .run_folder import recorded
 
@@ -77,7 +78,7 @@ def evaluate_end_to_end(
 ) -> dict[str, Any]:
     """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
     pipeline did not find with exactly these offsets is wrong. In addition, there are precision, recall
-    and F1 of the offsets ("mention_*") and of offsets with the right id ("link_*").
+    and F1 of the mentions found (see ``Detection.scores``).
 
     Args:
         nlp: a pipeline with the linker.
@@ -86,10 +87,10 @@ def evaluate_end_to_end(
         extension_prefix: the component's setting.
             The other arguments and the result are those of ``evaluate``.
     """
-    counts = SpanCounts()
-    predict = partial(predict_end_to_end, nlp, linker, spans=spans, counts=counts, prefix=extension_prefix)
+    detection = Detection()
+    predict = partial(predict_end_to_end, nlp, linker, spans=spans, detection=detection, prefix=extension_prefix)
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, group_by, counts=counts)
+    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, group_by, detection)
 
 
 def _evaluate(
@@ -102,8 +103,7 @@ def _evaluate(
     seed: int,
     show_progress: bool,
     group_by: str | None,
-    *,
-    counts: SpanCounts | None = None,
+    detection: Detection | None = None,
 ) -> dict[str, Any]:
     _check_ids(linker.kb, documents)
     groups = DocumentGroups(group_by) if group_by else None
@@ -123,7 +123,7 @@ def _evaluate(
     ks = [k for k in RECALL_AT if k <= facts["top_k"]]
     metrics = {
         **compute_metrics(outcomes, ks=ks, seed=seed),
-        **(counts.scores() if counts else {}),
+        **(detection.scores(seed=seed) if detection else {}),
         **facts,
         **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
         **({"n_documents_left_out": tally.n_left_out} if tally.n_left_out else {}),

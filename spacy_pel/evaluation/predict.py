@@ -11,10 +11,10 @@ from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
-from ..types import NIL, Document, Mention
+from ..types import Document, Mention
 from ..util import logger
 from ..util.progress import ChunkProgress
-from .metrics.recall import precision_recall_f1
+from .metrics.detection import Detection, Found
 from .prediction import Prediction
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
@@ -65,41 +65,6 @@ class Tally:
         self.n_with_ids += bool(prediction.outside or prediction.gold)
         self.n_unknown += bool(prediction.outside and not prediction.gold)
         self.outside = self.outside or next(iter(prediction.outside), "")
-
-
-@dataclass
-class SpanCounts:
-    """Counts what a pipeline found end to end. A hit has exactly the offsets of a gold mention."""
-
-    n_found: int = 0
-    n_gold: int = 0
-    n_matched: int = 0
-    n_linked: int = 0
-    n_linkable: int = 0
-    n_right: int = 0
-
-    def add(self, found: Sequence[tuple[str, int, int, str]], gold: Sequence[Prediction]) -> None:
-        """Count one document.
-
-        Args:
-            found: the links of the pipeline, "NIL" included: document, start, end, id.
-            gold: the gold mentions.
-        """
-        self.n_found += len(found)
-        self.n_gold += len(gold)
-        self.n_linkable += sum(bool(mention.gold) for mention in gold)
-        by_offsets = {(mention.doc, mention.start, mention.end): mention for mention in gold}
-        for doc, start, end, kb_id in found:
-            mention = by_offsets.get((doc, start, end))
-            self.n_matched += mention is not None
-            self.n_linked += kb_id not in ("", NIL)
-            self.n_right += mention is not None and kb_id in mention.gold
-
-    def scores(self) -> dict[str, float]:
-        """ "mention_precision|recall|f1" of the offsets and
-        "link_precision|recall|f1" of offsets with the right id of the KB (NIL gives no credit)."""
-        mentions = precision_recall_f1("mention", self.n_matched, self.n_found, self.n_gold)
-        return {**mentions, **precision_recall_f1("link", self.n_right, self.n_linked, self.n_linkable)}
 
 
 def gold_queries(document: Document) -> list[MentionQuery]:
@@ -191,7 +156,7 @@ def predict_end_to_end(
     spans: Callable[[Any], Iterable[Any]],
     is_seen: IsSeen,
     tally: Tally,
-    counts: SpanCounts,
+    detection: Detection,
     prefix: str = "pel",
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
@@ -203,7 +168,7 @@ def predict_end_to_end(
         spans: gives the linked spans of a Doc.
         is_seen: does a gold entity occur in the training corpus?
         tally: counts time, mentions and documents.
-        counts: counts the hits.
+        detection: counts what is found.
         prefix: of the linker's extension attributes.
 
     Yields:
@@ -226,7 +191,8 @@ def predict_end_to_end(
                 _take_over(span, prediction, prefix)
             predictions.append(prediction)
         tally.bar.advance(1)
-        counts.add([(document.id, *at, _id_of(span, prefix)) for at, span in found.items()], predictions)
+        spans_found = [Found(*at, span.label_, _id_of(span, prefix)) for at, span in found.items()]
+        detection.add(original_id(document), spans_found, predictions)
         yield from predictions
         started = time.perf_counter()
 

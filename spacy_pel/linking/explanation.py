@@ -12,8 +12,8 @@ from ..candidates.evidence.evidence import NAMED
 from ..errors import one_line
 from ..index.embed import names_of
 from ..index.row_table import NAME_KINDS, hash_texts
-from ..kb.semantic_types import type_name
 from ..types import NIL, CandidateTable, Entity, Vectors
+from ..types.semantic_types import type_name
 from ..util import normalize_alias
 from ..util.text_layout import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned

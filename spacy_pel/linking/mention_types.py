@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..kb.semantic_types import ST21PV, st21pv_type
 from ..types import CandidateTable, Scores
+from ..types.semantic_types import ST21PV, st21pv_type
 from .query import MentionQuery
 
 _COLUMNS = {tui: column for column, tui in enumerate(ST21PV)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
+from ..types.semantic_types import GROUP_LABELS, mention_group
 from .token_types import span_types
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
@@ -236,3 +237,22 @@ def write_links(
         start, end = span.start_char, span.end_char
         for name, value in values.items():  # what setting the attributes would do
             user_data["._.", f"{prefix}_{name}", start, end] = value
+
+
+def write_groups(doc: Doc, spans_key: str | None, *, prefix: str) -> None:
+    """Replace the labels of mentions by semantic groups; labels without one stay.
+
+    Args:
+        doc: the document, with links.
+        spans_key: where the mentions are.
+        prefix: of the extension attributes.
+    """
+    for number, span in enumerate(mention_spans(doc, spans_key)):
+        label = GROUP_LABELS.get(mention_group(span.label_, span._.get(f"{prefix}_types")), span.label_)
+        if spans_key is None:
+            for token in span:
+                token.ent_type_ = label
+        else:
+            doc.spans[spans_key][number] = Span(
+                doc, span.start, span.end, label=label, kb_id=span.kb_id, span_id=span.id
+            )

@@ -22,6 +22,7 @@ from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, R
 from ..linking.calibration import collect, fit
 from ..linking.explanation import Explanation, explain
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
+from ..types.semantic_types import label_names
 from ..util import logger, read_json, write_json
 from ..util.files import PathLike, json_object
 from ..util.piped_workers import watch_workers
@@ -32,7 +33,7 @@ from .corrections import corrected_mentions, reference_of
 from .detectors.transformer_states import TransformerStates
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
-from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_links
+from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
 from .settings import LinkerSettings
 
 Links = list[list[Link | None]]
@@ -469,9 +470,9 @@ class ProxyEntityLinker(Pipe):
         return queries if self.states is None else self.states.encode(doc, queries)
 
     def _wants(self, span: Span) -> bool:
-        settings, label = self.settings, span.label_
-        is_kept = settings.labels_keep is None or label in settings.labels_keep
-        return is_kept and label not in settings.labels_discard and (settings.overwrite or not span.kb_id_)
+        settings, names = self.settings, label_names(span.label_)
+        is_kept = settings.labels_keep is None or not names.isdisjoint(settings.labels_keep)
+        return is_kept and names.isdisjoint(settings.labels_discard) and (settings.overwrite or not span.kb_id_)
 
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
         """Write what ``predict`` returned.
@@ -484,6 +485,8 @@ class ProxyEntityLinker(Pipe):
         settings, entities = self.settings, self._entities(sorted(ids)) if ids else {}
         for doc, of_doc in zip(docs, links, strict=True):
             write_links(doc, of_doc, settings.spans_key, entities=entities, prefix=settings.extension_prefix)
+            if settings.group_labels:
+                write_groups(doc, settings.spans_key, prefix=settings.extension_prefix)
 
     def _entities(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """What is written of each entity that the knowledge base has."""

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
-from ..errors import Errors, PelError, quoted
+from ..errors import Errors, PelError, Warnings, did_you_mean, quoted
+from ..types.semantic_types import GROUP_LABELS, ST21PV, label_names
+from ..util import logger
 
 
 def _as_python(value: Any) -> Any:
@@ -25,8 +27,18 @@ def _identifier(value: str) -> str:
     return value
 
 
+def _labels(names: list[str]) -> list[str]:
+    """Warn of names that look like those of types and groups, but are not; other detectors have labels of their own."""
+    known = {*ST21PV, *ST21PV.values(), *GROUP_LABELS.values()}
+    for name in names:
+        if label_names(name) == {name} - known and (hint := did_you_mean(name, known, cutoff=0.85)):
+            logger.warning(Warnings.W511.format(got=name, hint=hint))
+    return names
+
+
 Flag = Annotated[bool, Strict(), BeforeValidator(_as_python)]
 Text = Annotated[str, Strict()]
+Labels = Annotated[list[Text], AfterValidator(_labels)]
 Count = Annotated[int, Strict(), BeforeValidator(_as_python), Field(ge=1, le=1_000_000)]
 Number = Annotated[float, Strict(), BeforeValidator(_as_python), AfterValidator(_not_nan)]
 Share = Annotated[Number, Field(gt=0, lt=1)]
@@ -59,8 +71,11 @@ class LinkerSettings(BaseModel):
             "when_it_may_matter": those that would be NIL by their surface form.
         form_cache: megabytes for what was found for surface forms, which is not searched again.
         overwrite: also link mentions that already have an id.
-        labels_keep: labels whose mentions alone are linked. None = all.
-        labels_discard: labels whose mentions are not linked.
+        labels_keep: labels whose mentions alone are linked, or their groups or ids of semantic types, see
+            ``label_names``. None = all.
+        labels_discard: labels, groups or types whose mentions are not linked.
+        group_labels: replace the label of each mention by its semantic group, such as "DISORDER", when it is linked:
+            that of its entity's types where they have one, or else of the label.
         max_length: word pieces that the mention tower reads; None = as in training.
         spans_key: link ``doc.spans[spans_key]``. None = ``doc.ents``.
         expand_abbreviations: replace abbreviations by their long forms before linking, where an
@@ -92,8 +107,9 @@ class LinkerSettings(BaseModel):
     )
     form_cache: Count = Field(64, le=100_000, description=_COUNT.format(100_000))
     overwrite: Flag = Field(True, description="true or false")
-    labels_keep: list[Text] | None = Field(None, description="null or a list of labels")
-    labels_discard: list[Text] = Field([], description="a list of labels")
+    labels_keep: Labels | None = Field(None, description="null or a list of labels")
+    labels_discard: Labels = Field([], description="a list of labels")
+    group_labels: Flag = Field(False, description="true or false")
     max_length: Count | None = Field(None, description=f"null or {_COUNT.format(1_000_000)}")
     spans_key: Text | None = Field(None, description="null or a key of doc.spans")
     expand_abbreviations: Flag = Field(True, description="true or false")

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from ..kb.semantic_types import ST21PV, st21pv_type
 from ..types import Vectors
+from ..types.semantic_types import ST21PV, st21pv_type
 
 _KEY = "pel_token_types"  # in doc.user_data: bytes, which every format keeps
 _MOST = 255

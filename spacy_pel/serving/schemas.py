@@ -219,6 +219,7 @@ class HealthResponse(BaseModel):
     calibrated: bool
     saves: bool = Field(description="Whether corrections are saved in the pipeline's folder.")
     corrections: int
+    label_groups: dict[str, dict[str, str]] = Field(description="The semantic group of each label that has one.")
     waiting: int = Field(description="Requests that wait for the model.")
     limits: Limits
 

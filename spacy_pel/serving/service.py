@@ -10,7 +10,6 @@ from typing import Any
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
-from ..kb.semantic_types import SEMANTIC_GROUPS, type_group, type_name
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
@@ -18,6 +17,7 @@ from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
+from ..types.semantic_types import GROUP_LABELS, SEMANTIC_GROUPS, ST21PV, label_group, type_group, type_name
 from ..util import normalize_alias
 from .errors import RequestError
 from .worker import check_wanted
@@ -242,7 +242,10 @@ class Service:
     def facts(self) -> Record:
         """What the page says about the pipeline."""
         linker = self.component.linker
-        facts = {"pipeline": self.title, "entities": len(linker.kb), "calibrated": linker.in_context.is_calibrated}
+        facts: Record = {"pipeline": self.title, "entities": len(linker.kb)}
+        facts["calibrated"] = linker.in_context.is_calibrated
+        labels = (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())
+        facts["label_groups"] = {label: _group(label_group(label)) for label in labels}
         return {**facts, "saves": self.saves, "corrections": len(self._learned)}
 
 
@@ -252,18 +255,20 @@ def _check_offsets(text: str, start: int, end: int) -> None:
 
 
 def _entity_record(entity: Entity) -> Record:
-    group = type_group(entity.types)
     return {
         "id": entity.concept_id,
         "name": entity.canonical_name,
         "aliases": list(entity.aliases),
         **_types(entity),
-        "group": group,
-        "group_name": SEMANTIC_GROUPS.get(group, ""),
+        **_group(type_group(entity.types)),
         "definition": entity.definition,
         "xrefs": [{"id": xref, "url": entity_url(xref)} for xref in entity.xrefs],
         "url": entity_url(entity.concept_id),
     }
+
+
+def _group(group: str) -> Record:
+    return {"group": group, "group_name": SEMANTIC_GROUPS.get(group, "")}
 
 
 def _types(entity: Entity) -> Record:

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.evidence import KINDS, first_is_right, main, measure, without
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.linking.calibration import Examples
-from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
+from spacy_pel.types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_what_is_left_out_is_missed():
 
 
 def test_every_feature_belongs_to_a_kind():
-    assert {name for features in KINDS.values() for name in features} == {*FEATURES, LABEL_TYPE, TOPIC}
+    assert {name for features in KINDS.values() for name in features} == {*FEATURES, LABEL_TYPE, MENTION_TYPE, TOPIC}
 
 
 def test_differences_and_intervals():

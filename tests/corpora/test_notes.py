@@ -6,8 +6,8 @@ import pytest
 
 from spacy_pel.corpora.notes import NoteMaker, common_names, names_of, templates
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.semantic_types import ST21PV
 from spacy_pel.types import Entity
+from spacy_pel.types.semantic_types import ST21PV
 
 ENTITIES = [
     Entity("C1", "Hypertension", aliases=("HTN",), types=("T047",)),

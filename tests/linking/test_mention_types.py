@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.semantic_types import ST21PV
 from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.linking.mention_types import type_shares
 from spacy_pel.types import MENTION_TYPE, CandidateTable, Entity
+from spacy_pel.types.semantic_types import ST21PV
 
 KB = KnowledgeBase(
     [

@@ -218,6 +218,55 @@ def test_labels_keep_and_discard(make_nlp):
     assert [ent.kb_id_ for ent in nlp(TEXTS[0]).ents] == ["C02", "C01", "C03"]
 
 
+def test_labels_keep_and_discard_by_group_and_type(make_nlp):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    doc = nlp.make_doc("Aspirin after a heart attack relieves headache.")
+
+    def linked(labels, **settings):
+        linker.labels_keep, linker.labels_discard = settings.get("keep"), settings.get("discard", [])
+        doc.ents = [Span(doc, i, j, label) for (i, j), label in zip([(0, 1), (3, 5), (6, 7)], labels, strict=True)]
+        return [ent.text for ent in linker(doc).ents if ent.kb_id_]
+
+    labels = ["CHEMICAL", "BIOLOGIC_FUNCTION", "FINDING"]
+    assert linked(labels, keep=["DISORDER"]) == ["heart attack", "headache"]
+    assert linked(labels, keep=["T103", "FINDING"]) == ["Aspirin", "headache"]
+    assert linked(labels, discard=["DISORDER"]) == ["Aspirin"]
+    assert linked(["T103", "T047", "T184"], keep=["DISORDER"]) == ["heart attack", "headache"]
+    assert linked(["T103", "T047", "T184"], keep=["BIOLOGIC_FUNCTION"]) == ["heart attack"]
+    assert linked(["DRUG", "DISEASE", "DISEASE"], keep=["DISEASE"]) == ["heart attack", "headache"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("DISORDERS", "DISORDER"), ("disorder", "DISORDER"), ("FINDINGS", "FINDING")]
+)
+def test_warn_of_names_like_those_of_groups(make_nlp, caplog, name, meant):
+    linker = make_nlp().get_pipe(NAME)
+    for labels in (["DISEASE", "ENTITY", "Chemical", "DATE"], ["DISORDER", "FINDING", "T038"]):
+        linker.labels_keep = linker.labels_discard = labels
+    assert not caplog.records
+    linker.labels_discard = [name]
+    assert f"did you mean '{meant}'" in caplog.text
+
+
+@pytest.mark.parametrize("spans_key", [None, "mentions"])
+def test_group_labels(make_nlp, spans_key):
+    """By the types of the entity, or else of the label; a label that is none stays."""
+    nlp = make_nlp(group_labels=True, spans_key=spans_key, threshold=0.5, labels_discard=["GENE"])
+    doc = nlp.make_doc("Aspirin for a heart attack, zzyzx zzyzx and DNA.")
+    labels = [(0, 1, "ENTITY"), (3, 5, "T038"), (6, 7, "BIOLOGIC_FUNCTION"), (7, 8, "Zzyzx"), (9, 10, "GENE")]
+    mentions = [Span(doc, start, end, label) for start, end, label in labels]
+    if spans_key is None:
+        doc.ents = mentions
+    else:
+        doc.spans[spans_key] = mentions
+    nlp.get_pipe(NAME)(doc)
+    found = doc.ents if spans_key is None else doc.spans[spans_key]
+    expected = [("CHEMICAL", "C02"), ("DISORDER", "C01"), ("DISORDER", NIL), ("Zzyzx", NIL), ("GENE", "")]
+    assert [(span.label_, span.kb_id_) for span in found] == expected
+    assert found[0]._.pel_types == ["T121"] and [span.text for span in found][1] == "heart attack"
+
+
 def test_entity_types_filter_before_ranking(make_nlp):
     diseases = make_nlp(entity_types={"DISEASE": ["T047"]})("a cold and Aspirin")
     assert [ent.kb_id_ for ent in diseases.ents] == ["C05", "C02"]

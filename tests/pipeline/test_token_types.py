@@ -5,9 +5,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_pel.kb.semantic_types import ST21PV
 from spacy_pel.pipeline.mentions import span_queries
 from spacy_pel.pipeline.token_types import span_types, write_token_types
+from spacy_pel.types.semantic_types import ST21PV
 
 NLP = spacy.blank("en")
 LABELS = ["CHEMICAL", "FINDING"]

@@ -99,6 +99,9 @@ def test_health_and_description(client):
     health = client.get("/health").json()
     assert (health["status"], health["pipeline"], health["entities"]) == ("ok", "tiny", 5)
     assert health["limits"]["max_chars"] == 300 and health["saves"] is False and health["waiting"] == 0
+    groups = health["label_groups"]
+    assert groups["BIOLOGIC_FUNCTION"] == groups["T037"] == {"group": "DISO", "group_name": "Disorders"}
+    assert groups["GENE"]["group"] == "GENE" and "ENTITY" not in groups
     described = client.get("/openapi.json").json()
     paths = {"/link", "/explain", "/entity/{entity_id}", "/entities", "/search", "/learned", "/learn"}
     assert paths | {"/unlearn", "/health"} == described["paths"].keys()

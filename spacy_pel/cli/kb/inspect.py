@@ -23,7 +23,7 @@ def kb_info(
 
     Example: spacy-pel kb info corpus/kb --check
     """
-    from ...kb.semantic_types import semantic_types
+    from ...types.semantic_types import semantic_types
 
     opened = open_kb(kb)
     if check:
@@ -66,7 +66,7 @@ def kb_show(
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
-    from ...kb.semantic_types import type_group, type_name
+    from ...types.semantic_types import type_group, type_name
 
     opened = open_kb(kb)
     entity = opened[entity_id]
@@ -84,7 +84,7 @@ def kb_show(
 
 
 def _entity_text(result: dict[str, Any]) -> str:
-    from ...kb.semantic_types import type_label
+    from ...types.semantic_types import type_label
 
     lines = [f"{result['concept_id']}  {result['canonical_name']}"]
     if "successor_of" in result:

@@ -11,8 +11,8 @@ import numpy as np
 from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...kb.semantic_types import type_group, type_name
 from ...types import NIL, Entity
+from ...types.semantic_types import mention_group, type_name
 from ...util.log import without_warnings
 from ...util.text_layout import words_around
 from ..prediction import Prediction
@@ -179,7 +179,9 @@ def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: Knowledge
     types = list(dict.fromkeys([prediction.label, *map(type_name, prediction.types)]))
     where = f"{prediction.doc}, {prediction.start}–{prediction.end}"
     in_text, entities = (before, prediction.text, after), _entities(case, kb)
-    style = "nil" if prediction.kb_id == NIL else type_group(_entity(kb, prediction.kb_id).types)
+    is_nil = prediction.kb_id == NIL
+    group = mention_group(prediction.label, () if is_nil else _entity(kb, prediction.kb_id).types)
+    style = f"nil {group}".rstrip() if is_nil else group
     return ShownError(run, case.kind, types, *in_text, style, where, prediction.kb_id, case.why, entities)
 
 

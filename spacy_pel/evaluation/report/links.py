@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ...kb.semantic_types import SEMANTIC_GROUPS, type_group, type_name
 from ...types import NIL, Entity
+from ...types.semantic_types import SEMANTIC_GROUPS, mention_group, type_name
 from .entity_urls import entity_url
 from .page import render_template
 
@@ -62,8 +62,9 @@ def render_links(
     url_of: Callable[[str], str | None] = entity_url,
     description: str = "",
 ) -> str:
-    """Show mentions in their text. Colour and underline give the semantic group of the entity, or NIL. Ids are links;
-    a card about the entity, and the candidates with their scores, appear on hover or keyboard focus.
+    """Show mentions in their text. Colour and underline give the semantic group of the entity, or else of the label;
+    NIL is dashed. Ids are links; a card about the entity, and the candidates with their scores, appear on hover or
+    keyboard focus.
 
     Args:
         documents: as ``spacy-pel link`` writes them.
@@ -75,19 +76,28 @@ def render_links(
     Returns:
         The page. All text in it is escaped.
     """
-    shown, groups = [], {}
+
+    def group_of(mention: Record) -> str:
+        return mention_group(mention["label"], entity_of(mention["kb_id"]).types if mention["name"] else ())
+
+    def style_of(mention: Record) -> str:
+        group = group_of(mention)
+        return f"nil {group}".rstrip() if mention["kb_id"] == NIL else group or other
+
+    shown: list[Record] = []
+    groups: set[str] = set()
     for document in documents:
-        rows = [link_row(mention, entity_of) for mention in document["mentions"]]
-        linked = (mention["kb_id"] for mention in document["mentions"] if mention["name"])
-        groups.update({kb_id: type_group(entity_of(kb_id).types) for kb_id in linked})
-        shown.append({"id": document["id"], "pieces": pieces(document["text"], document["mentions"]), "rows": rows})
-    other = "other" if any(groups.values()) else ""  # of entities without a group
+        mentions = document["mentions"]
+        rows = [link_row(mention, entity_of) for mention in mentions]
+        groups.update(group for mention in mentions if (group := group_of(mention)) or mention["name"])
+        shown.append({"id": document["id"], "pieces": pieces(document["text"], mentions), "rows": rows})
+    other = "other" if any(groups) else ""  # without a group
     names = {**SEMANTIC_GROUPS, "": "no semantic group" if other else "linked"}
-    legend = {group or other: name for group, name in names.items() if group in groups.values()}
-    styles = {"": "other", NIL: "nil", **{kb_id: group or other for kb_id, group in groups.items()}}
-    functions = {"entity_of": entity_of, "url_of": url_of, "show": show, "type_names": _type_names}
+    legend = {group or other: name for group, name in names.items() if group in groups}
+    functions = {"entity_of": entity_of, "url_of": url_of, "style_of": style_of}
+    functions |= {"show": show, "type_names": _type_names}
     texts = {"title": title, "description": description, "note": NOTE, "PROBABILITY": PROBABILITY}
-    return render_template("links.html", documents=shown, legend=legend, styles=styles, **functions, **texts)
+    return render_template("links.html", documents=shown, legend=legend, **functions, **texts)
 
 
 def _type_names(entity: Entity) -> str:

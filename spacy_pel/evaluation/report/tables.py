@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...kb.semantic_types import type_label
+from ...types.semantic_types import type_label
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
 from ..metrics.mention_groups import NO_NAME, group_metrics
@@ -28,6 +28,7 @@ _SHARES = {
     "nil_f1": "NIL F1",
     "nil_ece": "NIL calibration error",
     "mention_f1": "mentions found, F1",
+    "typed_f1": "mentions found with the right type, F1",
     "link_f1": "mentions found and linked, F1",
 }
 _GROUPINGS = {"label": "By mention label", "type": "By type of the gold entity", "seen": "By seen and unseen entities"}

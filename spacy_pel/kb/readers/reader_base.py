@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 from ...errors import Errors, PelError, Warnings, closest, quoted, shortened
 from ...types import NIL, Entity
+from ...types.semantic_types import expand_types
 from ...util import logger
 from ...util.files import guarded, json_object, raw_lines, read_cells
 from ...util.place import Place, unexpected
 from ...util.xrefs import normalize_xref
-from ..semantic_types import expand_types
 from .column_names import FIELDS, plain
 from .repair import counts_text, is_clean, repaired
 

@@ -60,7 +60,7 @@ class CrossEncoder:
         store: str = "float32",
     ):
         if store not in ("float32", "float16"):
-            raise PelError(Errors.E305.format(value=store))
+            raise PelError(Errors.E305.format(expected="'float32' or 'float16'", value=store))
         for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0)):
             if value is not None and value < minimum:
                 raise PelError(Errors.E301.format(name=setting, least=minimum, value=value))

@@ -1,21 +1,56 @@
-"""Rules for where a mention may begin and end, whatever tagged it: lines, brackets, negations."""
+"""Rules for where a mention may begin and end, whatever tagged it: lines, items of lists, brackets, negations,
+doses and the headings of notes."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from spacy.tokens import Doc
 
+from .note_values import name_without_value
+
+Offsets = tuple[int, int]
+
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset({*_OPENING, *_OPENING.values()})
-_NEGATIONS = frozenset("no not without w/o never nor neither none deny denies denied denying".split())
-_PHRASES = (("negative", "for"), ("free", "of"))
-_AFTER_NO = (("evidence", "of"), ("sign", "of"), ("signs", "of"), ("history", "of"))
-_NITRIC_OXIDE = "NO"
+
+# "NO" is nitric oxide unless the word after it is in capitals, too: "NO FEVER", but not "NO synthase"
+_NEGATION = re.compile(
+    r"(?<![\w-])(?:"
+    r"(?i:no|without|w/o)\s+(?:\w+\s+)?(?i:evidence|signs?|symptoms?|history|hx|complaints?|indication)\s+(?i:of)"
+    r"|(?i:neg(?:ative)?\s+for|free\s+of|absence\s+of|ruled?\s+out)"
+    r"|(?i:not|without|w/o|r/o|never(?:\s+had)?|n?either|nor|none|den(?:y|ies|ied|ying))"
+    r"|[Nn]o|NO(?=\s+[A-Z]{3,}\b)"
+    r")(?:\s+(?i:any))?(?![\w-])"
+)
+_HEADING = re.compile(
+    r"(?<![\w-])(?i:"
+    r"pmhx?|pshx?|hpi|fhx?|shx?|hx|a/p|(?:past |prior )?(?:medical|surgical|family|social) history"
+    r"|history of present illness|chief complaint|reason for (?:visit|admission)|hospital course"
+    r"|(?:current |home |discharge )?med(?:ication)?s|(?:drug )?allergies|physical exam(?:ination)?|vital signs|vitals"
+    r"|labs|problem list|problems?|diagnos[ei]s|assessment|(?:assessment(?: and |/))?plan|impression|findings"
+    r"|(?:in|ex)clusion(?: criteria)?"
+    r")(?=\s?:)"
+)
+
+# between the items of a list. A plus is one between words, not after a sign of charge or of a marker: "CD4+ cells"
+_SEPARATOR = re.compile(
+    r"\s*[;|\t]\s*|\s*[•●▪◦‣]\s*(?=[A-Za-z])|\s+nor\s+|(?<=[A-Za-z]{2})(?:\+|\s\+\s)(?=[A-Za-z]{2,}(?![\w+]))"
+    r"|(?:(?<=\s)|^)\d{1,2}[.)](?=[A-Za-z]{2})"
+)
+_SLASHED = re.compile(r"[A-Za-z][a-z]{3,}(?:/[a-z]{4,})+|[A-Z][A-Za-z0-9]{1,4}(?:/[A-Z][A-Za-z0-9]{1,4}){2,}")
+_DRUG = re.compile(
+    r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
+    r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"
+)
+_ITEM_MARK = re.compile(r"[-–*+>#•]\s*(?=[A-Za-z])")
 
 
-def trimmed(doc: Doc, runs: Sequence[Sequence[int]], line_ends: Collection[int]) -> list[list[tuple[int, int]]]:
-    """Cut mentions at brackets without their other half, "(IL-6) levels" tagged from "IL-6" on into two,
-    at the end of an item, and at a negation that they begin with, so that components that look for
-    negations still see it.
+def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int]) -> list[list[Offsets]]:
+    """Cut mentions where none may begin, end or go on.
+
+    No mention has half a bracket ("(IL-6) levels" tagged from "IL-6" on becomes two), goes over the end of an
+    item, or begins with a negation, so that components that look for negations still see it. Doses, values and
+    the headings of notes are in none.
 
     Args:
         doc: the document.
@@ -24,29 +59,74 @@ def trimmed(doc: Doc, runs: Sequence[Sequence[int]], line_ends: Collection[int])
             around it.
 
     Returns:
-        Of each mention the pieces that have letters or digits: first token, and end.
+        Of each mention the pieces that have letters or digits, as character offsets. They may
+        begin or end within a token, as in "fever/chills".
     """
-    return [_trimmed(doc, tokens, line_ends) for tokens in runs]
+    text = doc.text
+    left_out = sorted(match.span() for pattern in (_NEGATION, _HEADING) for match in pattern.finditer(text))
+    return [
+        [
+            narrow
+            for piece in _pieces(doc, tokens, line_ends)
+            for item in _items(text, *piece)
+            if (narrow := _narrowed(text, *item, left_out)) is not None
+        ]
+        for tokens in runs
+    ]
 
 
-def _trimmed(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> list[tuple[int, int]]:
+def _pieces(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> Iterator[Offsets]:
+    """The parts of a mention between line ends and brackets without their other half."""
     cuts = {tokens[position] for position in _unpaired_brackets([doc[i].text for i in tokens])}
-    if _is_within_line(doc, tokens):
-        line_ends = ()
+    if not _is_within_line(doc, tokens):
+        cuts.update(line_ends)
     pieces: list[list[int]] = [[]]
     for i in range(tokens[0], tokens[-1] + 1):
-        if i in cuts or i in line_ends:
+        if i in cuts:
             pieces.append([])
         elif not doc[i].is_space:
             pieces[-1].append(i)
-    spans = []
-    for piece in pieces:
-        piece = piece[_negation_length([doc[i].text for i in piece]) :]
-        if piece:
-            start, end = _with_other_halves(doc, piece[0], piece[-1] + 1)
-            if any(map(str.isalnum, doc[start:end].text)):
-                spans.append((start, end))
-    return spans
+    for piece in filter(None, pieces):
+        yield doc[piece[0]].idx, doc[piece[-1]].idx + len(doc[piece[-1]])
+
+
+def _items(text: str, start: int, end: int) -> Iterator[Offsets]:
+    """The items of a list that is tagged as one mention; separators in brackets, as in "t(8;21)", are none."""
+    if _SLASHED.fullmatch(text, start, end) and not _is_product(text[start:end].split("/")):
+        separators: Iterable[Offsets] = [match.span() for match in re.finditer("/", text[start:end])]
+    else:
+        found = _SEPARATOR.finditer(text[start:end])
+        separators = [match.span() for match in found if not _is_in_brackets(text[start : start + match.start()])]
+    first = start
+    for separator_start, separator_end in separators:
+        yield first, start + separator_start
+        first = start + separator_end
+    yield first, end
+
+
+def _is_product(words: Sequence[str]) -> bool:
+    """Whether all words end as names of drugs do: "piperacillin/tazobactam" is one product."""
+    return all(map(_DRUG.search, words))
+
+
+def _is_in_brackets(before: str) -> bool:
+    return any(before.count(opening) > before.count(closing) for closing, opening in _OPENING.items())
+
+
+def _narrowed(text: str, start: int, end: int, left_out: Iterable[Offsets]) -> Offsets | None:
+    """A mention without what it may not begin or end with; None = nothing is left."""
+    if not text[text.rfind("\n", 0, start) + 1 : start].strip() and (mark := _ITEM_MARK.match(text, start)):
+        start = mark.end()
+    for first, last in left_out:
+        if first <= start < last:
+            start = last + len(text[last:]) - len(text[last:].lstrip())
+    if start >= end:
+        return None
+    first, last = name_without_value(text[start:end])
+    kept = text[start + first : start + last]
+    start += first + len(kept) - len(kept.lstrip())
+    start, end = _with_other_halves(text, start, start + len(kept.strip()))
+    return (start, end) if any(map(str.isalnum, text[start:end])) else None
 
 
 def _unpaired_brackets(words: Sequence[str]) -> list[int]:
@@ -73,50 +153,27 @@ def _unpaired_brackets(words: Sequence[str]) -> list[int]:
     return sorted(position for position in unpaired if words[position] in _BRACKETS)
 
 
-def _with_other_halves(doc: Doc, start: int, end: int) -> tuple[int, int]:
+def _with_other_halves(text: str, start: int, end: int) -> Offsets:
     """Extend a mention to brackets next to it whose other half is inside one of its words, which cannot be
-    cut: "hypertension(HTN" becomes "hypertension(HTN)".
+    cut: "poly(ADP-ribose" becomes "poly(ADP-ribose)".
 
     Args:
-        doc: the document.
-        start: the mention's first token.
-        end: the token after its last one.
+        text: of the document.
+        start: where the mention begins.
+        end: where it ends.
 
     Returns:
         The same or a longer mention.
     """
     depth = lowest = 0
-    for character in doc[start:end].text:
+    for character in text[start:end]:
         depth += (character in _OPENING.values()) - (character in _OPENING)
         lowest = min(lowest, depth)
-    while lowest < 0 and start and doc[start - 1].text in _OPENING.values():
+    while lowest < 0 and text[:start][-1:] in _OPENING.values() and start:
         start, lowest, depth = start - 1, lowest + 1, depth + 1
-    while depth > 0 and doc[end : end + 1].text in _OPENING:
+    while depth > 0 and text[end : end + 1] in _OPENING:
         end, depth = end + 1, depth - 1
     return start, end
-
-
-def _negation_length(words: Sequence[str]) -> int:
-    """Count the words of a negation that a mention begins with. "NO" counts only where all that follows is
-    in capitals, too: "NO FEVER", but not "NO synthase".
-
-    Args:
-        words: of the mention.
-
-    Returns:
-        1 for "No asthma", 3 for "no evidence of asthma", 0 for "non-small cell lung cancer".
-    """
-    lower = [word.lower() for word in words]
-    length = 0
-    while length < len(words):
-        is_gas = words[length] == _NITRIC_OXIDE and not "".join(words[length + 1 :]).isupper()
-        if lower[length] in _NEGATIONS and not is_gas:
-            length += 1
-        elif tuple(lower[length : length + 2]) in (_PHRASES + _AFTER_NO if length else _PHRASES):
-            length += 2
-        else:
-            break
-    return length
 
 
 def _is_within_line(doc: Doc, words: Sequence[int]) -> bool:

@@ -4,16 +4,15 @@ them."""
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from ...kb import KnowledgeBase
-from ...kb.semantic_types import st21pv_type
 from ...types import DOC_ID
+from ...types.semantic_types import st21pv_type
 
 _LONGEST = 6  # tokens of a stretch
 _CHARACTERS = (2, 40)  # letters and digits of a name
@@ -21,6 +20,9 @@ _RATES = (0.1, 0.3, 0.6, 0.9)  # least share of its places that are marked, by b
 _COUNTS = (1, 2, 5, 20)  # least places that are marked
 _PLACES = 4  # of a token in a stretch: the only one, the first, a middle one, the last
 _FOLDS = 8
+
+if TYPE_CHECKING:  # spaCy imports this file for every pipeline
+    from ...kb import KnowledgeBase
 
 Codes = NDArray[np.int64]
 MarkedText = tuple[Doc, Sequence[tuple[int, int, str]]]  # with the start, end and label of its mentions
@@ -133,7 +135,7 @@ class KnownNames:
 
 
 def learn_names(
-    labels: Sequence[str], texts: Callable[[], Iterable[MarkedText]], kb: KnowledgeBase
+    labels: Sequence[str], texts: Callable[[], Iterable[MarkedText]], kb: "KnowledgeBase"
 ) -> tuple[KnownNames, list[KnownNames]]:
     """Collect the names of a knowledge base and the mentions of annotated text.
 

@@ -1,7 +1,7 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from thinc.util import to_numpy
 
 from ...errors import Errors, PelError
 from ...types import Vectors
+from ...types.semantic_types import labels_named
 from ...util.tables import softmax
 from ..token_types import write_token_types
 from .boundary_rules import trimmed
+from .token_splitting import split_tokens
 from .white_space import breaks_of
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
@@ -36,6 +38,7 @@ _SETTINGS: dict[str, Any] = {
     },
     "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     "teacher": None,
+    "labels_keep": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
 
@@ -52,6 +55,7 @@ def make_mention_tagger(
     model: Model[list[Doc], list[Floats2d]],
     scorer: Callable[..., Any] | None,
     teacher: str | None,
+    labels_keep: list[str] | None,
 ) -> "MentionTagger":
     """Build a trainable detector.
 
@@ -63,11 +67,12 @@ def make_mention_tagger(
         scorer: of ``doc.ents``.
         teacher: a pipeline with a larger detector of this name, to learn from as well as from the
             examples; read when training begins, and not part of the saved pipeline.
+        labels_keep: labels, their groups or ids of semantic types; mentions of others are left out. None = all.
 
     Returns:
         The component.
     """
-    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher)
+    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher, labels_keep=labels_keep)
 
 
 class MentionTagger(TrainablePipe):  # type: ignore[misc]
@@ -82,7 +87,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         model: see ``make_mention_tagger``.
         name: the component's name.
         scorer: of ``doc.ents``.
-        teacher: see ``make_mention_tagger``.
+        teacher, labels_keep: see ``make_mention_tagger``.
     """
 
     writes_token_types = True  # which linkers read, of gold mentions, too: see ``query_maker``
@@ -95,12 +100,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         *,
         scorer: Callable[..., Any] | None = None,
         teacher: str | None = None,
+        labels_keep: Collection[str] | None = None,
     ):
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
         self.teacher = teacher
+        self.labels_keep = labels_keep
         self._teacher: Any = None
         self.cfg: dict[str, Any] = {"labels": []}
 
@@ -143,38 +150,59 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         Args:
             docs: get their mentions.
             scores: what ``predict`` returned.
+
+        Raises:
+            PelError: if ``labels_keep`` has the name of no label.
         """
+        names = self.labels if self.labels_keep is None else self.labels_keep
+        kept = labels_named(names, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, of_tags in zip(docs, scores, strict=True):
+            begins = [token.idx for token in doc]
+            found = self._found(doc, of_tags)
+            split_tokens(doc, found)
+            of_tags = of_tags[np.searchsorted(begins, [token.idx for token in doc], side="right") - 1]
+            of_labels = of_tags[:, 1::2] + of_tags[:, 2::2]
             present = list(doc.ents)
             taken = {token.i for ent in present for token in ent}
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            of_labels = of_tags[:, 1::2] + of_tags[:, 2::2]
             added = [
                 span
-                for span in self._spans(doc, of_tags, np.log(of_labels + _LEAST))
-                if taken.isdisjoint(range(span.start, span.end))
+                for span in self._labelled(doc, found, np.log(of_labels + _LEAST))
+                if span.label_ in kept and taken.isdisjoint(range(span.start, span.end))
             ]
             doc.set_ents(present + added, blocked=blocked)
             total = of_labels.sum(axis=1, keepdims=True)
             shares = np.divide(of_labels, total, out=np.zeros_like(of_labels), where=total > 0)
             write_token_types(doc, self.labels, shares)
 
-    def _spans(self, doc: Doc, of_tags: Vectors, logs: Vectors) -> list[Span]:
-        """Mentions by the likeliest of outside, first token and further one, whatever their label, and then for each
-        its likeliest label. White space has no tag of its own, as it has no word pieces: a mention continues across a
-        wrapped line, but not across a blank line or into the next list item. No mention ends within a word that the
-        tokenizer splits, such as "id" into "i" and "d".
+    def _labelled(self, doc: Doc, found: Iterable[tuple[int, int]], logs: Vectors) -> Iterator[Span]:
+        """Mentions with their likeliest labels.
+
+        Args:
+            doc: the document, with tokens that begin and end where mentions do.
+            found: character offsets.
+            logs: (tokens, labels), log P(label).
+        """
+        for offsets in found:
+            span: Any = doc.char_span(*offsets)
+            label = self.labels[int(logs[span.start : span.end].sum(axis=0).argmax())]
+            yield Span(doc, span.start, span.end, label=label)
+
+    def _found(self, doc: Doc, of_tags: Vectors) -> list[tuple[int, int]]:
+        """Mentions by the likeliest of outside, first token and further one, whatever their label. White space has no
+        tag of its own, as it has no word pieces: a mention continues across a wrapped line, but not across a blank
+        line or into the next list item. No mention ends within a word that the tokenizer splits, such as "id" into
+        "i" and "d".
 
         Args:
             doc: the document.
             of_tags: (tokens, tags), P(tag).
-            logs: (tokens, labels), log P(label).
 
         Returns:
-            In order; none begins or ends with white space, begins with a negation or has
-            half a bracket.
+            Character offsets, in order; none begins or ends with white space, begins with a negation or has
+            half a bracket. They may begin or end within tokens.
         """
         tags = np.stack([of_tags[:, 0], of_tags[:, 1::2].sum(axis=1), of_tags[:, 2::2].sum(axis=1)]).argmax(axis=0)
         breaks = breaks_of(doc)
@@ -196,11 +224,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             else:  # an "I" that nothing began begins a mention
                 runs.append([i])
                 is_open = True
-        return [
-            Span(doc, start, end, label=self.labels[int(logs[start:end].sum(axis=0).argmax())])
-            for pieces in trimmed(doc, runs, breaks.likely)
-            for start, end in pieces
-        ]
+        return list(chain.from_iterable(trimmed(doc, runs, breaks.likely)))
 
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples, and as much with the teacher's probabilities if there is

@@ -6,8 +6,24 @@ from collections.abc import Callable
 
 import spacy
 from spacy.language import Language
+from spacy.tokenizer import Tokenizer
 
 from ...errors import Errors, PelError
+
+_PREFIXES = (
+    r"^[|•●▪◦‣]",
+    r"^\d{1,2}[.)](?=[A-Za-z]{2})",  # "1.HTN"
+    r"^[A-Za-z]{4,}(?=\d+(?:\.\d+)?(?:mc?g|[gu]|m[lL]|mEq|units?)$)",  # "metformin500mg"
+)
+_INFIXES = (
+    r"(?<=[A-Za-z]{2});(?=[A-Za-z]{2})",
+    r"(?<=[A-Za-z]{2})\+(?=[A-Za-z]{2})",
+    r"(?<=[a-z]{5})[(\[](?![IVXivx]+\b|[a-z]{1,2}\b|\w+[(\[])(?=[A-Za-z]{2})",  # "asthma(mild)"
+    r"(?<=[a-z]{3})[)\]](?=,[A-Za-z])|(?<=[)\]]),(?=[a-z]{3})",  # "pain(resolved),cough"
+    r"(?<=\b[A-Z]{2}):(?=\d)",  # "BP:120/80"
+    r"(?<=[A-Za-z])[“”|](?=[A-Za-z])|\|",
+)
+_SUFFIXES = (r"\|$",)
 
 
 @spacy.registry.callbacks("spacy-pel.sci_tokenizer.v1")
@@ -24,7 +40,7 @@ def make_sci_tokenizer() -> Callable[[Language], None]:
 
 
 def set_sci_tokenizer(nlp: Language) -> None:
-    """Replace the tokenizer by scispaCy's.
+    """Replace the tokenizer by scispaCy's, with rules for notes, see ``add_note_rules``.
 
     Args:
         nlp: the pipeline.
@@ -45,4 +61,19 @@ def set_sci_tokenizer(nlp: Language) -> None:
     # Python warn at every load of the pipeline
     suffixes = tokenizer.suffix_search.__self__.pattern
     tokenizer.suffix_search = re.compile(suffixes.replace("||", "|")).search
+    add_note_rules(tokenizer)
     nlp.tokenizer = tokenizer
+
+
+def add_note_rules(tokenizer: Tokenizer) -> None:
+    """Also split words that have no blank between them, as in notes: "hypertension(HTN)", "1.HTN", "MI+HTN",
+    "metformin500mg", "|HTN|I10|". A mention can begin and end only where a token does, also in training. Words of
+    abstracts stay as they are: no slash is split, nor "poly(ethylene", "iron(II)", "CD4+" or "patient(s)".
+
+    Args:
+        tokenizer: gets the rules, before its own.
+    """
+    for rules, name in ((_PREFIXES, "prefix_search"), (_INFIXES, "infix_finditer"), (_SUFFIXES, "suffix_search")):
+        method = getattr(tokenizer, name)
+        pattern = re.compile("|".join((*rules, method.__self__.pattern)))
+        setattr(tokenizer, name, getattr(pattern, method.__name__))

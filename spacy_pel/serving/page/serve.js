@@ -16,7 +16,7 @@ const PARTS = {
 };
 
 const $ = (id) => document.getElementById(id);
-const state = { text: "", mentions: [], entities: new Map(), chosen: null, limits: {}, given: [], by: "", file: "", doc: "" };
+const state = { text: "", mentions: [], entities: new Map(), chosen: null, limits: {}, groups: {}, given: [], by: "", file: "", doc: "" };
 
 // -- elements -----------------------------------------------------------------------------------
 
@@ -90,6 +90,7 @@ async function act(button, action) {
 async function start() {
   const health = await api("health");
   state.limits = health.limits;
+  state.groups = health.label_groups;
   const calibrated = health.calibrated ? "" : " · not calibrated";
   $("about").textContent = `${health.pipeline} · ${plural(health.entities, "entity", "entities")}${calibrated}`;
   document.title = `${health.pipeline} – spacy_pel`;
@@ -142,20 +143,25 @@ async function linkText({ changed = false } = {}) {
   return n;
 }
 
-/** Mentions are coloured by the semantic group of their entity, see page.css. Where no entity has one, by label; where
- * all have the same label, by the first type of their entity. */
+/** The entity or label that gives a mention its semantic group. */
+function grouped(one) {
+  const entity = state.entities.get(one.kb_id);
+  return entity?.group ? entity : state.groups[one.label] ?? {};
+}
+
+/** Mentions are coloured by the semantic group of their entity, or else of their label, see page.css. Where none has one,
+ * by label; where all have the same label, by the first type of their entity. */
 function kinds() {
   const counts = new Map();
   const colour = new Map();
   const isLinked = (one) => Boolean(one.kb_id) && one.kb_id !== NIL;
   const add = (name, n) => counts.set(name, (counts.get(name) ?? 0) + n);
   const ordered = () => [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || a.localeCompare(b));
-  const groupOf = (one) => state.entities.get(one.kb_id)?.group;
-  if (state.mentions.some(groupOf)) {
-    const kind = (one) => state.entities.get(one.kb_id)?.group_name || "no semantic group";
-    for (const one of state.mentions.filter(isLinked)) {
+  if (state.mentions.some((one) => grouped(one).group)) {
+    const kind = (one) => grouped(one).group_name || "no semantic group";
+    for (const one of state.mentions.filter((one) => isLinked(one) || grouped(one).group)) {
       add(kind(one), 1);
-      colour.set(kind(one), groupOf(one) || "other");
+      colour.set(kind(one), grouped(one).group || "other");
     }
     return { kind, colour, legend: ordered().map((name) => [name, colour.get(name)]) };
   }
@@ -179,7 +185,7 @@ function showText(differs = () => false) {
     const [from, to] = [one.from ?? one.start, one.to ?? one.end];
     if (from < done) return; // of overlapping mentions the first is shown
     const name = one.kb_id === NIL ? "NIL, not in the knowledge base" : one.kb_id ? `${one.name} ${one.kb_id}` : "not linked";
-    const own = one.kb_id === NIL ? "nil" : one.kb_id ? colour.get(kind(one)) : "none";
+    const own = one.kb_id === NIL ? `nil ${grouped(one).group ?? ""}` : one.kb_id ? colour.get(kind(one)) : "none";
     pieces.push(
       state.text.slice(done, from),
       el("span", {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.semantic_types import semantic_types, type_name
+from spacy_pel.types.semantic_types import semantic_types, type_name
 from spacy_pel.util import normalize_alias
 
 from ..errors import StudyErrors

@@ -97,3 +97,18 @@ def test_separated_ids_and_normalised_strings(tmp_path):
     assert (report["normalised"], report["mismatches"], report["dropped"]) == (3, 1, 1)
     with pytest.raises(PelError, match="E201.*TNF-a"):
         read(tmp_path, lines, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels"),
+    [
+        ({}, ["T103", "T047", "Finding"]),
+        ({"label": "st21pv"}, ["CHEMICAL", "BIOLOGIC_FUNCTION", "FINDING"]),
+        ({"label": "ENTITY"}, ["ENTITY"] * 3),
+    ],
+)
+def test_labels(tmp_path, settings, labels):
+    kinds = zip([(0, 7), (12, 18), (20, 24)], ["Aspirin", "asthma", "Rash"], ["T103", "T047", "Finding"], strict=True)
+    lines = [f"1\t{start}\t{end}\t{surface}\t{kind}\tC1" for (start, end), surface, kind in kinds]
+    documents, _ = read(tmp_path, [*TEXT, *lines], **settings)
+    assert [mention.label for mention in documents[0].mentions] == labels

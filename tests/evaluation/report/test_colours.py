@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from spacy_pel.kb.semantic_types import SEMANTIC_GROUPS
+from spacy_pel.types.semantic_types import SEMANTIC_GROUPS
 
 PAGE = resources.files("spacy_pel.evaluation.report").joinpath("page.css").read_text(encoding="utf8")
 _LIGHT, _DARK = PAGE.split("@media (prefers-color-scheme: dark)")[:2]

@@ -92,6 +92,20 @@ def test_entities_without_a_group():
         assert styles == list(expected)[-2::-1]
 
 
+def test_groups_of_labels_where_the_entity_has_none():
+    mentions = [
+        {**record(2, 6, "X1", []), "label": "CHEMICAL"},
+        {**record(11, 36, "NIL", []), "label": "BIOLOGIC_FUNCTION"},
+        {**record(37, 42, "C0009443", []), "label": "CHEMICAL"},  # its own type counts
+    ]
+    documents = [{"id": "1", "text": TEXT, "mentions": mentions}]
+    page = render_links(documents, title="T", entity_of=ENTITIES.__getitem__)
+    nil = {"mention nil": "NIL: not in the knowledge base"}
+    assert legend(page) == {"mention CHEM": "Chemicals & Drugs", "mention DISO": "Disorders", **nil}
+    styles = [one["class"] for one in PageParser(page).attributes_of("span") if "tabindex" in one]
+    assert styles == ["mention CHEM", "mention nil DISO", "mention DISO"]
+
+
 def test_page_without_mentions():
     page = render_links([{"id": "1", "text": "", "mentions": []}], title="T", entity_of=ENTITIES.__getitem__)
     assert "No mention was found." in page

@@ -117,7 +117,7 @@ def test_averages_are_used_for_a_while(layer):
     assert np.array_equal(layer.predict([doc])[0], now)
 
 
-@pytest.mark.parametrize("store, most", [("float32", 0.0), ("float16", 0.01)])
+@pytest.mark.parametrize("store, most", [("float32", 0.0), ("float16", 0.01), ("int8", 0.05)])
 def test_bytes_hold_the_weights(tiny_bert, store, most):
     layer = make(tiny_bert, store=store)
     read = make_transformer_tok2vec("a folder that is gone", batch_size=2)

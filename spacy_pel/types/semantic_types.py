@@ -3,11 +3,11 @@ name types or groups."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, did_you_mean
 from ..util import read_lines
 
 
@@ -128,6 +128,11 @@ def st21pv_type(kind: str) -> str | None:
     return next((root for root in ST21PV if _is_below(network[tui], network[root])), None)
 
 
+def label_of(kind: str) -> str:
+    """The label in ST21pv of a semantic type, "BIOLOGIC_FUNCTION" for "T047"; any other label as it is."""
+    return ST21PV.get(st21pv_type(kind) or "", kind)
+
+
 def st21pv_label(types: Iterable[str]) -> str:
     """The label of an entity's types, e.g. "BIOLOGIC_FUNCTION" for "T047": that of most of them, and of equally
     frequent labels the first; "" if none is a type of ST21pv."""
@@ -157,6 +162,38 @@ def label_group(label: str) -> str:
 def mention_group(label: str, types: Iterable[str]) -> str:
     """The semantic group of a mention: that of its entity's types where they have one, or else of its label."""
     return type_group(types) or label_group(label)
+
+
+@lru_cache(maxsize=1024)
+def label_names(label: str) -> frozenset[str]:
+    """What a setting may call a label: as it is, by its label and id in ST21pv, and by its group. For
+    "BIOLOGIC_FUNCTION" these are "BIOLOGIC_FUNCTION", "T038" and "DISORDER"."""
+    names = (label, label_of(label), st21pv_type(label), GROUP_LABELS.get(label_group(label)))
+    return frozenset(name for name in names if name)
+
+
+def labels_named(names: Collection[str], labels: Collection[str], *, where: str) -> frozenset[str]:
+    """Choose among labels.
+
+    Args:
+        names: see ``label_names``.
+        labels: those there are.
+        where: the setting with the names, for the error.
+
+    Returns:
+        The labels with one of these names.
+
+    Raises:
+        PelError: if a name is that of no label.
+    """
+    known: frozenset[str] = frozenset().union(*map(label_names, labels))
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            if name in semantic_types():
+                hint = f" (a part of '{label_of(name)}')" if label_of(name) in known else ""
+            raise PelError(Errors.E526.format(where=where, got=name, hint=hint, labels=", ".join(labels)))
+    return frozenset(label for label in labels if not label_names(label).isdisjoint(names))
 
 
 def _tui(kind: str) -> str | None:

@@ -3,11 +3,13 @@
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.semantic_types import (
+from spacy_pel.types.semantic_types import (
     GROUP_LABELS,
     SEMANTIC_GROUPS,
     ST21PV,
     label_group,
+    label_names,
+    labels_named,
     mention_group,
     semantic_types,
     st21pv_type,
@@ -124,6 +126,46 @@ def test_groups_of_mentions(label, types, group):
     assert mention_group(label, types) == group
     if not types:
         assert label_group(label) == group
+
+
+def test_names_of_labels():
+    assert label_names("BIOLOGIC_FUNCTION") == {"BIOLOGIC_FUNCTION", "T038", "DISORDER"}
+    assert label_names("T121") == {"T121", "T103", "CHEMICAL"}
+    assert label_names("Chemical") == {"Chemical", "T103", "CHEMICAL"}
+    assert label_names("DISORDER") == {"DISORDER"}
+    assert label_names("ENTITY") == {"ENTITY"} and label_names("") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["CHEMICAL"], {"CHEMICAL"}),
+        (["DISORDER"], {"BIOLOGIC_FUNCTION", "FINDING", "INJURY_OR_POISONING"}),
+        (["T033", "DEVICE"], {"FINDING", "MEDICAL_DEVICE"}),
+        (["ANATOMY", "BODY_SYSTEM"], {"ANATOMICAL_STRUCTURE", "BODY_SYSTEM", "BODY_SUBSTANCE"}),
+        ([], set()),
+        (ST21PV.values(), set(ST21PV.values())),
+    ],
+)
+def test_labels_by_name(names, labels):
+    assert labels_named(names, ST21PV.values(), where="x") == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("DISORDERS", "did you mean 'DISORDER'"),
+        ("disorder", "did you mean 'DISORDER'"),
+        ("Chemicals", "did you mean 'CHEMICAL'"),
+        ("Chemical", "did you mean 'CHEMICAL'"),
+        ("T047", "a part of 'BIOLOGIC_FUNCTION'"),
+        ("T169", "Labels: VIRUS"),
+        ("zzz", "Labels: VIRUS, BACTERIUM,"),
+    ],
+)
+def test_names_of_no_label(name, hint):
+    with pytest.raises(PelError, match=f"E526.*Expected labels_keep to name .*'{name}'.*{hint}"):
+        labels_named(["VIRUS", name], ST21PV.values(), where="labels_keep")
 
 
 def test_sizes_of_groups():
