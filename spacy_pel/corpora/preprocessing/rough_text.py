@@ -1,7 +1,7 @@
 """Text as people type and paste it: capitals, blanks, quotes, spelling and line ends change, mentions do not."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 from ...registry import registry
@@ -9,7 +9,7 @@ from ...types import Document
 from .rewrite import with_letters, with_replacements
 
 _PLACE = re.compile(r"(?P<blank>[ \n])|(?P<mark>['\"-])|(?P<word>\b[A-Za-z][a-z]{4,}\b)")
-_CASES = {str.lower: 35, str.upper: 15, str: 50}  # percent
+_CASES: dict[Callable[[str], str], int] = {str.lower: 35, str.upper: 15, str: 50}  # percent
 _MISSPELLED = (0.0, 0.0, 0.02, 0.05)  # share of the words; one of these for each document
 _GLUED = (0.0, 0.0, 0.25)  # share of the blanks after punctuation
 _WIDTHS = (None, None, 60, 80)  # of a line
@@ -55,7 +55,7 @@ class RoughText:
             if match["word"] and rng.random() < misspelled:
                 start = rng.randrange(start + 1, end - 2)
                 end = start + 2
-                first, second = text[start:end]
+                first, second = text[start], text[start + 1]
                 new, kind = rng.choice([second + first, first, first + first + second]), "words_misspelled"
                 if start + 1 in ends:
                     continue
