@@ -18,14 +18,14 @@ _HYPHENS = "\u2010\u2011\u2013"
 
 @registry.pel_preprocessors("spacy-pel.RoughText.v1")
 class RoughText:
-    """Makes text as it is typed and pasted, for a detector to learn from. For each document it is drawn, by its id and
-    the seed, which of these changes are made: lower case (a third of the documents) or capitals (a seventh), misspelled
+    """Makes text as it is typed and pasted, for a detector to learn from. Each document gets a random choice of these
+    changes, fixed by its id and the seed: lower case (a third of the documents) or capitals (a seventh), misspelled
     words, missing blanks after punctuation, typographic apostrophes, quotes and hyphens, and hard-wrapped lines.
 
-    Mentions stay, with changed text: no blank is removed inside of one, and none gains or loses a word.
+    The mentions stay the same, with changed text: no blank within a mention is removed.
 
     Args:
-        seed: of the drawing.
+        seed: of the random choices.
     """
 
     def __init__(self, *, seed: int = 0) -> None:
