@@ -43,9 +43,10 @@ KINDS: dict[str, tuple[str, ...]] = {
     "formulas": ("formula",),
     "variants": ("variant",),
     "derivations": ("derivation",),
+    "abbreviations": ("abbreviation",),
     "spelling": ("edit", "partial"),
-    "all names and spelling": (*NAMED, "edit", "partial"),
-    "all but vectors": ("prior", "popularity", "seen", TOPIC, *NAMED, "edit", "partial"),
+    "all names and spelling": (*NAMED, "abbreviation", "edit", "partial"),
+    "all but vectors": ("prior", "popularity", "seen", TOPIC, *NAMED, "abbreviation", "edit", "partial"),
 }
 
 

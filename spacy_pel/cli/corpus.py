@@ -1,11 +1,11 @@
-"""The commands of the group ``corpus``: statistics, folds, made-up notes, and the way back from preprocessing."""
+"""The commands of the group ``corpus``: statistics, folds, abbreviations, made-up notes, and back from preprocessing."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
 from ._app import corpus_cli
-from ._options import Corpus, KBForTypes, KBOrPipeline, Seed, argument, option
+from ._options import Corpus, Files, KBForTypes, KBOrPipeline, Seed, Settings, argument, option
 from ._output import JSON, emit, first_rows, key_values, message, type_rows
 
 
@@ -129,4 +129,41 @@ def corpus_restore(
     else:
         originals = {document.id: document for document in read_corpus(corpus)}
         result["documents"] = write_jsonl(output, restored(read_links(source), originals, corpus))
+    emit(result, as_json=as_json, text=key_values)
+
+
+@corpus_cli.command("abbreviations")
+def corpus_abbreviations(
+    texts: Annotated[Path, argument("TEXTS", "Texts as for `link`: .txt, .jsonl, .parquet, PubTator, BioC, a folder.")],
+    output: Annotated[Path, argument("OUT", "The table to write: .tsv or .tsv.gz.")],
+    reader: Annotated[str | None, option("NAME", "Read TEXTS as a corpus, with a reader of `convert`.")] = None,
+    settings: Settings = None,
+    kb: Annotated[Files, option("FOLDER", "Also read the names and definitions of this KB (repeatable).")] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Collect the abbreviations that texts define: short form, long form, uses and documents.
+
+    The table is for `kb add PIPELINE OUT`: the pipeline then knows what a short form stands for in texts that do not
+    define it. You can edit it: a line is an abbreviation, with tabs between the columns.
+
+    Example: spacy-pel corpus abbreviations abstracts.txt abbreviations.tsv --kb my_pipeline
+    """
+    from ..corpora.inventory import AbbreviationCounts, write_inventory
+    from ..engines.documents import read_documents
+    from ..util import progress
+    from ._kb import open_kb
+    from ._settings import make_reader, parse_settings
+
+    if reader is None:
+        documents = read_documents(texts)
+    else:
+        documents = make_reader("pel_corpus_readers", reader, parse_settings(settings or []))([texts])
+    counts = AbbreviationCounts()
+    counts.add_texts(progress(documents, description="Reading texts"))
+    for opened in map(open_kb, kb or ()):
+        counts.add_entities(progress(opened.entities(), description="Reading names", total=len(opened)))
+    abbreviations = counts.abbreviations()
+    write_inventory(output, abbreviations)
+    n_short = len({entry.short_form for entry in abbreviations})
+    result = {"output": str(output), "short_forms": n_short, "long_forms": len(abbreviations)}
     emit(result, as_json=as_json, text=key_values)

@@ -1,7 +1,7 @@
 """Documents through a pipeline: long ones in pieces, and one that fails leaves the others alone."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
@@ -12,8 +12,10 @@ from spacy.util import ignore_error, raise_error
 
 from ..errors import PelError, one_line, shortened
 from ..types import Document
+from .shared_definitions import SharedDefinitions
 
 HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
+ARTICLE = "article_id"  # in the meta of documents that are passages of one article
 _PIECE = 100_000  # characters: more would need more memory, and context reaches no further than a paragraph
 # where to cut, best first: after a paragraph, a sentence, a line, a word
 _ENDS = [re.compile(end) for end in (r"\n[^\S\n]*\n\s*", r"[.!?][\])}\"'”’]*\s+", r"\n\s*", r"\s+")]
@@ -40,6 +42,14 @@ class _Piece(NamedTuple):
     start: int
     text: str
 
+    @property
+    def article(self) -> Hashable:
+        """What it shares abbreviations with."""
+        article = self.document.meta.get(ARTICLE)
+        if isinstance(article, (str, int)):
+            return article
+        return None if len(self.text) == len(self.document.text) else (self.number,)
+
 
 def process_documents(
     nlp: Language, documents: Iterable[Document], *, n_process: int = 1, batch_size: int
@@ -47,6 +57,9 @@ def process_documents(
     """Run a pipeline over documents. A text longer than ``nlp.max_length`` is cut into pieces, between
     paragraphs or else sentences. Where a batch fails, its documents are processed one by one, so that only
     those that fail on their own are lost.
+
+    Abbreviations that a piece defines are known in the next ones, and those of a document in the next ones with
+    the same ``article_id`` in their meta.
 
     Args:
         nlp: the pipeline.
@@ -97,12 +110,13 @@ def _results(
     numbered = enumerate(pieces)
     waiting: dict[int, _Piece] = {}  # pieces that were read and have no result yet
     unread: list[Exception] = []  # why no more pieces could be read
+    share = SharedDefinitions()
 
     def docs(some: Iterable[tuple[int, _Piece]]) -> Iterator[tuple[Doc, int]]:
         for number, piece in _until_error(some, unread):
             waiting[number] = piece
             try:
-                doc = nlp.make_doc(piece.text)
+                doc = share(nlp.make_doc(piece.text), piece.article)
             except Exception:  # it is tried again on its own
                 continue
             yield doc, number

@@ -72,6 +72,8 @@ class CommandErrors:
     E684 = "Expected predictions with types of the KB, but {path} has none. Pass the KB with --kb, or evaluate again."
     E685 = "Expected the corpus that {run} was evaluated on, but {got}. Pass it with --corpus."
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
+    E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
+    E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
 
 
 class CommandWarnings:

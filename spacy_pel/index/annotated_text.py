@@ -13,7 +13,7 @@ from ..util.arrow_files import write_arrays
 from ..util.ragged import offsets_of
 from .row_table import map_arrays
 
-_PRIORS = "priors.arrow"
+PRIORS = "priors.arrow"
 _VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
 # of an entity that no annotated text names, and of a mention without a text around it: topics say nothing
 UNKNOWN = 0.009
@@ -58,23 +58,25 @@ class AliasPriors:
             The counts.
         """
         hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
-        return cls._summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
+        return cls.summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
 
     def plus(self, surfaces: Sequence[str], kb_rows: Rows) -> "AliasPriors":
         """These counts and those of more mentions; see ``build``."""
-        more = AliasPriors.build(surfaces, kb_rows)
+        return self.merged(AliasPriors.build(surfaces, kb_rows))
+
+    def merged(self, more: "AliasPriors") -> "AliasPriors":
+        """The sum of these counts and others."""
         if not len(more):
             return self
-        return AliasPriors._summed(
+        return AliasPriors.summed(
             np.concatenate([self.surface_hashes, more.surface_hashes]),
             np.concatenate([self.kb_rows, more.kb_rows]),
             np.concatenate([self._counts, more._counts]),
         )
 
     @classmethod
-    def _summed(
-        cls, hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]
-    ) -> "AliasPriors":
+    def summed(cls, hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]) -> "AliasPriors":
+        """Sum the counts of equal pairs; the arrays may be in any order."""
         order = np.lexsort((kb_rows, hashes))
         hashes, kb_rows, counts = hashes[order], kb_rows[order], counts[order]
         new = np.ones(len(hashes), dtype=np.bool_)
@@ -114,14 +116,14 @@ class AliasPriors:
         """The three arrays by name."""
         return {"surface": self.surface_hashes, "kb_row": self.kb_rows, "count": self._counts}
 
-    def to_disk(self, path: Path) -> None:
-        """Write the arrays to a folder."""
-        write_arrays(Path(path) / _PRIORS, self.columns())
+    def to_disk(self, path: Path, file: str = PRIORS) -> None:
+        """Write the arrays to a file of a folder."""
+        write_arrays(Path(path) / file, self.columns())
 
     @classmethod
-    def from_disk(cls, path: Path) -> "AliasPriors":
-        """Map the arrays of a folder into memory."""
-        arrays = map_arrays(Path(path) / _PRIORS)
+    def from_disk(cls, path: Path, file: str = PRIORS) -> "AliasPriors":
+        """Map the arrays of a file into memory."""
+        arrays = map_arrays(Path(path) / file)
         return cls(arrays["surface"], arrays["kb_row"], arrays["count"])
 
 

@@ -15,6 +15,7 @@ from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
+from .abbreviations import FILE as ABBREVIATIONS
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions, sample_rows
 from .faiss_ivf import FaissIVF
@@ -37,6 +38,7 @@ class EntityIndex:
         rows: the entity and the kind of each of them.
         priors: counts of surface forms and entities in annotated text.
         topics: which entities annotated texts name, by what they are about; None = not known.
+        abbreviations: which entities short forms stand for, see ``abbreviations.py``; None = not known.
         kb_fingerprint: of the knowledge base that the rows belong to.
         encoder_fingerprint: of the encoder that computed the vectors.
         kinds: kinds of rows that an entity gets.
@@ -52,11 +54,13 @@ class EntityIndex:
         encoder_fingerprint: str,
         kinds: Sequence[str],
         topics: Topics | None = None,
+        abbreviations: AliasPriors | None = None,
     ):
         self.vectors = vectors
         self.rows = rows
         self.priors = priors
         self.topics = topics
+        self.abbreviations = AliasPriors.build((), np.zeros(0, np.int64)) if abbreviations is None else abbreviations
         self.kb_fingerprint = kb_fingerprint
         self.encoder_fingerprint = encoder_fingerprint
         self.kinds = tuple(kinds)
@@ -144,11 +148,13 @@ class EntityIndex:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with knowledge base, encoder, settings, rows, priors and topics."""
+        """Changes with knowledge base, encoder, settings, rows, priors, topics and abbreviations."""
         if self._fingerprint is None:
             columns = [*self.rows.columns().values(), *self.priors.columns().values()]
             if self.topics is not None:
                 columns += [self.topics.vectors, *self.topics.columns().values()]
+            if len(self.abbreviations):
+                columns += self.abbreviations.columns().values()
             self._fingerprint = fingerprint(
                 self.kb_fingerprint,
                 self.encoder_fingerprint,
@@ -169,6 +175,7 @@ class EntityIndex:
             "live_rows": {kind: self.rows.count(kind) for kind in KINDS},
             "priors": len(self.priors),
             "topics": 0 if self.topics is None else len(self.topics),
+            "abbreviations": len(np.unique(self.abbreviations.surface_hashes)),
             "kb_fingerprint": self.kb_fingerprint,
             "encoder_fingerprint": self.encoder_fingerprint,
             "fingerprint": self.fingerprint,
@@ -247,6 +254,11 @@ class EntityIndex:
         self.kb_fingerprint = kb.fingerprint
         self._path = self._fingerprint = None
 
+    def add_abbreviations(self, abbreviations: AliasPriors) -> None:
+        """Add what short forms stand for to what is known already."""
+        self.abbreviations = self.abbreviations.merged(abbreviations)
+        self._path = self._fingerprint = None
+
     # --- disk, bytes, processes
 
     def to_disk(self, path: PathLike) -> None:
@@ -259,6 +271,8 @@ class EntityIndex:
             for content in (self.vectors, self.rows, self.priors, self.topics):
                 if content is not None:
                     content.to_disk(part)
+            if len(self.abbreviations):
+                self.abbreviations.to_disk(part, ABBREVIATIONS)
             write_json(part / META, self.meta)
 
     @classmethod
@@ -286,6 +300,7 @@ class EntityIndex:
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
             topics = Topics.from_disk(path) if meta["topics"] else None
+            abbreviations = AliasPriors.from_disk(path, ABBREVIATIONS) if meta.get("abbreviations") else None
         except PelError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors
@@ -303,6 +318,7 @@ class EntityIndex:
             encoder_fingerprint=meta["encoder_fingerprint"],
             kinds=meta["kinds"],
             topics=topics,
+            abbreviations=abbreviations,
         )
         index._path, index._fingerprint = path.resolve(), meta["fingerprint"]
         index.check_built_for(kb, encoder)
@@ -377,7 +393,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
             with codes None takes over the codes as they are.
 
     Returns:
-        With the same entities, kinds, priors and topics.
+        With the same entities, kinds, priors, topics and abbreviations.
 
     Raises:
         PelError: if the index has no live row.
@@ -402,4 +418,5 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
         encoder_fingerprint=index.encoder_fingerprint,
         kinds=index.kinds,
         topics=index.topics,
+        abbreviations=index.abbreviations,
     )

@@ -199,7 +199,7 @@ class Explanation:
             candidate.nearest_name or EMPTY,
             _number(candidate.name_cosine),
             _number(candidate.mention_cosine) + learned,
-            next((name for name in NAMED if features.get(name)), EMPTY),
+            next((name for name in (*NAMED, "abbreviation") if features.get(name)), EMPTY),
             *map(_number, (prior, features.get("edit"), candidate.ranker_score)),
         ]
 

@@ -49,6 +49,7 @@ from .mention_types import type_shares
 from .nil.thresholds import Threshold
 from .query import MentionQuery
 from .reranker import Reranker
+from .short_forms import trust_in_short_forms
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
@@ -70,7 +71,8 @@ class Link:
         nil_score: the number compared with the NIL threshold.
         ids: ids of the candidates, best first, distinct, at most top_k.
         scores: their scores.
-        probability: P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``.
+        probability: P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``, and bounded for
+            undefined abbreviations, see ``trust_in_short_forms``.
         id_set: the answers, ids or "NIL", most probable first, among which the right one is
             at the rate ``coverage``. None without that setting, or before calibration.
         learned: the entry of the memory that decided, see ``Linker.learn``; None = none did.
@@ -432,6 +434,7 @@ class Linker:
         if matches is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
         of_link, of_nil = decider.confidence.probabilities(best, np.clip(ranked.nil_scores, 0.0, 1.0))
+        of_link = np.minimum(of_link, self._bounds(ranked))
         probabilities = np.where(is_nil, of_nil, of_link).tolist()
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
@@ -454,6 +457,15 @@ class Linker:
                 zip(is_nil.tolist(), ranked.nil_scores.tolist(), probabilities, thresholds.tolist(), strict=True)
             )
         ]
+
+    def _bounds(self, ranked: Ranked) -> NDArray[np.float64]:
+        """Of P(right) of a link, by annotated uses of its short form; 1 where there is nothing to go by."""
+        priors = None if self.index is None else self.index.priors
+        if not priors or not self.decider(ranked.stage).confidence.is_fitted:
+            return np.ones(len(ranked.queries))
+        first = ranked.table.kb_rows[np.arange(len(ranked.queries)), ranked.scores.argmax(axis=1)]
+        bounds = trust_in_short_forms(self.kb, priors, ranked.queries, first)
+        return bounds if ranked.matches is None else np.where(ranked.matches.decided, 1.0, bounds)
 
     def _ids_and_scores(self, ranked: Ranked, order: NDArray[np.int64]) -> tuple[list[list[str]], list[list[float]]]:
         """For each mention the ids of its candidates at the columns ``order``, and their scores."""

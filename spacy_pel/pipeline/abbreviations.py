@@ -11,6 +11,9 @@ from .mentions import PHRASE, add_phrase, as_list, declare
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
+_BETWEEN = 6  # tokens between a long form and its short form at most, "(hereinafter referred to as"
+_OPENING = frozenset(("(", "[", ",", "or"))
+_CLOSING = frozenset(")]\"'\u2019\u201d")
 
 
 @Language.factory(
@@ -88,13 +91,16 @@ def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[S
 
 
 def _mentions_of_both(doc: Doc, abbreviation: Abbreviation) -> Iterator[tuple[int, tuple[int, Tokens]]]:
-    """Where a mention of long form and short form, one of them in brackets, may end; and the end of the first of them,
-    and the second. None where the short form occurs elsewhere."""
+    """Where a mention of long form and short form, "malignant melanoma (MM)" or "malignant melanoma, or MM", may end;
+    and the end of the first of them, and the second. None where the short form occurs elsewhere."""
     forms = [(abbreviation[f"{kind}_start"], abbreviation[f"{kind}_end"]) for kind in ("long", "short")]
     (_, first_end), (start, end) = sorted(forms)
-    if start == first_end + 1 and doc[first_end].text == "(":
-        yield end, (first_end, (start, end))
-        yield end + 1, (first_end, (start, end))  # detectors may leave out the second bracket
+    if first_end < start <= first_end + _BETWEEN and doc[first_end].text in _OPENING:
+        last = end
+        while last < len(doc) and doc[last].text in _CLOSING:
+            last += 1
+        for possible_end in range(end, last + 1):  # detectors may leave out the second bracket
+            yield possible_end, (first_end, (start, end))
 
 
 def _short_forms(doc: Doc, stored: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
+from ..corpora.shared_definitions import KNOWN
 from ..types.semantic_types import GROUP_LABELS, mention_group
 from .token_types import span_types
 
@@ -18,6 +19,7 @@ ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (Non
 # of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
 PHRASE = "pel_phrase"
 LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
+_AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
 _prefixes: set[str] = set()  # of the linkers of this process
 
 
@@ -129,7 +131,8 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
 
 def long_forms(doc: Doc) -> LongForms:
     """The abbreviations that a document defines, as our detector leaves them in ``doc._.pel_abbreviations``
-    and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form.
+    and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form; and those that passages
+    before it define, see ``SharedDefinitions``.
 
     Returns:
         By short form.
@@ -137,7 +140,8 @@ def long_forms(doc: Doc) -> LongForms:
     forms: LongForms = {}
     user_data: Any = doc.user_data
     # as stored: read as an attribute, ours would be made into spans
-    stored = (user_data.get(("._.", name, None, None)) or () for name in ("pel_abbreviations", "abbreviations"))
+    names = ("pel_abbreviations", "abbreviations", KNOWN)
+    stored = (user_data.get(("._.", name, None, None)) or () for name in names)
     for definition in chain.from_iterable(stored):
         if isinstance(definition, dict):
             short, long_form = definition["short_text"], definition["long_text"]
@@ -176,7 +180,7 @@ def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
         long_form
         for short, places in forms.items()
         for long_form in dict.fromkeys(places.values())
-        if mention.startswith(long_form) and mention[len(long_form) :].strip(" ()[]") == short
+        if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short
     )
     return next(both, None)
 

@@ -62,10 +62,101 @@ def test_definitions(text, expected):
     assert definitions(text) == expected
 
 
+MM = {"MM": "Malignant melanoma"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Malignant melanoma [MM] is rare.", "Malignant melanoma [MM; n = 5] is rare."),
+        *("Malignant melanoma (“MM”) is rare.", "Malignant melanoma ('MM') is rare."),
+        *("Malignant melanoma [‘MM’] is rare.", "“Malignant melanoma” (MM) is rare."),
+        *("Malignant melanoma (MM, n = 5) is rare.", "Malignant melanoma (MM; our subject) is rare."),
+        *("Malignant melanoma, or MM, is rare.", "Malignant melanoma (or MM) is rare."),
+        *("Malignant melanoma or MM is rare.", "Malignant melanoma, or MM for short, is rare."),
+        *("Malignant melanoma (hereafter MM) is rare.", "Malignant melanoma, hereafter “MM”, is rare."),
+        *("Malignant melanoma (henceforth, MM) is rare.", "Malignant melanoma, in short MM, is rare."),
+        "Malignant melanoma, hereinafter referred to as MM, is rare.",
+        "Malignant melanoma (hereafter simply called MM) is rare.",
+        *("Malignant melanoma, abbreviated MM, is rare.", "Malignant melanoma (abbreviated as MM) is rare."),
+        *("Malignant melanoma is commonly abbreviated to MM in this text.", "Malignant melanoma (i.e., MM) is rare."),
+        *("Malignant melanoma, also known as MM, is rare.", "Malignant melanoma (abbreviation: MM) is rare."),
+    ],
+)
+def test_short_forms_after_their_long_form(text):
+    assert definitions(text) == MM
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("MM: malignant melanoma; BCC: basal cell carcinoma", "MM BCC"),
+        ("Abbreviations: MM, malignant melanoma; BCC, basal cell carcinoma.", "MM BCC"),
+        ("ABBREVIATIONS: MM = malignant melanoma, BCC = basal cell carcinoma", "MM BCC"),
+        ("Abbreviations used in this paper: MM – malignant melanoma; BCC – basal cell carcinoma", "MM BCC"),
+        ("List of abbreviations\n\nMM - malignant melanoma\n\nBCC - basal cell carcinoma\n", "MM BCC"),
+        ("Abbreviations\nMM\tmalignant melanoma\nBCC\tbasal cell carcinoma", "MM BCC"),
+        ("Abbreviations: MM (malignant melanoma); BCC (basal cell carcinoma)", "MM BCC"),
+        ("Shown are cells. MM, malignant melanoma; BCC, basal cell carcinoma (seen from above).", "MM BCC"),
+        ("Abbreviations: MM, malignant melanoma, and BCC, basal cell carcinoma.", "MM BCC"),
+        ("Abbreviation: MM, malignant melanoma.", "MM"),
+        ("MM = malignant melanoma.", "MM"),
+        ("Abbreviations: ALT, alanine aminotransferase; IPL, inner plexiform (synaptic) layer.", "ALT IPL"),
+        # names, values and sentences
+        ("MM, malignant melanoma and others, were seen.", ""),
+        ("IL-1, IL-1R, IL-6, IL-6R; TNF, TNFR, and CD4, CD40", ""),
+        ("OR: 2.1; CI: 1.2 to 3.4; HR = 80; BP: 120/80", ""),
+        ("CC: cough. PMH: asthma. PE: pulmonary edema in both lungs.", ""),
+    ],
+)
+def test_lists_of_abbreviations(text, expected):
+    long_forms = ("malignant melanoma", "basal cell carcinoma", "alanine aminotransferase")
+    known = dict(zip(("MM", "BCC", "ALT"), long_forms, strict=True)) | {"IPL": "inner plexiform (synaptic) layer"}
+    assert definitions(text) == {short: known[short] for short in expected.split()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("as shown in cells (A) and [B]", "in melanoma cells (Fig. 1B)", "melanoma [MM1, 2] in (see MM)"),
+        *("sodium chloride (NaCl) in water", "many sites [12], [Smith, 2003]", "by many (Smith, 2003)"),
+        *("outcome rarely (OR 2.1)", "more often (OR, 2.1; CI, 1.2)", "patients (p < .05)", "numbers (n = 5)"),
+        *("milligrams (5 mg)", "a dose in mg/kg [mg]", "gene (GO:0006915)", "gene ontology [GO: 0006915]"),
+        *("free phosphate ions were initially low: [Pi]", "embryonic day [day] of number [number]"),
+        *("apolipoproteins B, E, AI, or AII", "asthma or AS", "all cells, or IL-6, or mice"),
+        *("members known as HMG CoA reductase inhibitors", "IgG [Invitrogen, http://www.invitrogen.com]"),
+        *("the allele loxP [loxP257]", "heart failure (or not)", "hereafter heart failure"),
+    ],
+)
+def test_what_defines_nothing(text):
+    assert definitions(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Progressive encephalopathies (PEs) are rare. PE was severe.", "PE PEs"),
+        ("A progressive encephalopathy (PE) is rare. PEs were severe.", "PE PEs"),
+        ("Monoclonal antibodies (mAbs) help; one mAb does.", "mAb mAbs"),
+        ("Proton pump inhibitors [PPIs] and a PPI, PPI's", "PPI PPIs"),
+        ("A progressive encephalopathy (PE) is rare; it never is in P or Es.", "PE"),
+        # the other number has a meaning of its own
+        ("Positive effects (PEs) of a progressive encephalopathy (PE).", "PE PEs"),
+        ("In mice, diet 20 (Diet 20) and Diets", ""),
+    ],
+)
+def test_either_number(text, expected):
+    found = definitions(text)
+    assert sorted(found) == expected.split()
+    assert len(set(found.values())) == (2 if "effects" in text else len(found) > 0)
+
+
 def test_a_definition_without_a_remark_comes_first():
     assert definitions("heart rate (HR) and the hazard ratio (HR, as said)") == {"HR": "heart rate"}
     assert definitions("the heart rate (HR, as said) and hazard ratio (HR)") == {"HR": "hazard ratio"}
     assert definitions("the heart rate (HR, as said) and HR") == {"HR": "heart rate"}
+    assert definitions("the heart rate, or HR, and hazard ratio (HR)") == {"HR": "hazard ratio"}
+    assert definitions("hazard ratio (HR). Abbreviations: HR, heart rate") == {"HR": "hazard ratio"}
 
 
 def test_a_short_form_with_two_definitions_stands_for_the_last_one_before_it():

@@ -134,6 +134,12 @@ ATROPHY = "Spinal and bulbar muscular atrophy"
         # one mention of both, with and without the second bracket
         (f"A mild {ATROPHY} (SBMA).", [f"mild {ATROPHY} (SBMA)"], [f"mild {ATROPHY}", "SBMA"]),
         (f"A mild {ATROPHY} (SBMA).", [f"{ATROPHY} (SBMA"], [ATROPHY, "SBMA"]),
+        (f"A mild {ATROPHY} [SBMA].", [f"{ATROPHY} [SBMA]"], [ATROPHY, "SBMA"]),
+        (f"A mild {ATROPHY} (“SBMA”).", [f"{ATROPHY} (“SBMA”)"], [ATROPHY, "SBMA"]),
+        (f"A mild {ATROPHY}, or SBMA, too.", [f"{ATROPHY}, or SBMA"], [ATROPHY, "SBMA"]),
+        (f"A {ATROPHY} (hereafter SBMA).", [f"{ATROPHY} (hereafter SBMA"], [ATROPHY, "SBMA"]),
+        # in the other number
+        ("Muscular atrophies (MAs). One MA.", ["Muscular atrophies"], ["Muscular atrophies", "MAs", "MA"]),
         (f"An SBMA ({ATROPHY}).", [f"SBMA ({ATROPHY})"], ["SBMA", ATROPHY]),
         # a mention that begins inside the long form
         (f"{ATROPHY} (SBMA). SBMA.", ["atrophy (SBMA)"], ["atrophy", "SBMA", "SBMA"]),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...index.abbreviations import short_form
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
@@ -30,6 +31,7 @@ FEATURES = (
     "prior",  # P(entity | surface form) in annotated text; 0 if never seen
     "seen",  # 1 if the surface form was seen in annotated text at all
     "popularity",  # log(1 + how often annotated text named the entity)
+    "abbreviation",  # P(entity | short form) in texts that define it, where the document does not; 0 if unknown
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
     "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
@@ -60,20 +62,27 @@ class SurfaceForms(NamedTuple):
         distinct: normalised surface forms, each once, but once for each formula where capitals
             make another one of it: "CO", "Co".
         formulas: for each of them the names that it has as a formula, see formulas.py.
+        short_forms: for each of them its normal form as an abbreviation, see index/abbreviations.py;
+            "" = it is none. Capitals make another one of it, too: "CsA", "CSA".
         which: (n,), the surface form of each mention.
     """
 
     distinct: list[str]
     formulas: list[tuple[str, ...]]
+    short_forms: list[str]
     which: NDArray[np.int64]
 
     @classmethod
     def of(cls, surfaces: Sequence[str]) -> "SurfaceForms":
         """Of mentions with these texts."""
-        read = {surface: (normalize_alias(surface), formula_names(surface)) for surface in dict.fromkeys(surfaces)}
-        numbers: dict[tuple[str, tuple[str, ...]], int] = {}
+        read = {
+            surface: (normalize_alias(surface), formula_names(surface), short_form(surface))
+            for surface in dict.fromkeys(surfaces)
+        }
+        numbers: dict[tuple[str, tuple[str, ...], str], int] = {}
         which = [numbers.setdefault(read[surface], len(numbers)) for surface in surfaces]
-        return cls([form for form, _ in numbers], [names for _, names in numbers], np.array(which, dtype=np.int64))
+        forms, formulas, short_forms = map(list, zip(*numbers, strict=True)) if numbers else ([], [], [])
+        return cls(forms, formulas, short_forms, np.array(which, dtype=np.int64))
 
 
 class RowSource(Protocol):
@@ -81,6 +90,9 @@ class RowSource(Protocol):
 
     @property
     def priors(self) -> AliasPriors: ...
+
+    @property
+    def abbreviations(self) -> AliasPriors: ...
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
@@ -103,7 +115,7 @@ def find_candidates(
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
     names), the KB's alias map, where regular variants of a name lead to each other, formulas of chemicals to
     their names, and adjectives and verbs to nouns, and the entities that the surface form named in annotated
-    text.
+    text, or that it abbreviates elsewhere.
 
     Args:
         kb: the knowledge base of the index.
@@ -115,7 +127,7 @@ def find_candidates(
             are searched together.
         row_k: rows to find per mention, among names and among mentions each.
         top_k: candidates to keep per mention: those that the surface form names first (exact
-            match, prior, formula, variant or derivation), then by cosine, spelling and popularity.
+            match, prior, abbreviation, formula, variant or derivation), then by cosine, spelling and popularity.
 
     Returns:
         Distinct entities per mention, in that order.
@@ -184,17 +196,18 @@ def _gathered(
 ) -> CandidateTable:
     n_rows = kb.n_rows
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
-    prior, seen = named_before(source.priors, forms)
+    prior, seen = named_before(source.priors, forms.distinct, forms.which)
+    abbreviation, _ = named_before(source.abbreviations, forms.short_forms, forms.which)
     live_rows = kb.live_rows if len(kb) < n_rows else None
     matches = [_usable(of_kind, live_rows, masks) for of_kind in name_matches(kb, forms)]
-    prior = _usable(prior, live_rows, masks)
+    prior, abbreviation = (_usable(counted, live_rows, masks) for counted in (prior, abbreviation))
 
     # each pair of mention and entity once; the inverse says which pair each match belongs to
-    sources = (name_rows, mention_rows, prior, *matches)
+    sources = (name_rows, mention_rows, prior, abbreviation, *matches)
     keys = np.concatenate([of_source.mentions * n_rows + of_source.kb_rows for of_source in sources])
     pairs, inverse = distinct(keys)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
-    of_names, of_mentions, of_prior, *of_matches = np.split(
+    of_names, of_mentions, of_prior, of_abbreviation, *of_matches = np.split(
         inverse, np.cumsum([len(of_source.mentions) for of_source in sources])[:-1]
     )
 
@@ -210,13 +223,14 @@ def _gathered(
         "prior": filled(of_prior, prior.values),
         "seen": seen[mentions],
         "popularity": np.log1p(source.priors.total(kb_rows)),
+        "abbreviation": filled(of_abbreviation, abbreviation.values),
     }
     for name, of_match, of_kind in zip(NAMED, of_matches, matches, strict=True):
         features[name] = filled(of_match, of_kind.values)
     features = {name: values.astype(np.float32) for name, values in features.items()}
     edit = edit_similarity(kb, forms.distinct, forms.which[mentions], kb_rows)
     # those that the form names first, then by cosine, spelling and how often annotated text names them
-    named = np.any([features[name] > 0 for name in (*NAMED, "prior")], axis=0)
+    named = np.any([features[name] > 0 for name in (*NAMED, "prior", "abbreviation")], axis=0)
     best = best_cosines(features)
     key = best + _EDIT_WEIGHT * edit + _POPULARITY_WEIGHT * features["popularity"]
     order = np.lexsort((-key, ~named, mentions))
@@ -320,15 +334,25 @@ def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Matches:
     return Matches(mentions, kb_rows, np.ones(len(kb_rows)))
 
 
-def named_before(priors: AliasPriors, forms: SurfaceForms) -> tuple[Matches, NDArray[np.float64]]:
-    """P(entity | surface form) of entities that the surface form named
-    in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
-    kb_rows, counts, offsets = priors.counts(forms.distinct, normalized=True)
+def named_before(
+    priors: AliasPriors, forms: Sequence[str], which: NDArray[np.int64]
+) -> tuple[Matches, NDArray[np.float64]]:
+    """P(entity | form) of the entities that a form is counted with, and for each mention 1 if its form was counted
+    at all, else 0. Row -1 is no entity.
+
+    Args:
+        priors: the counts.
+        forms: in the normal form of the counts.
+        which: (n,), the form of each mention.
+    """
+    kb_rows, counts, offsets = priors.counts(forms, normalized=True)
     totals = segment_sum(counts, offsets)
-    pairs = take_pieces(np.arange(len(kb_rows)), offsets, forms.which)
-    mentions = np.repeat(np.arange(len(forms.which)), np.diff(offsets)[forms.which])
-    shares = counts[pairs] / totals[forms.which[mentions]]
-    return Matches(mentions, kb_rows[pairs], shares), (totals > 0).astype(np.float64)[forms.which]
+    pairs = take_pieces(np.arange(len(kb_rows)), offsets, which)
+    mentions = np.repeat(np.arange(len(which)), np.diff(offsets)[which])
+    shares = counts[pairs] / totals[which[mentions]]
+    is_entity = kb_rows[pairs] >= 0
+    named = Matches(mentions[is_entity], kb_rows[pairs][is_entity], shares[is_entity])
+    return named, (totals > 0).astype(np.float64)[which]
 
 
 def best_row(matches: Matches, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -57,7 +57,9 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
 @kb_cli.command("add")
 def kb_add(
     kb: KBOrPipeline,
-    files: Annotated[list[Path], argument("FILE...", "JSON lines, a table, or another format of `kb build`.")],
+    files: Annotated[
+        list[Path], argument("FILE...", "JSON lines, a table, another format of `kb build`, or abbreviations.")
+    ],
     reader: Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {READERS}")] = None,
     types: Types = None,
     sources: Sources = None,
@@ -84,15 +86,23 @@ def kb_add(
     one. So is an alternative id of an entity (alt_id of an ontology, the other ids of MEDIC's lines).
     Entities that FILE lacks are counted; --retire-missing retires them.
 
+    A table of `corpus abbreviations` adds what short forms stand for. Its long forms are linked by the pipeline.
+
     The folder is replaced in one step at the end, so a failure leaves it unchanged. If KB is a pipeline, new
     names are embedded into its index, without training.
 
     Example: spacy-pel kb add my_pipeline hp.obo --retire-missing
     """
+    from ...corpora.inventory import is_inventory
     from ...kb.change_lines import apply_changes, changes_from_reader
 
     lists = {"types": types, "sources": sources, "languages": languages}
     values = {"id_prefix": id_prefix, "strict": strict}
+    if reader is None and is_inventory(files[0]):
+        if any((*lists.values(), *values.values(), below, settings, retire_missing, as_edits)):
+            raise PelError(Errors.E687.format(path=files[0]))
+        emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
+        return
     made, _ = kb_source(reader or reader_of_all(files), settings, lists, values)
     changes = changes_from_reader(made, files, below=below or ())
     with changed_kb(kb) as (opened, component):
@@ -103,6 +113,20 @@ def kb_add(
     result |= {"corrections_without_entity": lost, "repairs": changes.repairs}
     result |= {"entities": len(opened), "fingerprint": opened.fingerprint}
     emit(result, as_json=as_json, text=_update_text)
+
+
+def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
+    """Link the long forms of inventories, and add them to the index of a pipeline."""
+    from ...corpora.inventory import read_inventory
+    from ...linking.long_forms import link_long_forms
+
+    entries = [entry for file in files for entry in read_inventory(file)]
+    with changed_kb(path) as (_, component):
+        if component is None or (index := component.linker.index) is None:
+            raise PelError(Errors.E688.format(path=path))
+        uses = ((entry.short_form, entry.long_form, entry.uses) for entry in entries)
+        index.add_abbreviations(link_long_forms(component.linker, uses, show_progress=True))
+    return {"long_forms": len(entries), "short_forms_in_all": index.meta["abbreviations"]}
 
 
 def _update_result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> dict[str, Any]:

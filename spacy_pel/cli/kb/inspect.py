@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from .._app import kb_cli
-from .._kb import open_kb
+from .._kb import index_meta, open_kb
 from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
 from .._output import JSON, emit, key_values, type_rows
 
@@ -19,7 +19,8 @@ def kb_info(
 ) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
 
-    The counts say how many entities have aliases, types, definitions, cross references and parents.
+    The counts say how many entities have aliases, types, definitions, cross references and parents; and how many
+    abbreviations a pipeline knows.
 
     Example: spacy-pel kb info corpus/kb --check
     """
@@ -37,12 +38,16 @@ def kb_info(
         "type_names": {kind: row.name for kind, row in known.items()},
         "type_groups": {kind: row.group for kind, row in known.items()},
     }
+    if (index := index_meta(kb)) is not None:
+        result["abbreviations"] = index.get("abbreviations", 0)
     emit(result, as_json=as_json, text=_info_text)
 
 
 def _info_text(result: dict[str, Any]) -> str:
     rows = {key: f"{count:,}" for key, count in result["counts"].items()}
     rows.update({f"with {key}": f"{count:,}" for key, count in result["with"].items()})
+    if "abbreviations" in result:
+        rows["abbreviations"] = f"{result['abbreviations']:,}"
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})
     for key, value in result["source"].items():
         if key == "sources" and isinstance(value, list):

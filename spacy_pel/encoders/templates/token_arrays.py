@@ -40,13 +40,12 @@ class RaggedTokens(Ragged):
     dtype = np.int32
 
     @classmethod
-    def from_lists(cls, sequences: Sequence[Sequence[int]], dtype: Any = np.int32) -> "RaggedTokens":
+    def from_lists(cls, sequences: Sequence[Sequence[int]]) -> "RaggedTokens":
         """Args:
         sequences: word-piece ids of each sequence.
-        dtype: int64 for ids that hold more than the word piece.
         """
         offsets = offsets_of(np.array([len(sequence) for sequence in sequences], dtype=np.int64))
-        ids = np.fromiter(chain.from_iterable(sequences), dtype=dtype, count=int(offsets[-1]))
+        ids = np.fromiter(chain.from_iterable(sequences), dtype=np.int32, count=int(offsets[-1]))
         return cls(ids, offsets)
 
     def padded(

@@ -26,6 +26,7 @@ formula_unseen  | 1 if one of its names spells it out, and  | as exact_unseen: "
                 | the form is no name                       |
 derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
 _unseen         | of its names, and no variant is a name    |
+abbreviation    | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
 log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
                 |                                           | frequent the others are differs between texts
 log_mention     | log(mention_type + 0.01)                  | what the detector takes the mention for
@@ -83,6 +84,7 @@ DEFAULT_WEIGHTS = {
     "variant_unseen": 2.24,
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
+    "abbreviation": 1.0,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_mention_type": 0.5,
     "log_topic": 0.28,
@@ -209,6 +211,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "variant_unseen": wide.get("variant", absent) * unseen,
         "formula_unseen": wide.get("formula", absent) * unseen,
         "derivation_unseen": wide.get("derivation", absent) * unseen,
+        "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,

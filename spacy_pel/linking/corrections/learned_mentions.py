@@ -121,6 +121,7 @@ class IndexWithMemory:
         linked = np.flatnonzero((mentions.kb_rows >= 0) & mentions.settled)
         self._kb_rows = mentions.kb_rows[linked]
         self._vectors = None if mentions.vectors is None else mentions.vectors[linked]
+        self.abbreviations: AliasPriors = index.abbreviations
         self.priors: AliasPriors = index.priors.plus([mentions.learned[i].form for i in linked], self._kb_rows)
 
     @property

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from spacy.tokens import Doc
 
-from .note_values import name_without_value
-
-Offsets = tuple[int, int]
+from .note_values import Offsets, doses_of, without_values
 
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset({*_OPENING, *_OPENING.values()})
@@ -19,6 +17,7 @@ _NEGATION = re.compile(
     r"(?i:no|without|w/o)\s+(?:\w+\s+)?(?i:evidence|signs?|symptoms?|history|hx|complaints?|indication)\s+(?i:of)"
     r"|(?i:neg(?:ative)?\s+for|free\s+of|absence\s+of|ruled?\s+out)"
     r"|(?i:not|without|w/o|r/o|never(?:\s+had)?|n?either|nor|none|den(?:y|ies|ied|ying))"
+    r"|(?i:hx\s+of|h/o|c/o|s/p)"  # no negations, but shorthand that ConText knows
     r"|[Nn]o|NO(?=\s+[A-Z]{3,}\b)"
     r")(?:\s+(?i:any))?(?![\w-])"
 )
@@ -64,12 +63,13 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
     """
     text = doc.text
     left_out = sorted(match.span() for pattern in (_NEGATION, _HEADING) for match in pattern.finditer(text))
+    doses = doses_of(text)
     return [
         [
             narrow
             for piece in _pieces(doc, tokens, line_ends)
             for item in _items(text, *piece)
-            if (narrow := _narrowed(text, *item, left_out)) is not None
+            if (narrow := _narrowed(text, *item, left_out, doses)) is not None
         ]
         for tokens in runs
     ]
@@ -113,7 +113,7 @@ def _is_in_brackets(before: str) -> bool:
     return any(before.count(opening) > before.count(closing) for closing, opening in _OPENING.items())
 
 
-def _narrowed(text: str, start: int, end: int, left_out: Iterable[Offsets]) -> Offsets | None:
+def _narrowed(text: str, start: int, end: int, left_out: Iterable[Offsets], doses: Iterable[Offsets]) -> Offsets | None:
     """A mention without what it may not begin or end with; None = nothing is left."""
     if not text[text.rfind("\n", 0, start) + 1 : start].strip() and (mark := _ITEM_MARK.match(text, start)):
         start = mark.end()
@@ -122,9 +122,9 @@ def _narrowed(text: str, start: int, end: int, left_out: Iterable[Offsets]) -> O
             start = last + len(text[last:]) - len(text[last:].lstrip())
     if start >= end:
         return None
-    first, last = name_without_value(text[start:end])
-    kept = text[start + first : start + last]
-    start += first + len(kept) - len(kept.lstrip())
+    start, end = without_values(text, start, end, doses)
+    kept = text[start:end]
+    start += len(kept) - len(kept.lstrip())
     start, end = _with_other_halves(text, start, start + len(kept.strip()))
     return (start, end) if any(map(str.isalnum, text[start:end])) else None
 

@@ -12,8 +12,7 @@ from ...encoders.tower import Tower
 
 
 class NamedTower(nn.Module):
-    """ids, mask -> states, for a backend. An id holds three numbers: word piece + words * (marked * names + named), so
-    that codes of names go wherever ids go.
+    """ids, mask -> states, for a backend. The mask holds the codes of names, see ``CodedTokens``.
 
     What a code means (``KnownNames.features``) is projected to the width of the word embeddings and added to them.
 
@@ -35,29 +34,27 @@ class NamedTower(nn.Module):
         self.register_buffer("of_named", named, persistent=False)
 
     @property
-    def n_words(self) -> int:
-        """Word pieces; ids below are those of the tokenizer, without names."""
-        return int(self.tower.transformer.get_input_embeddings().weight.shape[0])
-
-    @property
     def width(self) -> int:
         """Of the states."""
         return self.marked.out_features + self.marked.in_features + self.named.in_features
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Args:
-            ids, mask: (batch, length), int64.
+            ids: (batch, length), int64.
+            mask: the same, 0 = padding, otherwise 1 + code.
 
         Returns:
             (batch, length, width), the transformer's states, and behind them the features of names.
         """
-        words, codes = ids % self.n_words, ids // self.n_words
         of_marked: Any = self.of_marked
         of_named: Any = self.of_named
         n_named = of_named.shape[0]
-        read = of_marked[codes // n_named], of_named[codes % n_named]
+        codes = (mask - 1).clamp(min=0)
+        named = codes % n_named
+        marked = (codes - named) // n_named  # exact: some backends divide as floats
+        read = of_marked[marked], of_named[named]
         names = self.marked(read[0]) + self.named(read[1])
-        states = self.tower.states(words, mask, self.tower.embed(words) + names)
+        states = self.tower.states(ids, (mask > 0).to(mask.dtype), self.tower.embed(ids) + names)
         return torch.cat([states, *read], dim=-1)
 
     def weights(self) -> dict[str, Tensor]:

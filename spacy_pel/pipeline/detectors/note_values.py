@@ -1,19 +1,22 @@
 """Doses, laboratory values and vital signs behind a name: "aspirin 81 mg daily", "glucose 212 mg/dL", "Na 138"."""
 
 import re
+from collections.abc import Iterable
+
+Offsets = tuple[int, int]
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?|\.\d+)"
 _RANGE = rf"[<>≤≥=~]?\s?{_NUMBER}(?:\s?[-–x×/]\s?{_NUMBER})*(?:\^\d+)?"
 # one letter is a unit only after a blank: "1 g", but not the compound "11g"
 _UNIT = (
-    r"(?:mcg|mg|[µμu]g|ng|pg|kg|m[lL]|d[lL]|mmol|[µμun]mol|[mµμun]M|mEq|meq|m?IU|[Uu]nits?|mm\s?Hg|bpm|mm|cm|%(?=\W*$)"
+    r"(?:mcg|mg|[µμu]g|ng|pg|kg|m[lL]|d[lL]|mmol|[µμun]mol|[mµμun]M|mEq|meq|m?IU|[Uu]nits?|mm\s?Hg|bpm|mm|cm|%"
     r"|°\s?[CF]|(?<=\d\d\s)[CF]|(?<=\.\d\s)[CF]|(?<=\s)[gLU]|/(?:[uµμ]?[lL]|mm3|min))"
 )
 # after a blank, a sign or a word, "metformin500mg", but not inside a name, "sCD40L"
 _DOSE = re.compile(rf"(?:(?<![\w.,-])|(?<=[a-z]{{4}})){_RANGE}\s?{_UNIT}(?![A-Za-z0-9])")
 _BEFORE_DOSE = re.compile(r"[\s:=<>≤≥~,(\[-]*(?:\s(?:of|at|is|was|to|by|x))?[\s:=(\[]*$")
-_AFTER_DOSE = re.compile(r"(?:/\S+)?[\s,]*(?:of\s)?")
-_OPEN_BRACKET = re.compile(r"[\s,]*[(\[][^)\]]*$")
+_AFTER_DOSE = re.compile(r"(?:/\S+)?[\s,.]*(?:of\s)?")
+_OPEN_BRACKET = re.compile(r"[\s,]*[(\[](?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])*$")
 
 _VALUE = re.compile(
     rf"([A-Za-z]\w*)(?:\s?[:=<>≤≥]\s?|\s(?:of\s|is\s|was\s)?)(\d{{2,}}|\d+\.\d+|{_NUMBER}/\d+)\s?[HL]?$"
@@ -33,40 +36,51 @@ _MEASURED_WORDS = frozenset(
 _CELL_LINES = frozenset({"HCT 116"})
 
 
-def name_without_value(text: str) -> tuple[int, int]:
+def doses_of(text: str) -> list[Offsets]:
+    """Find numbers with a unit.
+
+    Args:
+        text: of a document.
+
+    Returns:
+        Character offsets, in order.
+    """
+    return [match.span() for match in _DOSE.finditer(text)]
+
+
+def without_values(text: str, start: int, end: int, doses: Iterable[Offsets]) -> Offsets:
     """Find the name in a mention that also has a dose or a value.
 
     Numbers that are part of a name stay: "type 2 diabetes", "stage 3", "vitamin B12", "interleukin 6". A number
-    without a unit is a value only after the name of something that is measured.
+    without a unit is a value only after the name of something that is measured, and a percentage only at the end.
 
     Args:
-        text: of the mention.
+        text: of the document.
+        start: where the mention begins.
+        end: where it ends.
+        doses: of the document.
 
     Returns:
         Where the name begins and ends; both the same if the mention is only a dose, such
         as "500 mg".
     """
-    start, end = 0, len(text)
-    while (dose := _DOSE.search(text, start)) is not None:
-        name_end = _BEFORE_DOSE.search(text[: dose.start()]).start()  # type: ignore[union-attr]
-        if name_end > start:
-            if not _goes_on_after_brackets(text, dose):
-                bracket = _OPEN_BRACKET.search(text[:name_end])
-                end = name_end if bracket is None else bracket.start()
+    for dose_start, dose_end in doses:
+        if dose_end <= start or dose_start >= end or (text[dose_end - 1] == "%" and dose_end < end):
+            continue
+        name = _BEFORE_DOSE.sub("", text[start:dose_start]) if dose_start > start else ""
+        if name:
+            if not _goes_on_after_brackets(text[start:dose_start], text[dose_end:end]):
+                end = start + len(_OPEN_BRACKET.sub("", name))
             return start, end
-        if dose[0].endswith("%"):  # "5% dextrose"
-            break
-        start = _AFTER_DOSE.match(text, dose.end()).end()  # type: ignore[union-attr]
-    value = _VALUE.search(text, start)
+        start = min(end, _AFTER_DOSE.match(text, dose_end).end())  # type: ignore[union-attr]
+    value = _VALUE.search(text[start:end])
     if value is not None and value[0] not in _CELL_LINES:
-        if value[1] in _MEASURED or value[1].lower() in _MEASURED_WORDS or (value[1], "." in value[2]) == ("K", True):
-            return start, value.end(1)
-    fraction = _FRACTION.search(text, start)
-    return start, fraction.start() if fraction is not None else end
+        if value[1] in _MEASURED or value[1].lower() in _MEASURED_WORDS or (value[1] == "K" and "." in value[2]):
+            return start, start + value.end(1)
+    return start, start + len(_FRACTION.sub("", text[start:end]))
 
 
-def _goes_on_after_brackets(text: str, dose: re.Match[str]) -> bool:
+def _goes_on_after_brackets(before: str, after: str) -> bool:
     """Whether a dose is in brackets inside a name: "birth weight (<1000 g) infants"."""
-    before, after = text[: dose.start()], text[dose.end() :]
     is_open = any(before.count(bracket) > before.count(other) for bracket, other in ("()", "[]"))
     return is_open and any(map(str.isalnum, re.split(r"[)\]]", after, maxsplit=1)[-1]))

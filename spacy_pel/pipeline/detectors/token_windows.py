@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,31 @@ from spacy.tokens import Doc
 
 from ...encoders.templates import RaggedTokens
 from ...encoders.templates.token_arrays import pieces_with_offsets
+from ...util.ragged import take_pieces
 from ...util.tables import places_of
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")
 _CLOSING = "\"')]}”’"
 _ENDS = frozenset(".!?")
+
+
+@dataclass
+class CodedTokens(RaggedTokens):
+    """Tokens with a code each, which a mask holds: 0 = padding, otherwise 1 + code. So they go wherever masks go.
+
+    codes: (total,), 0 or above.
+    """
+
+    codes: NDArray[np.int64]
+
+    def padded(
+        self, rows: Sequence[int] | NDArray[np.int64], pad_id: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As of plain tokens, with codes in the mask."""
+        ids, mask = super().padded(rows, pad_id)
+        mask[mask > 0] += take_pieces(self.codes, self.offsets, np.asarray(rows, dtype=np.int64))
+        return ids, mask
 
 
 class TokenWindows(NamedTuple):
@@ -74,7 +94,7 @@ def token_windows(
     *,
     max_length: int,
     overlap: float,
-    extra: Callable[[Doc], NDArray[np.int64]] | None = None,
+    codes_of: Callable[[Doc], NDArray[np.int64]] | None = None,
 ) -> TokenWindows:
     """Cut documents into windows.
 
@@ -83,7 +103,7 @@ def token_windows(
         docs: the documents.
         max_length: word pieces of a window at most, special tokens included.
         overlap: share of a window that only lends context to the rest of it.
-        extra: (tokens,) numbers of a document, which are added to the ids of their pieces.
+        codes_of: gives the codes of a document's tokens, for ``CodedTokens``; None = plain tokens.
 
     Returns:
         Of all documents; one without word pieces has no windows.
@@ -91,6 +111,7 @@ def token_windows(
     room = max_length - _FRAME
     margin = int(room * overlap / 2)
     windows: list[list[int]] = []
+    codes: list[Any] = [np.zeros(0, dtype=np.int64)]
     reads: list[tuple[int, int, int]] = []
     firsts, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     total = 0
@@ -99,14 +120,16 @@ def token_windows(
         ends = lengths.sum(axis=1).cumsum()
         starts = ends - lengths.sum(axis=1)
         n = len(ids)
-        if extra is not None and n:
+        if codes_of is not None and n:
             owners = np.searchsorted(starts + lengths[:, 0], offsets[:, 0], side="right")
-            ids = (np.asarray(ids) + extra(doc)[np.minimum(owners, len(doc) - 1)]).tolist()
+            codes_of_doc = codes_of(doc)[np.minimum(owners, len(doc) - 1)]
         bounds = [0, n] if n <= room else cut_text(doc.text, offsets[:, 0], room - 2 * margin)
         for start, end in zip(bounds[:-1], bounds[1:], strict=True):
             before = max(0, start - margin)
             if start < end:
                 windows.append([tokenizer.cls_token_id, *ids[before : end + margin], tokenizer.sep_token_id])
+                if codes_of is not None:
+                    codes += [[0], codes_of_doc[before : end + margin], [0]]
                 reads.append((total + start, 1 + start - before, end - start))
         first = np.searchsorted(offsets[:, 1], starts, side="right")
         last = np.searchsorted(offsets[:, 0], starts + lengths[:, 0], side="left")
@@ -116,9 +139,7 @@ def token_windows(
     each = np.concatenate(counts)
     owners = np.repeat(np.arange(len(each)), each)
     pieces = np.concatenate(firsts)[owners] + places_of(owners)
-    return TokenWindows(
-        RaggedTokens.from_lists(windows, np.int64), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each
-    )
+    return TokenWindows(RaggedTokens.from_lists(windows), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each)
 
 
 def cut_text(text: str, starts: NDArray[np.int64], room: int) -> list[int]:

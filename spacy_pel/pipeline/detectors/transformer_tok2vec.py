@@ -276,10 +276,7 @@ class TowerShim(Shim):
         return torch2xp(vectors.detach()), backprop
 
     def _windows(self, docs: list[Doc], codes_of: Callable[[Doc], Codes] | None) -> TokenWindows:
-        """With the codes of names in the ids, see ``NamedTower``."""
-        n_words = self._model.n_words if codes_of is not None else 0
-        extra = None if codes_of is None else (lambda doc: n_words * codes_of(doc))
-        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap, extra=extra)
+        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap, codes_of=codes_of)
 
     # -- updates ---------------------------------------------------------------------------
 

@@ -329,7 +329,7 @@ function candidate(one, answer) {
   if (one.nearest_name) add("Nearest name", one.nearest_name, one.name_cosine === null ? "" : `, cosine ${show(one.name_cosine)}`);
   if (one.learned) add("Correction", `${one.learned}: ${quoted(one.nearest_mention)}, cosine ${show(one.mention_cosine)}`);
   else if (one.mention_cosine !== null) add("Nearest mention", `in annotated text, cosine ${show(one.mention_cosine)}`);
-  if (f.exact !== undefined) add("Named by", f.exact ? "the mention itself" : f.formula ? "the name of the chemical that the mention writes in symbols" : f.variant ? "a variant of the mention, such as its plural" : f.derivation ? "a noun that the mention derives from" : "none of its names");
+  if (f.exact !== undefined) add("Named by", f.exact ? "the mention itself" : f.formula ? "the name of the chemical that the mention writes in symbols" : f.variant ? "a variant of the mention, such as its plural" : f.derivation ? "a noun that the mention derives from" : f.abbreviation ? "a long form of the mention in other texts" : "none of its names");
   if (f.prior !== undefined) add("Prior", f.seen ? `${percent(f.prior)} of the annotated uses of this form` : "form not seen in annotated text");
   if (f.edit !== undefined) add("Spelling", `${percent(f.edit)} alike`);
   if (one.ranker_score !== null) add("Ranker", show(one.ranker_score, 2));

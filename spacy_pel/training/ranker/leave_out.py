@@ -115,6 +115,7 @@ class PartOfIndex:
 
     def __init__(self, index: EntityIndex, priors: AliasPriors, shown: NDArray[np.bool_], topics: Topics | None = None):
         self.index = index
+        self.abbreviations = index.abbreviations
         self.priors = priors
         self.shown = shown
         self.topics = topics

@@ -80,6 +80,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "variant": float(row in variant),
                 "formula": 0.0,  # no name of this knowledge base is one of a formula
                 "derivation": 0.0,  # and no word has one
+                "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
 
         cosines = {row: max(rows[row]["name"], best["mention"].get(row, -9)) for row in rows}

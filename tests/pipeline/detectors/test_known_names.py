@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 import spacy
+import torch
 from spacy.training import Example
 from thinc.api import Adam
 
+from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.detectors.known_names import _FOLDS, KnownNames, fold_of, learn_names, name_key, stretches
@@ -142,3 +145,22 @@ def test_names_need_the_tagger(tiny_bert, tmp_path):
 
     with pytest.raises(PelError, match="E356.*'somewhere' need pel_mention_tagger"):
         make_transformer_tok2vec(str(tiny_bert), names="somewhere").initialize()
+
+
+def test_every_backend_reads_names(tiny_bert, tmp_path):
+    pytest.importorskip("openvino")
+    KnowledgeBase(ENTITIES).to_disk(tmp_path / "kb")
+    nlp = tagger(tmp_path / "kb", tiny_bert)
+    examples = [Example.from_dict(nlp.make_doc(text), {"entities": marks}) for text, marks in TEXTS]
+    nlp.initialize(lambda: examples)
+    shim = nlp.get_pipe("ner").model.get_ref("tok2vec").shims[0]
+    shim._model.load_weights({name: torch.ones_like(values) for name, values in shim._model.weights().items()})
+    docs = [nlp.make_doc(text) for text, _ in TEXTS]
+    vectors = []
+    for backend in (TorchBackend(precision="float32"), OpenVinoBackend(precision="float32")):
+        shim.backend, shim._encode = backend, None
+        vectors.append(shim.predict(docs))
+    np.testing.assert_allclose(*vectors, atol=1e-4)
+    shim._model.load_weights({name: torch.zeros_like(values) for name, values in shim._model.weights().items()})
+    shim._encode = None
+    assert np.abs(shim.predict(docs) - vectors[0]).max() > 0.01

@@ -1,0 +1,159 @@
+"""An inventory of abbreviations: what short forms stand for, and how often, in texts and in a knowledge base."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import quoted
+from ..types import Document, Entity
+from ..util import normalize_alias, read_lines
+from ..util.files import READ_ERRORS, PathLike, open_bytes, write_text
+from ..util.place import Place, unexpected
+from .abbreviations import find_abbreviations
+from .document_stream import text_pieces
+
+COLUMNS = ("short_form", "long_form", "uses", "documents")
+_HEADER = "\t".join(COLUMNS)
+_MARK = _HEADER.partition("\t")[0].encode() + b"\tlong_form"
+_SHORT = range(2, 11)  # characters of a name that may be a short form
+_PIECE = 1_000_000  # characters that are read at once
+
+
+class Abbreviation(NamedTuple):
+    """A short form and one of its long forms.
+
+    Attributes:
+        short_form, long_form: as written; of a long form the most frequent spelling.
+        uses: how often the short form stands for it; for the names of an entity 1.
+        documents: in how many texts or entities.
+    """
+
+    short_form: str
+    long_form: str
+    uses: int
+    documents: int
+
+
+class AbbreviationCounts:
+    """Collects definitions.
+
+    Args:
+        lang: the language whose tokenizer cuts the texts.
+    """
+
+    def __init__(self, *, lang: str = "en") -> None:
+        import spacy
+
+        self._nlp = spacy.blank(lang)
+        self._nlp.max_length = _PIECE
+        self._spellings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._documents: Counter[tuple[str, str]] = Counter()
+
+    def add_texts(self, documents: Iterable[Document]) -> None:
+        """Count the definitions of texts and the uses of their short forms."""
+        for document in documents:
+            found = chain.from_iterable(self._definitions(text) for _, text in text_pieces(document.text, _PIECE))
+            self._add(Counter(found))
+
+    def add_entities(self, entities: Iterable[Entity]) -> None:
+        """Count the names of entities that spell each other out, such as "ATP" and "adenosine triphosphate", and what
+        their definitions define. Of several long forms of a short form, an entity counts its first."""
+        for entity in entities:
+            names = (entity.canonical_name, *entity.aliases)
+            spelled = ((short, self._long_form(short, names)) for short in filter(_may_be_short, names))
+            self._add(Counter((short, long_form) for short, long_form in spelled if long_form))
+            if "(" in (entity.definition or ""):
+                self._add(Counter(self._definitions(entity.definition or "")))
+
+    def abbreviations(self) -> list[Abbreviation]:
+        """By short form, the most frequent long form first."""
+        made = [
+            Abbreviation(key[0], spellings.most_common(1)[0][0], spellings.total(), self._documents[key])
+            for key, spellings in self._spellings.items()
+        ]
+        return sorted(made, key=lambda entry: (entry.short_form, -entry.uses, entry.long_form))
+
+    def _add(self, found: Counter[tuple[str, str]]) -> None:
+        """Count the pairs of one document."""
+        of_document = set()
+        for (short, long_form), uses in found.items():
+            key = (short, normalize_alias(long_form))
+            self._spellings[key][long_form] += uses
+            of_document.add(key)
+        self._documents.update(of_document)
+
+    def _definitions(self, text: str) -> Iterator[tuple[str, str]]:
+        """The long form of each short form in a text, once for each use."""
+        for record in find_abbreviations(self._nlp.make_doc(text)) if "(" in text else ():
+            yield _one_line(record["short_text"]), _one_line(record["long_text"])
+
+    def _long_form(self, short: str, names: Iterable[str]) -> str | None:
+        """The first name that a text could define a short form by."""
+        for name in names:
+            if len(name) > len(short) + 1 and name[0].lower() == short[0].lower() and _has_letters(short, name):
+                if (short, name) in self._definitions(f"{name} ({short})"):
+                    return name
+        return None
+
+
+def _may_be_short(name: str) -> bool:
+    capitals = sum(map(str.isupper, name))
+    return len(name) in _SHORT and " " not in name and (capitals > 1 or (capitals == 1 and not name.isalpha()))
+
+
+def _has_letters(short: str, name: str) -> bool:
+    """Whether a name has the letters and digits of a short form in this order."""
+    characters = iter(name.lower())
+    return all(character in characters for character in short.lower() if character.isalnum())
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def write_inventory(path: PathLike, abbreviations: Iterable[Abbreviation]) -> None:
+    """Write a table that a person can edit: tab-separated, with a header."""
+    with write_text(path) as file:
+        file.write(_HEADER + "\n")
+        file.writelines("\t".join(map(str, entry)) + "\n" for entry in abbreviations)
+
+
+def is_inventory(path: Path) -> bool:
+    """Whether a file begins like an inventory."""
+    if not path.is_file():  # a folder, or nothing: for the readers of entities
+        return False
+    try:
+        with open_bytes(path) as file:
+            return file.read(len(_MARK) + 3).removeprefix(b"\xef\xbb\xbf").startswith(_MARK)
+    except READ_ERRORS:
+        return False
+
+
+def read_inventory(path: Path) -> list[Abbreviation]:
+    """Read what ``write_inventory`` wrote, perhaps edited. Empty lines are ignored; without the column "documents",
+    there is one.
+
+    Raises:
+        PelError: if a line is no entry; names the line.
+    """
+    lines = ((number, line) for number, line in read_lines(path) if line.strip())
+    _, header = next(lines, (1, ""))
+    columns = [column.strip() for column in header.removeprefix("\ufeff").split("\t")]
+    if missing := [column for column in COLUMNS[:3] if column not in columns]:
+        raise unexpected(Place(path, 1), f"a header with {', '.join(COLUMNS)}", f"none with {', '.join(missing)}")
+    return [_entry(dict(zip(columns, line.split("\t"), strict=False)), Place(path, number)) for number, line in lines]
+
+
+def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:
+    short, long_form, uses, documents = (str(cells.get(column, "")).strip() for column in COLUMNS)
+    if not short or not long_form:
+        raise unexpected(
+            place, "a short form, a long form and its uses, between tabs", quoted("\t".join(cells.values()))
+        )
+    counts = [uses, documents or "1"]
+    for text in counts:
+        if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
+            raise unexpected(place, "a whole number above 0 as a count", quoted(text))
+    return Abbreviation(short, long_form, *map(int, counts))

@@ -1,0 +1,61 @@
+"""The benchmark of notes, and its lines."""
+
+import pytest
+import spacy
+
+from benchmarks.notes import judge, main, parse, read_notes
+
+
+def test_marks():
+    note = parse(r"PMH:\n{?severe {asthma}}, {?on} {home oxygen}", "headings")
+    assert note.kind == "headings" and note.text == "PMH:\nsevere asthma, on home oxygen"
+    assert [[note.text[slice(*span)] for span in mention] for mention in note.mentions] == [
+        ["asthma", "severe asthma"],
+        ["home oxygen", "home oxygen"],
+    ]
+    assert [note.text[slice(*span)] for span in note.optional] == ["severe asthma", "on"]
+    for wrong in ("{asthma", "asthma}"):
+        with pytest.raises(ValueError, match="Expected"):
+            parse(wrong)
+
+
+@pytest.mark.parametrize(
+    "found, right, wrong, missed",
+    [
+        (["asthma", "cough"], 2, 0, 0),
+        (["severe asthma", "cough"], 2, 0, 0),
+        (["severe", "cough"], 1, 0, 1),  # optional
+        (["severe asthma and cough"], 0, 1, 2),
+        (["asthma and", "and", "cough"], 1, 2, 1),
+        (["asthma", "cough", "now"], 2, 0, 0),
+        ([], 0, 0, 2),
+    ],
+)
+def test_what_is_right(found, right, wrong, missed):
+    note = parse("{?severe {asthma}} and {cough} {?now}")
+    spans = [(note.text.index(one), note.text.index(one) + len(one)) for one in found]
+    assert tuple(map(len, judge(note, spans))) == (right, wrong, missed)
+
+
+def test_the_lines():
+    notes = read_notes()
+    assert len(notes) >= 200 and len({note.text for note in notes}) == len(notes)
+    assert all(note.mentions and note.text == note.text.strip(" ") for note in notes)
+    for note in notes:
+        assert all(note.text[slice(*core)].strip() == note.text[slice(*core)] != "" for core, _ in note.mentions)
+
+
+def test_the_command(tmp_path, run):
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "FINDING", "pattern": "cough"}, {"label": "OTHER", "pattern": "the"}])
+    nlp.to_disk(tmp_path / "nlp")
+    (tmp_path / "notes.txt").write_text("How to read it\n\n== posts\nthe {cough}\n{fever}\n", encoding="utf8")
+    options = (tmp_path / "nlp", "--notes", tmp_path / "notes.txt", "--examples")
+    done = run(main, *options)
+    assert done.exit_code == 0, done.output
+    rows = [line.replace("│", " ").split() for line in done.output.splitlines()]
+    assert ["posts", "2", "1", "1", "1", "50.0", "50.0", "50.0"] in rows
+    assert "wrong: ['the']" in done.output and "missed: ['fever']" in done.output
+    rows = [line.replace("│", " ").split() for line in run(main, *options, "--label", "FINDING").output.splitlines()]
+    assert ["all", "2", "1", "0", "1", "100.0", "50.0", "66.7"] in rows

@@ -1,0 +1,62 @@
+"""What short forms stand for: their normal form, and counts by entity."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.abbreviations import FILE, abbreviation_counts, short_form
+from spacy_pel.index.faiss_flat import FaissFlat
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ATP", "ATP"),
+        ("CsA", "CsA"),
+        ("PGs", "PG"),
+        ("IL-2s", "IL2"),
+        ("TNF-α", "TNFalpha"),
+        ("TNF alpha", ""),
+        ("NF-κB", "NFkappaB"),
+        ("5-FU", "5FU"),
+        ("T3", "T3"),
+        ("G6Pase", "G6Pase"),
+        ("DAS", "DAS"),
+        ("aspirin", ""),
+        ("Aspirin", ""),
+        ("A", ""),
+        ("13", ""),
+        ("", ""),
+        ("CONSERVATIVELYTREATED", ""),
+    ],
+)
+def test_normal_form(text, expected):
+    assert short_form(text) == expected
+
+
+def test_counts_become_shares_of_candidates(kb, encoder, tmp_path):
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    before = index.fingerprint
+    first, second, third = kb.live_rows[:3].tolist()
+    index.add_abbreviations(abbreviation_counts([("QZs", first, 1.0), ("QZ", -1, 2.0), ("qz", third, 9.0)]))
+    index.add_abbreviations(abbreviation_counts([("Q-Z", second, 4.0), ("QZ", first, 1.0)]))
+    assert index.fingerprint != before and index.meta["abbreviations"] == 1
+    index.to_disk(tmp_path / "index")
+    for opened in (index, EntityIndex.from_disk(tmp_path / "index"), EntityIndex.from_bytes(index.to_bytes())):
+        far = -encoder.encode_names(["QZ", "Qz"])
+        table = find_candidates(kb, opened, far, ["QZ", "Qz"], row_k=1, top_k=9)
+        values = table.features["abbreviation"]
+        shares = dict(zip(table.kb_rows[0].tolist(), values[0].tolist(), strict=True))
+        assert shares[first] == pytest.approx(2 / 8) and shares[second] == pytest.approx(4 / 8)
+        assert values.sum() == pytest.approx(6 / 8)  # the rest is of no entity, and "Qz" is another form
+    nothing = np.zeros(kb.n_rows, dtype=bool)
+    filtered = find_candidates(kb, index, far, ["QZ", "QZ"], allowed=[nothing, None], row_k=1)
+    assert filtered.kb_rows[0].max() == -1 and filtered.features["abbreviation"][1].sum() == pytest.approx(6 / 8)
+
+
+def test_an_index_without_them_has_no_file(kb, encoder, tmp_path):
+    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index.to_disk(tmp_path / "index")
+    assert not (tmp_path / "index" / FILE).exists()
+    assert EntityIndex.from_disk(tmp_path / "index").meta["abbreviations"] == 0

@@ -1,0 +1,140 @@
+"""Where mentions begin and end, whatever tagged them: the tokens of a text that are tagged as one mention."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+
+from benchmarks.notes import judge, read_notes
+from spacy_pel.pipeline.detectors.boundary_rules import trimmed
+from spacy_pel.pipeline.detectors.sci_tokenizer import add_note_rules
+from spacy_pel.pipeline.detectors.token_splitting import split_tokens
+from spacy_pel.pipeline.detectors.white_space import breaks_of
+
+TOKENIZER = Path(__file__).parents[3] / "assets" / "pel_medmentions" / "tokenizer"
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    """The tokenizer of the default pipeline, or spaCy's where that is not shipped."""
+    nlp = spacy.blank("en")
+    if TOKENIZER.is_file():
+        nlp.tokenizer.from_disk(TOKENIZER)
+    add_note_rules(nlp.tokenizer)
+    return nlp
+
+
+def mentions_of(doc, stretches=None):
+    """What is left of mentions that cover these characters; None = all."""
+    breaks = breaks_of(doc)
+    runs = []
+    for start, end in stretches or [(0, len(doc.text))]:
+        runs.append([])
+        for token in doc.char_span(start, end, alignment_mode="expand"):
+            if token.i in breaks.certain:
+                runs.append([])
+            elif not token.is_space:
+                runs[-1].append(token.i)
+    return [offsets for pieces in trimmed(doc, list(filter(None, runs)), breaks.likely) for offsets in pieces]
+
+
+def cut(nlp, text):
+    return [text[start:end] for start, end in mentions_of(nlp(text))]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        # items of lists
+        ("1.HTN 2.COPD 3.CKD", ["HTN", "COPD", "CKD"]),
+        ("1. gout 2. anemia 3. asthma", ["gout", "anemia", "asthma"]),
+        ("-HTN\n-COPD", ["HTN", "COPD"]),
+        ("*gout\r\n*asthma", ["gout", "asthma"]),
+        ("a) fever\nb) cough", ["fever", "cough"]),
+        ("[ ] fever\n[x] cough\n#3 gout", ["fever", "cough", "gout"]),
+        ("ii. gout\niii. E. coli", ["gout", "E. coli"]),
+        ("|HTN|I10|", ["HTN", "I10"]),
+        ("gout\tM10", ["gout", "M10"]),
+        ("cough;fever; chills", ["cough", "fever", "chills"]),
+        ("aspirin • warfarin", ["aspirin", "warfarin"]),
+        ("MI+HTN", ["MI", "HTN"]),
+        ("aspirin + warfarin", ["aspirin", "warfarin"]),
+        ("fever/chills", ["fever", "chills"]),
+        ("HTN/DM/CAD", ["HTN", "DM", "CAD"]),
+        ("cough nor fever", ["cough", "fever"]),
+        # names that only look like lists
+        *[(name, [name]) for name in ("PET/CT", "ERK1/2", "LC-MS/MS", "piperacillin/tazobactam", "t(8;21)", "N/V")],
+        *[(name, [name]) for name in ("CD4+ cells", "CD4+CD25+ cells", "HR+ cancer", "Ca2+ channel", "C. difficile")],
+        *[(name, [name]) for name in ("type 1) diabetes", "and/or rule", "-10 levels")],
+        # doses and values
+        ("ceftriaxone 1 g IV", ["ceftriaxone"]),
+        ("levothyroxine 75 mcg daily", ["levothyroxine"]),
+        ("40 mg of prednisone", ["prednisone"]),
+        ("metformin500mg", ["metformin"]),
+        ("heparin 5,000 units SC", ["heparin"]),
+        ("aspirin (81 mg)", ["aspirin"]),
+        ("glucose 212 mg/dL", ["glucose"]),
+        ("platelets ≥ 100 x 10^9/L", ["platelets"]),
+        ("serum potassium of 5.9 mmol/L", ["serum potassium"]),
+        ("obesity (BMI (kg/m2) ≥ 40 kg/m2)", ["obesity"]),
+        ("Cl 101", ["Cl"]),
+        ("K 4.2", ["K"]),
+        ("BP 142/88", ["BP"]),
+        ("O2 sat 97%", ["O2 sat"]),
+        ("38.9 °C fever", ["fever"]),
+        ("500 mg", []),
+        # numbers of names
+        *[
+            (name, [name])
+            for name in ("type 2 diabetes", "grade 3 toxicity", "stage 3", "interleukin 6", "vitamin K 12")
+        ],
+        *[(name, [name]) for name in ("CYP2D6", "vitamin B12", "16S rRNA", "T 98.6", "COVID-19", "5-FU", "CA 125")],
+        *[(name, [name]) for name in ("HCT 116", "K 562", "compound 11g", "sCD40L", "EQ-5D-5L", "5% dextrose")],
+        ("weight (<1000 g) infants", ["weight (<1000 g) infants"]),
+        # negations
+        ("No evidence of recurrent gout", ["recurrent gout"]),
+        ("denies any pain", ["pain"]),
+        ("without signs of infection", ["infection"]),
+        ("absence of fever", ["fever"]),
+        ("w/o edema", ["edema"]),
+        ("r/o sepsis", ["sepsis"]),
+        ("NO FEVER", ["FEVER"]),
+        ("NO synthase", ["NO synthase"]),
+        ("non-small cell cancer", ["non-small cell cancer"]),
+        ("nodular goiter", ["nodular goiter"]),
+        # headings
+        ("PMH: gout", [": gout"[2:]]),
+    ],
+)
+def test_what_is_left_of_a_mention(nlp, text, expected):
+    assert cut(nlp, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text, tagged, expected",
+    [
+        ("fentanyl 25 mcg/hr patch", "fentanyl 25", ["fentanyl"]),  # the dose goes on after the mention
+        ("Lipase: 850 U/L. Gout", "U/L. Gout", ["Gout"]),
+        ("Negative for gout", "Negative", []),
+        ("No history of gout", "history", []),
+        ("NO PLEURAL EFFUSION", "NO", []),
+        ("PAST MEDICAL HISTORY: gout", "MEDICAL HISTORY", []),
+        ("gout history", "history", ["history"]),
+    ],
+)
+def test_what_stands_around_a_mention_counts(nlp, text, tagged, expected):
+    start = text.index(tagged)
+    assert [text[slice(*one)] for one in mentions_of(nlp(text), [(start, start + len(tagged))])] == expected
+
+
+def test_the_mentions_of_notes_stay_as_they_are(nlp):
+    """Each as its marks give it, without the optional words and with them; and tokens begin and end there."""
+    for note in read_notes():
+        for form in (0, 1):
+            stretches = [mention[form] for mention in note.mentions]
+            doc = nlp(note.text)
+            found = mentions_of(doc, stretches) if stretches else []
+            outcome = judge(note, found)
+            assert not outcome.wrong and not outcome.missed, note.text
+            split_tokens(doc, found)
+            assert all(doc.char_span(*offsets) is not None for offsets in found)
