@@ -1,6 +1,6 @@
 """What short forms stand for where a document does not say: counts of uses by short form and entity.
 
-They are ``AliasPriors`` whose surface forms are short forms and whose counts are hundredths of a use. Row -1 has the
+They are ``AliasPriors`` whose surface forms are short forms and whose counts are thousandths of a use. Row -1 has the
 uses of long forms that no entity bears.
 """
 
@@ -14,7 +14,7 @@ from ..util.names import GREEK, GREEK_SYMBOL, compatible
 from .annotated_text import AliasPriors
 
 FILE = "abbreviations.arrow"
-UNIT = 100  # counts of a use
+UNIT = 1000  # counts of a use
 _MOST = 1 << 27  # counts of an entry: sums must fit 32 bits
 _LENGTHS = range(2, 13)  # letters and digits
 _NOT_WORD = re.compile(r"[\W_]+")

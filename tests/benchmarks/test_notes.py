@@ -1,9 +1,13 @@
 """The benchmark of notes, and its lines."""
 
+from pathlib import Path
+
 import pytest
 import spacy
 
-from benchmarks.notes import judge, main, parse, read_notes
+from benchmarks.notes import judge, main, measure, parse, read_notes
+
+PIPELINE = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 
 
 def test_marks():
@@ -59,3 +63,13 @@ def test_the_command(tmp_path, run):
     assert "wrong: ['the']" in done.output and "missed: ['fever']" in done.output
     rows = [line.replace("│", " ").split() for line in run(main, *options, "--label", "FINDING").output.splitlines()]
     assert ["all", "2", "1", "0", "1", "100.0", "50.0", "66.7"] in rows
+
+
+@pytest.mark.slow
+def test_the_default_pipeline_reads_notes():
+    if not (PIPELINE / "config.cfg").is_file():
+        pytest.skip("needs the default pipeline")
+    nlp = spacy.load(PIPELINE, exclude=["proxy_entity_linker"])
+    outcomes = [outcome for _, outcome in measure(nlp, read_notes())]
+    right, wrong, missed = (sum(map(len, column)) for column in zip(*outcomes, strict=True))
+    assert right / (right + wrong) > 0.8 and right / (right + missed) > 0.8

@@ -2,6 +2,7 @@
 doses and the headings of notes."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from spacy.tokens import Doc
@@ -28,7 +29,7 @@ _HEADING = re.compile(
     r"|(?:current |home |discharge )?med(?:ication)?s|(?:drug )?allergies|physical exam(?:ination)?|vital signs|vitals"
     r"|labs|problem list|problems?|diagnos[ei]s|assessment|(?:assessment(?: and |/))?plan|impression|findings"
     r"|(?:in|ex)clusion(?: criteria)?"
-    r")(?=\s?:)"
+    r")\s?:"
 )
 
 # between the items of a list. A plus is one between words, not after a sign of charge or of a marker: "CD4+ cells"
@@ -41,6 +42,7 @@ _DRUG = re.compile(
     r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
     r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"
 )
+_BLANKS = re.compile(r"\s*")
 _ITEM_MARK = re.compile(r"[-–*+>#•]\s*(?=[A-Za-z])")
 
 
@@ -113,13 +115,16 @@ def _is_in_brackets(before: str) -> bool:
     return any(before.count(opening) > before.count(closing) for closing, opening in _OPENING.items())
 
 
-def _narrowed(text: str, start: int, end: int, left_out: Iterable[Offsets], doses: Iterable[Offsets]) -> Offsets | None:
+def _narrowed(text: str, start: int, end: int, left_out: Sequence[Offsets], doses: Sequence[Offsets]) -> Offsets | None:
     """A mention without what it may not begin or end with; None = nothing is left."""
-    if not text[text.rfind("\n", 0, start) + 1 : start].strip() and (mark := _ITEM_MARK.match(text, start)):
+    mark = _ITEM_MARK.match(text, start)
+    if mark is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip():
         start = mark.end()
-    for first, last in left_out:
-        if first <= start < last:
-            start = last + len(text[last:]) - len(text[last:].lstrip())
+    for first, last in left_out[max(0, bisect_right(left_out, (start, start)) - 1) :]:
+        if first > start:
+            break
+        if start < last:
+            start = _BLANKS.match(text, last).end()  # type: ignore[union-attr]
     if start >= end:
         return None
     start, end = without_values(text, start, end, doses)
@@ -169,7 +174,7 @@ def _with_other_halves(text: str, start: int, end: int) -> Offsets:
     for character in text[start:end]:
         depth += (character in _OPENING.values()) - (character in _OPENING)
         lowest = min(lowest, depth)
-    while lowest < 0 and text[:start][-1:] in _OPENING.values() and start:
+    while lowest < 0 and start and text[start - 1] in _OPENING.values():
         start, lowest, depth = start - 1, lowest + 1, depth + 1
     while depth > 0 and text[end : end + 1] in _OPENING:
         end, depth = end + 1, depth - 1

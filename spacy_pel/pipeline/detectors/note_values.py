@@ -1,7 +1,8 @@
 """Doses, laboratory values and vital signs behind a name: "aspirin 81 mg daily", "glucose 212 mg/dL", "Na 138"."""
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Sequence
 
 Offsets = tuple[int, int]
 
@@ -48,7 +49,7 @@ def doses_of(text: str) -> list[Offsets]:
     return [match.span() for match in _DOSE.finditer(text)]
 
 
-def without_values(text: str, start: int, end: int, doses: Iterable[Offsets]) -> Offsets:
+def without_values(text: str, start: int, end: int, doses: Sequence[Offsets]) -> Offsets:
     """Find the name in a mention that also has a dose or a value.
 
     Numbers that are part of a name stay: "type 2 diabetes", "stage 3", "vitamin B12", "interleukin 6". A number
@@ -64,8 +65,10 @@ def without_values(text: str, start: int, end: int, doses: Iterable[Offsets]) ->
         Where the name begins and ends; both the same if the mention is only a dose, such
         as "500 mg".
     """
-    for dose_start, dose_end in doses:
-        if dose_end <= start or dose_start >= end or (text[dose_end - 1] == "%" and dose_end < end):
+    for dose_start, dose_end in doses[max(0, bisect_right(doses, (start, start)) - 1) :]:
+        if dose_start >= end:
+            break
+        if dose_end <= start or (text[dose_end - 1] == "%" and dose_end < end):
             continue
         name = _BEFORE_DOSE.sub("", text[start:dose_start]) if dose_start > start else ""
         if name:

@@ -18,7 +18,7 @@ _PREFIXES = (
 _INFIXES = (
     r"(?<=[A-Za-z]{2});(?=[A-Za-z]{2})",
     r"(?<=[A-Za-z]{2})\+(?=[A-Za-z]{2})",
-    r"(?<=[a-z]{5})[(\[](?![IVXivx]+\b|(?:[a-z]|es)\b|\w+[(\[])(?=[A-Za-z]{2})",  # "asthma(mild)"
+    r"(?<=[a-z]{4})(?<!poly)[(\[](?![IVXivx]+\b|(?:[a-z]|es)\b|\w+[(\[])(?=[A-Za-z]{2})",  # "asthma(mild)"
     r"(?<=[a-z]{3})[)\]](?=,[A-Za-z])|(?<=[)\]]),(?=[a-z]{3})",  # "pain(resolved),cough"
     r"(?<=\b[A-Z]{2}):(?=\d)",  # "BP:120/80"
     r"(?<=[A-Za-z])[“”|](?=[A-Za-z])|\|",

@@ -139,7 +139,10 @@ def token_windows(
     each = np.concatenate(counts)
     owners = np.repeat(np.arange(len(each)), each)
     pieces = np.concatenate(firsts)[owners] + places_of(owners)
-    return TokenWindows(RaggedTokens.from_lists(windows), np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each)
+    tokens = RaggedTokens.from_lists(windows)
+    if codes_of is not None:
+        tokens = CodedTokens(tokens.values, tokens.offsets, np.concatenate(codes).astype(np.int64))
+    return TokenWindows(tokens, np.array(reads, dtype=np.int64).reshape(-1, 3), pieces, each)
 
 
 def cut_text(text: str, starts: NDArray[np.int64], room: int) -> list[int]:

@@ -16,7 +16,8 @@ _MARK = re.compile(
     r"|(?:[-–—*+·•●▪◦‣>]|\[[ xX]?\]|\(?(?:\d{1,2}|[a-z])\)|\d{1,2}\.|#\d{0,2}|i{1,3}\.)(?=\s))"
 )
 _NUMBERED = re.compile(r"(?<!\S)\(?(\d{1,2})[.)](?=\s|[A-Za-z])")  # "1." in "1. asthma 2. gout"
-_FIRST = re.compile(r"(?:^|[:;\n])\s*$")
+_FIRST = re.compile(r"[:;\n]\s*$|^\s*$")
+_NEAR = 5  # characters
 
 
 def has_blank_line(text: str) -> bool:
@@ -77,7 +78,9 @@ def _marks(text: str) -> Iterator[tuple[int, int]]:
         start += len(line)
     items: list[re.Match[str]] = []
     for item in _NUMBERED.finditer(text):
-        if int(item[1]) == len(items) + 1 and (items or _FIRST.search(text[: item.start()])):
+        if int(item[1]) == len(items) + 1 and (
+            items or _FIRST.search(text[max(0, item.start() - _NEAR) : item.start()])
+        ):
             items.append(item)
     if len(items) > 1:
         yield from (item.span() for item in items)

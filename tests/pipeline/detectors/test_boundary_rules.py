@@ -65,7 +65,7 @@ def cut(nlp, text):
         # names that only look like lists
         *[(name, [name]) for name in ("PET/CT", "ERK1/2", "LC-MS/MS", "piperacillin/tazobactam", "t(8;21)", "N/V")],
         *[(name, [name]) for name in ("CD4+ cells", "CD4+CD25+ cells", "HR+ cancer", "Ca2+ channel", "C. difficile")],
-        *[(name, [name]) for name in ("type 1) diabetes", "and/or rule", "-10 levels")],
+        *[(name, [name]) for name in ("and/or rule", "-10 levels")],
         # doses and values
         ("ceftriaxone 1 g IV", ["ceftriaxone"]),
         ("levothyroxine 75 mcg daily", ["levothyroxine"]),
@@ -84,10 +84,7 @@ def cut(nlp, text):
         ("38.9 °C fever", ["fever"]),
         ("500 mg", []),
         # numbers of names
-        *[
-            (name, [name])
-            for name in ("type 2 diabetes", "grade 3 toxicity", "stage 3", "interleukin 6", "vitamin K 12")
-        ],
+        *[(name, [name]) for name in ("type 2 diabetes", "grade 3 toxicity", "stage 3", "interleukin 6", "PCB 95")],
         *[(name, [name]) for name in ("CYP2D6", "vitamin B12", "16S rRNA", "T 98.6", "COVID-19", "5-FU", "CA 125")],
         *[(name, [name]) for name in ("HCT 116", "K 562", "compound 11g", "sCD40L", "EQ-5D-5L", "5% dextrose")],
         ("weight (<1000 g) infants", ["weight (<1000 g) infants"]),
@@ -103,7 +100,8 @@ def cut(nlp, text):
         ("non-small cell cancer", ["non-small cell cancer"]),
         ("nodular goiter", ["nodular goiter"]),
         # headings
-        ("PMH: gout", [": gout"[2:]]),
+        ("PMH: gout", ["gout"]),
+        ("Allergies: penicillin", ["penicillin"]),
     ],
 )
 def test_what_is_left_of_a_mention(nlp, text, expected):
@@ -120,6 +118,7 @@ def test_what_is_left_of_a_mention(nlp, text, expected):
         ("NO PLEURAL EFFUSION", "NO", []),
         ("PAST MEDICAL HISTORY: gout", "MEDICAL HISTORY", []),
         ("gout history", "history", ["history"]),
+        ("PMH: gout", "PMH", []),
     ],
 )
 def test_what_stands_around_a_mention_counts(nlp, text, tagged, expected):
@@ -133,7 +132,7 @@ def test_the_mentions_of_notes_stay_as_they_are(nlp):
         for form in (0, 1):
             stretches = [mention[form] for mention in note.mentions]
             doc = nlp(note.text)
-            found = mentions_of(doc, stretches) if stretches else []
+            found = set(mentions_of(doc, stretches))  # two mentions may share a token
             outcome = judge(note, found)
             assert not outcome.wrong and not outcome.missed, note.text
             split_tokens(doc, found)
