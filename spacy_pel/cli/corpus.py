@@ -1,4 +1,4 @@
-"""The commands of the group ``corpus``: statistics, folds, abbreviations, notes, and the way back from preprocessing."""
+"""The commands of the group ``corpus``: statistics, folds, abbreviations, notes, and undoing preprocessing."""
 
 from pathlib import Path
 from typing import Annotated, Any
