@@ -81,8 +81,10 @@ def test_ner_minilm_and_its_student(corpus, tiny_bert, tmp_path, monkeypatch):
     pytest.importorskip("scispacy")
     source = tmp_path / "bert"
     shutil.copytree(tiny_bert, source)
+    KnowledgeBase.build([Entity("C1", "Metformin", types=("T121",))], tmp_path / "names")
     fast = {
         "paths.encoder": str(source),
+        "paths.names": str(tmp_path / "names"),
         "training.optimizer.learn_rate.warmup_steps": 5,
         "training.optimizer.learn_rate.initial_rate": 0.02,
         "training.optimizer.use_averages": False,
@@ -92,6 +94,7 @@ def test_ner_minilm_and_its_student(corpus, tiny_bert, tmp_path, monkeypatch):
     small = train_detector("ner_fast.cfg", corpus, tmp_path / "ner_fast", 60, **fast, **student)
     monkeypatch.setitem(sys.modules, "scispacy", None)
     shutil.rmtree(source)
+    shutil.rmtree(tmp_path / "names")
     for folder in (trained.rename(tmp_path / "moved"), small):
         nlp = spacy.load(folder)
         assert spans_of(nlp(text) for text in TEXTS) == [[span] for span in FOUND]

@@ -13,6 +13,7 @@ from weasel.cli import run as weasel_run
 from weasel.util import load_project_config
 
 from spacy_pel.corpora import read_corpus
+from spacy_pel.types.semantic_types import ST21PV
 from spacy_pel.util.config import load_config
 
 ROOT = Path(__file__).parents[1]
@@ -126,6 +127,7 @@ def test_workflow_runs_and_runs_once(project, one_process):
     corpora = {path.stem: list(read_corpus(path)) for path in (project / "corpus").glob("*.jsonl")}
     assert_sides_are_apart(corpora)
     assert_other_corpora_agree(corpora)
+    assert_detector_learns_types(corpora)
     weasel_run.project_run(project, "all", overrides=tiny_options())
     assert len(one_process) == ran, "nothing changed, so nothing runs again"
 
@@ -148,4 +150,15 @@ def assert_other_corpora_agree(corpora):
     }
     assert found["201"] == {("Aspirin", "C9000013"), ("asthma", "C9000003"), ("ASA", "C9000013")}
     assert found["202"] == {("emphysema", "C9000004")}, "a lung infection is another entity in MedMentions"
-    assert {m.label for documents in corpora.values() for one in documents for m in one.mentions} == {"ENTITY"}
+    labels = {name: {m.label for one in corpora[name] for m in one.mentions} for name in corpora}
+    assert set().union(*(labels[name] for name in labels if not name.startswith("ner_"))) == {"ENTITY"}
+
+
+def assert_detector_learns_types(corpora):
+    train, dev = corpora["ner_train"], corpora["ner_dev"]
+    assert {one.id for one in dev} == {one.id for one in corpora["st21pv_dev"]}
+    assert not {one.id for one in dev} & {one.id for one in train}
+    parts = [corpora[name] for name in ("ner_abstracts", "ner_notes", "ner_rough")]
+    assert len(corpora["ner_notes"]) == 20 and len(train) <= sum(map(len, parts))
+    labels = {m.label for one in train for m in one.mentions}
+    assert {"BIOLOGIC_FUNCTION", "CHEMICAL"} < labels <= {*ST21PV.values(), ""}

@@ -33,6 +33,9 @@ def convert(
     ] = None,
     vocabulary: Annotated[str, option("NAME", "The vocabulary of ids without a prefix, for --ids-by, e.g. MESH.")] = "",
     keep_unlinked: Annotated[bool, flag("--keep-unlinked", "Keep mentions for which --ids-by finds no id.")] = False,
+    labels_by: Annotated[
+        Path | None, option("KB", "Label mentions by semantic type, as the corpus has it or else this KB or pipeline.")
+    ] = None,
     settings: Annotated[Texts, option("NAME=VALUE", "Of the reader or STEP.NAME (repeatable).", "--set")] = None,
     preprocess: Annotated[str | None, option("NAMES", "Steps with commas; `corpus restore` undoes them.")] = None,
     strict: Annotated[bool, flag("--strict", "Fail if a mention's string is not at its offsets.")] = False,
@@ -65,6 +68,13 @@ def convert(
         documents = own_ids(documents)
     elif vocabulary or keep_unlinked:
         raise PelError(Errors.E215.format(got="--vocabulary" if vocabulary else "--keep-unlinked"))
+    type_labels = None
+    if labels_by is not None:
+        from ..corpora.type_labels import TypeLabels
+        from ._kb import open_kb
+
+        type_labels = TypeLabels(open_kb(labels_by))
+        documents = type_labels(documents)
     write = partial(_write, steps=list(steps.values()), nlp=nlp)
     if dev_out is None:
         written = [write(out, documents)]
@@ -78,6 +88,8 @@ def convert(
     result = {"reader": reader, "read": report, "mismatch_share": mismatches, "written": written}
     if own_ids is not None:
         result["ids"] = dict(own_ids.report)
+    if type_labels is not None:
+        result["labels"] = dict(type_labels.report)
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
     emit(result, as_json=as_json, text=_text)
@@ -169,7 +181,7 @@ def _text(result: dict[str, Any]) -> str:
     ]
     shown = {"documents", "mentions", "mismatches", "repaired", "dropped"}
     others = [item for item in read.items() if item[0] not in shown]
-    reports = [result.get("ids", {}), *result.get("preprocessed", {}).values()]
+    reports = [result.get("ids", {}), result.get("labels", {}), *result.get("preprocessed", {}).values()]
     for name, count in chain(others, *(report.items() for report in reports)):
         lines.append(f"{name.replace('_', ' ')}: {count:,}")
     for written in result["written"]:

@@ -10,8 +10,9 @@ from spacy.training import Example
 from spacy.util import filter_spans
 
 from ..errors import Warnings
-from ..types import NIL, Document
+from ..types import DOC_ID, NIL, Document
 from ..util import atomic_path, logger
+from .preprocessing import original_id
 from .readers.jsonl_corpus import read_corpus
 
 
@@ -20,8 +21,9 @@ class MentionJsonl:
     """Reads the corpus format for ``[corpora]`` of a config: yields examples whose reference has the gold
     mentions with labels and ids.
 
-    The predicted doc is plain: it never has gold mentions or ids. ``report`` counts
-    what ``doc.ents`` could not hold.
+    The predicted doc has the document's original id in ``user_data``, but never gold mentions or their ids. Tokens of
+    mentions that have no label, or that ``doc.ents`` cannot hold, are missing values in the reference: they count
+    neither in training nor in scores. ``report`` counts what ``doc.ents`` could not hold.
 
     Args:
         path: a .jsonl or .jsonl.gz file.
@@ -39,7 +41,10 @@ class MentionJsonl:
             if self.limit and number >= self.limit:
                 break
             predicted = nlp.make_doc(document.text)
-            yield Example(predicted, with_gold(predicted.copy(), document, report))
+            predicted.user_data[DOC_ID] = original_id(document)
+            reference = with_gold(predicted.copy(), document, report)
+            _set_missing(reference, document)
+            yield Example(predicted, reference)
         if not self.report and (report["misaligned"] or report["overlapping"]):
             logger.warning(Warnings.W201.format(path=self.path, **report))
         self.report = report
@@ -72,6 +77,15 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     return doc
 
 
+def _set_missing(doc: Doc, document: Document) -> None:
+    """Mark the tokens of mentions that are not entities with a label; ``doc.ents`` keeps the others."""
+    known = [ent for ent in doc.ents if ent.label_]
+    spans = (doc.char_span(mention.start, mention.end, alignment_mode="expand") for mention in document.mentions)
+    tokens = {token.i for span in spans if span is not None for token in span}
+    missing = tokens.difference(token.i for ent in known for token in ent)
+    doc.set_ents(known, missing=[doc[i : i + 1] for i in sorted(missing)])
+
+
 def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Language, report: dict[str, int]) -> int:
     """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
 
@@ -87,7 +101,7 @@ def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Language, re
     docbin = DocBin(store_user_data=True)
     for document in documents:
         doc = with_gold(nlp.make_doc(document.text), document, report)
-        doc.user_data["pel_doc_id"] = document.id
+        doc.user_data[DOC_ID] = document.id
         docbin.add(doc)
     with atomic_path(path) as part:
         docbin.to_disk(part)

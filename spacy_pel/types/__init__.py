@@ -16,6 +16,7 @@ from .arrays import (
 )
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
 from .texts import (
+    DOC_ID,
     TITLE_LENGTH,
     Candidate,
     CorpusReader,

@@ -133,6 +133,13 @@ def label_of(kind: str) -> str:
     return ST21PV.get(st21pv_type(kind) or "", kind)
 
 
+def st21pv_label(types: Iterable[str]) -> str:
+    """The label of an entity's types, e.g. "BIOLOGIC_FUNCTION" for "T047": that of most of them, and of equally
+    frequent labels the first; "" if none is a type of ST21pv."""
+    labels = Counter(ST21PV[tui] for tui in map(st21pv_type, types) if tui is not None)
+    return max(labels, key=labels.__getitem__, default="")
+
+
 def label_group(label: str) -> str:
     """The semantic group that most mentions of a label belong to.
 

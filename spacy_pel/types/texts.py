@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 
 TITLE_LENGTH = "title_length"  # in the meta of a document with a title: its characters, before the abstract
+DOC_ID = "pel_doc_id"  # in the user_data of a Doc: the document's id
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,32 @@ def test_no_id_that_the_kb_knows(tmp_path, kb):
     assert "8 mentions" in done.err and "'MESH:D001241'" in done.err
 
 
+@pytest.mark.parametrize(
+    "kind, ids, label, counted",
+    [
+        ("T038", "", "BIOLOGIC_FUNCTION", "typed_by_corpus"),
+        ("T116,T123", "C2", "CHEMICAL", "typed_by_corpus"),
+        ("finding", "C1", "FINDING", "typed_by_corpus"),
+        ("ENTITY", "C1", "BIOLOGIC_FUNCTION", "typed_by_entity"),
+        ("Disease", "C2", "CHEMICAL", "typed_by_entity"),  # of most of its types
+        ("ENTITY", "C9|C1", "BIOLOGIC_FUNCTION", "typed_by_entity"),
+        ("ENTITY", "C3", "", "without_type"),  # a type that ST21pv lacks
+        ("ENTITY", "C9", "", "without_type"),
+        ("T999", "", "", "without_type"),
+    ],
+)
+def test_labels_become_semantic_types(tmp_path, kind, ids, label, counted):
+    entities = [Entity("C1", "a", types=("T047",)), Entity("C3", "c", types=("T051", "other"))]
+    entities.append(Entity("C2", "b", types=("T047", "T109", "T121")))
+    kb = KnowledgeBase.build(entities, tmp_path / "kb").path
+    (tmp_path / "one.txt").write_text(f"1|t|Fever\n1\t0\t5\tFever\t{kind}\t{ids}\n", encoding="utf8")
+    done = run(tmp_path / "out.jsonl", "--reader", "pubtator", tmp_path / "one.txt", "--labels-by", kb, "--json")
+    assert done.code == 0, done.err
+    ((mention,),) = [document.mentions for document in read_corpus(tmp_path / "out.jsonl")]
+    assert mention.label == label and {key for key, n in done.json["labels"].items() if n} == {counted}
+    assert set(mention.ids) == set(filter(None, ids.split("|")))
+
+
 def test_documents_of_other_corpora_are_left_out(tmp_path):
     ids, corpus, out = tmp_path / "ids.txt", tmp_path / "test.jsonl", tmp_path / "out.jsonl"
     ids.write_text("101\n7\n", encoding="utf8")

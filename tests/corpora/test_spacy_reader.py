@@ -4,8 +4,10 @@ import logging
 
 import pytest
 import spacy
+from spacy.scorer import get_ner_prf
 
 from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
 from spacy_pel.corpora.spacy_reader import MentionJsonl, to_docbin
 from spacy_pel.types import Document, Mention
@@ -41,10 +43,31 @@ def test_gold_is_on_the_reference_only(path, caplog):
         ("xyzitis", "D", "NIL"),
     ]
     for example in examples:
-        assert not example.predicted.ents and not example.predicted.user_data
+        assert not example.predicted.ents and list(example.predicted.user_data) == ["pel_doc_id"]
         assert all(token.ent_kb_id == 0 for token in example.predicted)
     assert reader.report == {"mentions": 4, "misaligned": 1, "overlapping": 1}
     assert [record.message.split("]")[0] for record in caplog.records] == ["[PEL-W201"]
+
+
+def test_what_is_not_known_does_not_count(tmp_path):
+    """A mention without a label, and one that the tokens cannot show: neither a mention nor the text around one."""
+    text = "Fever, anti-inflammatory drugs and pain."
+    mentions = [Mention(0, 5, "FINDING"), Mention(12, 17, "FINDING"), Mention(35, 39, "", ("C1",))]
+    write_corpus(tmp_path / "corpus.jsonl", [Document("a", text, mentions)])
+    nlp = spacy.blank("en")
+    nlp.tokenizer.infix_finditer = None
+    (example,) = MentionJsonl(tmp_path / "corpus.jsonl")(nlp)
+    assert example.get_aligned_ner() == ["U-FINDING", "O", None, "O", "O", None, "O"]
+    example.predicted.ents = [example.predicted.char_span(0, 5, "FINDING"), example.predicted.char_span(35, 39, "DRUG")]
+    assert get_ner_prf([example])["ents_f"] == 1
+
+
+def test_altered_copies_have_the_id_of_the_original(tmp_path):
+    document = Document("a", "Fever today")
+    (made,) = SentenceWindows(neighbours=0)(Document("b", "Fever.", [Mention(0, 5, "F")]))
+    write_corpus(tmp_path / "corpus.jsonl", [document, made])
+    examples = MentionJsonl(tmp_path / "corpus.jsonl")(spacy.blank("en"))
+    assert [example.predicted.user_data["pel_doc_id"] for example in examples] == ["a", "b"] and made.id == "b#1"
 
 
 def test_limit(path):

@@ -2,8 +2,7 @@
 
 from ...registry import registry
 from ...types import Document
-from .offset_map import OffsetMap
-from .rewrite import rewritten
+from .rewrite import with_letters
 
 
 @registry.pel_preprocessors("spacy-pel.LowerCase.v1")
@@ -15,8 +14,6 @@ class LowerCase:
         self.report: dict[str, int] = {"texts_lowered": 0}
 
     def __call__(self, document: Document) -> list[Document]:
-        letters = [letter.lower() for letter in document.text]
-        changes = [(at, at + 1, len(low)) for at, low in enumerate(letters) if len(low) != 1]
-        text = "".join(letters)
-        self.report["texts_lowered"] += text != document.text
-        return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
+        lowered = with_letters(document, str.lower)
+        self.report["texts_lowered"] += lowered.text != document.text
+        return [lowered]

@@ -1,6 +1,6 @@
 """Replacing a document's text, or spans of it: its mentions are moved, and its meta maps them back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,21 @@ def with_replacements(document: Document, replacements: Iterable[tuple[int, int,
             done = end
     text = "".join([*pieces, document.text[done:]])
     return rewritten(document, text, OffsetMap.replaced(len(document.text), changes)), len(changes)
+
+
+def with_letters(document: Document, change: Callable[[str], str]) -> Document:
+    """Replace each character of a document.
+
+    Args:
+        document: it is not changed.
+        change: from a character to a text, such as ``str.lower``, which turns "İ" into two characters.
+
+    Returns:
+        The new document.
+    """
+    letters = [change(letter) for letter in document.text]
+    changes = [(at, at + 1, len(new)) for at, new in enumerate(letters) if len(new) != 1]
+    return rewritten(document, "".join(letters), OffsetMap.replaced(len(document.text), changes))
 
 
 def rewritten(

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab, create_vocab
 
 from ...errors import PelError
 from ...registry import registry
-from ...types import NIL, Document
+from ...types import DOC_ID, NIL, Document
 from ...util.files import check_expansion, check_is_file
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase, wrong_format
@@ -46,7 +46,7 @@ class DocbinCorpus(CorpusReaderBase):
         vocab = create_vocab(self.lang, get_lang_class(self.lang).Defaults)  # without a tokenizer's rules
         for path in paths:
             for number, doc in enumerate(_docs(path, vocab), start=1):
-                doc_id = doc.user_data.get("pel_doc_id", f"{path.stem}-{number}")
+                doc_id = doc.user_data.get(DOC_ID, f"{path.stem}-{number}")
                 document = Document(str(doc_id), doc.text)
                 self._mentions(document, doc, f"{path}, document {number}")
                 yield document

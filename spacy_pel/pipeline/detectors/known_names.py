@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from ...types import DOC_ID
 from ...types.semantic_types import st21pv_type
 
 _LONGEST = 6  # tokens of a stretch
@@ -160,12 +161,12 @@ def learn_names(
         for start, end, label in mentions:
             if (value := name_hash(doc.text[start:end])) is not None:
                 counts = of_labels.setdefault(value, np.zeros((_FOLDS, len(labels)), np.float32))
-                counts[fold_of(doc.text), numbers[label]] += 1
+                counts[fold_of(doc), numbers[label]] += 1
     places = {value: np.zeros(_FOLDS) for value in of_labels}
     for doc, _ in texts():
         for value in stretches(doc)[1].tolist():
             if value in places:
-                places[value][fold_of(doc.text)] += 1
+                places[value][fold_of(doc)] += 1
     hashes = sorted({*of_names, *of_labels})
     named = [_named_value(of_names.get(value), len(labels)) for value in hashes]
 
@@ -188,9 +189,10 @@ def _named_value(of_labels: NDArray[np.float32] | None, n_labels: int) -> int:
     return 1 + (int(of_labels.argmax()) if of_labels.any() else n_labels)
 
 
-def fold_of(text: str) -> int:
-    """The fold of a text, the same everywhere."""
-    return crc32(text.encode("utf8", "surrogatepass")) % _FOLDS
+def fold_of(doc: Doc) -> int:
+    """The fold of a text, the same everywhere. Copies of a document that were altered have its id, and share a fold:
+    what one of them marks must not tell about another."""
+    return crc32(doc.user_data.get(DOC_ID, doc.text).encode("utf8", "surrogatepass")) % _FOLDS
 
 
 def stretches(doc: Doc) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

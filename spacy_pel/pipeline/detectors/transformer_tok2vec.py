@@ -254,7 +254,7 @@ class TowerShim(Shim):
 
         tower = self._tower()
         of_folds = self._of_folds  # what a text itself marks must not tell
-        windows = self._windows(fwd_args, (lambda doc: of_folds[fold_of(doc.text)].codes(doc)) if of_folds else None)
+        windows = self._windows(fwd_args, (lambda doc: of_folds[fold_of(doc)].codes(doc)) if of_folds else None)
         tower.float().eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
         order = np.argsort(-windows.windows.lengths, kind="stable")

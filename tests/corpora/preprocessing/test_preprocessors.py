@@ -117,6 +117,47 @@ def test_lower_case():
     assert original_span(made, Mention(0, 6)) == (0, 5)
 
 
+NOTE = 'HPI: The patient denies fever, chills, or rash: "no long-term pain". She doesn\'t take aspirin, and has '
+NOTE = Document("n", (NOTE + "chronic kidney disease. ") * 3, [Mention(24, 29, "F", ("C1",)), Mention(103, 125, "D")])
+
+
+@pytest.fixture(scope="module")
+def rough():
+    """Many variants of one note, and what was counted."""
+    steps = [make("roughtext", seed=seed) for seed in range(200)]
+    made = [step(NOTE)[0] for step in steps]
+    return made, {kind: [step.report[kind] for step in steps] for kind in steps[0].report}
+
+
+def test_rough_text_has_the_same_mentions(rough):
+    made, counts = rough
+    assert all(len(one.mentions) == 2 and len(one.mentions[1].ids) == 0 for one in made)
+    assert all(
+        original_span(one, m) == (n.start, n.end)
+        for one in made
+        for m, n in zip(one.mentions, NOTE.mentions, strict=True)
+    )
+    words = [surface.split() for one in made for surface in surfaces(one)]
+    assert {len(one) for one in words} == {1, 3}, "no blank is removed inside of a mention"
+    assert sum("fever" in surfaces(one)[0].lower() for one in made) > 150
+    assert all(0 < sum(map(bool, of_texts)) < 120 for of_texts in counts.values()), "each in some texts"
+
+
+@pytest.mark.parametrize(
+    "sign", ["fever,chills", "DENIES FEVER", "hpi: the", "doesn\u2019t", "\u201cno", "pain\u201d", "\n"]
+)
+def test_rough_text_is_how_people_type(rough, sign):
+    made, _ = rough
+    assert sign not in NOTE.text
+    assert 5 < sum(sign in one.text for one in made) < 170
+
+
+def test_rough_text_wraps_at_a_width(rough):
+    made, counts = rough
+    lines = [one.text.split("\n") for one, n in zip(made, counts["lines_wrapped"], strict=True) if n]
+    assert {len(line) for of_text in lines for line in of_text[:-1]} <= {*range(50, 100)}, "letters go, too"
+
+
 def test_sentence_windows():
     step = make("sentencewindows", neighbours=0)
     made = step(document())

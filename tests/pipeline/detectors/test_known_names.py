@@ -83,8 +83,18 @@ def test_a_text_does_not_tell_what_it_marks_itself():
     text = "Xylazine helps."
     everywhere, folds = learned([*TEXTS, (text, [(0, 8, "CHEMICAL")])])
     assert everywhere.codes(NLP(text))[0] > 0
-    assert folds[fold_of(text)].codes(NLP(text))[0] == 0
-    assert len(folds) == _FOLDS and all(fold.codes(NLP(text))[0] for i, fold in enumerate(folds) if i != fold_of(text))
+    assert folds[fold_of(NLP(text))].codes(NLP(text))[0] == 0
+    assert len(folds) == _FOLDS and all(
+        fold.codes(NLP(text))[0] for i, fold in enumerate(folds) if i != fold_of(NLP(text))
+    )
+
+
+def test_altered_copies_share_the_fold_of_the_document():
+    docs = [NLP("Xylazine helps."), NLP("xylazine hleps."), NLP("XYLAZINE HELPS.")]
+    assert len({fold_of(doc) for doc in docs}) > 1
+    for doc in docs:
+        doc.user_data["pel_doc_id"] = "12345"
+    assert len({fold_of(doc) for doc in docs}) == 1 == len({fold_of(doc.copy()) for doc in docs})
 
 
 def test_saved(tmp_path):
