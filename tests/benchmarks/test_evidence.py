@@ -18,7 +18,7 @@ def made_up_examples(n: int = 200) -> Examples:
     rng = np.random.default_rng(0)
     right = rng.integers(2, size=n)
     features = {name: rng.normal(size=(n, 2)).astype(np.float32) for name in (*FEATURES, TOPIC)}
-    for name in ("seen", "exact", "prior", "variant", "vote", TOPIC):
+    for name in ("seen", "exact", "prior", "abbreviation", "variant", "vote", TOPIC):
         features[name] = np.zeros((n, 2), dtype=np.float32)
     features["exact"][np.arange(n), right] = 1
     halves = np.arange(0, n, 2)
