@@ -131,8 +131,8 @@ def st21pv_type(kind: str) -> str | None:
 
 
 def label_of(kind: str) -> str:
-    """The label in ST21pv of a semantic type, "BIOLOGIC_FUNCTION" for "T047", or of several, "T116,T123"; any other label
-    as it is."""
+    """The label in ST21pv of a semantic type, "BIOLOGIC_FUNCTION" for "T047", or of several, such as "T116,T123"; any
+    other label as it is."""
     return st21pv_label(kind.split(",")) or kind
 
 
