@@ -1,4 +1,4 @@
-"""The commands of the group ``corpus``: statistics, folds, abbreviations, notes, and undoing preprocessing."""
+"""The commands of the group ``corpus``: statistics, folds, abbreviations, notes, and the undoing of preprocessing."""
 
 from pathlib import Path
 from typing import Annotated, Any

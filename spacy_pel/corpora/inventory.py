@@ -13,12 +13,13 @@ from ..util.files import READ_ERRORS, PathLike, open_bytes, write_text
 from ..util.place import Place, unexpected
 from .abbreviations import find_abbreviations
 from .document_stream import text_pieces
+from .long_forms import is_no_word
 
 COLUMNS = ("short_form", "long_form", "uses", "documents")
 _HEADER = "\t".join(COLUMNS)
-_MARK = _HEADER.partition("\t")[0].encode() + b"\tlong_form"
 _SHORT = range(2, 11)  # characters of a name that may be a short form
 _PIECE = 1_000_000  # characters that are read at once
+_LONGEST_HEADER = 1_000  # bytes
 
 
 class Abbreviation(NamedTuple):
@@ -86,7 +87,7 @@ class AbbreviationCounts:
 
     def _definitions(self, text: str) -> Iterator[tuple[str, str]]:
         """The long form of each short form in a text, once for each use."""
-        for record in find_abbreviations(self._nlp.make_doc(text)) if "(" in text else ():
+        for record in find_abbreviations(self._nlp.make_doc(text)):
             yield _one_line(record["short_text"]), _one_line(record["long_text"])
 
     def _long_form(self, short: str, names: Iterable[str]) -> str | None:
@@ -99,8 +100,7 @@ class AbbreviationCounts:
 
 
 def _may_be_short(name: str) -> bool:
-    capitals = sum(map(str.isupper, name))
-    return len(name) in _SHORT and " " not in name and (capitals > 1 or (capitals == 1 and not name.isalpha()))
+    return len(name) in _SHORT and " " not in name and is_no_word([name])
 
 
 def _has_letters(short: str, name: str) -> bool:
@@ -126,9 +126,10 @@ def is_inventory(path: Path) -> bool:
         return False
     try:
         with open_bytes(path) as file:
-            return file.read(len(_MARK) + 3).removeprefix(b"\xef\xbb\xbf").startswith(_MARK)
+            header = file.readline(_LONGEST_HEADER).decode("utf-8-sig", errors="replace")
     except READ_ERRORS:
         return False
+    return {*COLUMNS[:2]} <= set(_columns(header))
 
 
 def read_inventory(path: Path) -> list[Abbreviation]:
@@ -140,10 +141,14 @@ def read_inventory(path: Path) -> list[Abbreviation]:
     """
     lines = ((number, line) for number, line in read_lines(path) if line.strip())
     _, header = next(lines, (1, ""))
-    columns = [column.strip() for column in header.removeprefix("\ufeff").split("\t")]
+    columns = _columns(header.removeprefix("\ufeff"))
     if missing := [column for column in COLUMNS[:3] if column not in columns]:
         raise unexpected(Place(path, 1), f"a header with {', '.join(COLUMNS)}", f"none with {', '.join(missing)}")
     return [_entry(dict(zip(columns, line.split("\t"), strict=False)), Place(path, number)) for number, line in lines]
+
+
+def _columns(header: str) -> list[str]:
+    return [column.strip() for column in header.split("\t")]
 
 
 def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:

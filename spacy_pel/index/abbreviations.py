@@ -1,7 +1,7 @@
 """What short forms stand for where a document does not say: counts of uses by short form and entity.
 
 They are ``AliasPriors`` whose surface forms are short forms and whose counts are thousandths of a use. Row -1 has the
-uses of long forms that no entity bears.
+uses of long forms that name no entity.
 """
 
 import re

@@ -1,7 +1,6 @@
 """What a detector takes a mention for: probabilities of semantic types, compared with the candidates' own types."""
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,10 +86,5 @@ def _type_sets(kb: KnowledgeBase, rows: NDArray[np.int64]) -> NDArray[np.int32]:
     sets: NDArray[np.int32] = memo["type_sets"]
     unread = np.unique(rows[sets[rows] < 0])
     for row, types in zip(unread.tolist(), kb.types_at(unread) if len(unread) else (), strict=True):
-        sets[row] = sum({1 << column for kind in types if (column := _column(kind)) is not None})
+        sets[row] = sum(1 << _COLUMNS[tui] for tui in set(map(st21pv_type, types)) if tui is not None)
     return sets[rows]
-
-
-@cache
-def _column(kind: str) -> int | None:
-    return _COLUMNS.get(st21pv_type(kind) or "")

@@ -2,7 +2,7 @@
 
 from spacy.util import registry as spacy_registry
 
-from ..types.semantic_types import GROUP_LABELS, ST21PV, label_group
+from ..types.semantic_types import TYPE_LABELS, label_group
 
 # the hues of page.css, light enough for black text; groups that share one differ in lightness
 _COLOURS = {
@@ -27,4 +27,4 @@ _COLOURS = {
 @spacy_registry.displacy_colors("spacy-pel.label_colors.v1")
 def label_colors() -> dict[str, str]:
     """Label of ST21pv, its id, or semantic group as a label -> colour of its group."""
-    return {label: _COLOURS[label_group(label)] for label in (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())}
+    return {label: _COLOURS[label_group(label)] for label in TYPE_LABELS}

@@ -223,14 +223,7 @@ def write_links(
         if link is None:
             continue
         label = link.label if link.label and span.label_ in _TYPES else span.label_
-        # a span is a view: an id set on it would be lost, with both doc.ents and doc.spans
-        if spans_key is None:
-            for token in span:
-                token.ent_kb_id_, token.ent_type_ = link.kb_id, label
-        else:
-            doc.spans[spans_key][number] = Span(
-                doc, span.start, span.end, label=label, kb_id=link.kb_id, span_id=span.id
-            )
+        _change(doc, spans_key, number, span, label=label, kb_id=link.kb_id)
         values = {
             "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),
             "nil_score": link.nil_score,
@@ -255,10 +248,14 @@ def write_groups(doc: Doc, spans_key: str | None, *, prefix: str) -> None:
     """
     for number, span in enumerate(mention_spans(doc, spans_key)):
         label = GROUP_LABELS.get(mention_group(span.label_, span._.get(f"{prefix}_types")), span.label_)
-        if spans_key is None:
-            for token in span:
-                token.ent_type_ = label
-        else:
-            doc.spans[spans_key][number] = Span(
-                doc, span.start, span.end, label=label, kb_id=span.kb_id, span_id=span.id
-            )
+        _change(doc, spans_key, number, span, label=label, kb_id=span.kb_id_)
+
+
+def _change(doc: Doc, spans_key: str | None, number: int, span: Span, *, label: str, kb_id: str) -> None:
+    """Give the mention with a number another label and id. A span is a view: what is set on it would be lost, with both
+    doc.ents and doc.spans."""
+    if spans_key is None:
+        for token in span:
+            token.ent_kb_id_, token.ent_type_ = kb_id, label
+    else:
+        doc.spans[spans_key][number] = Span(doc, span.start, span.end, label=label, kb_id=kb_id, span_id=span.id)

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
 from ..errors import Errors, PelError, Warnings, did_you_mean, quoted
-from ..types.semantic_types import GROUP_LABELS, ST21PV, label_names
+from ..types.semantic_types import TYPE_LABELS, label_names
 from ..util import logger
 
 
@@ -29,9 +29,9 @@ def _identifier(value: str) -> str:
 
 def _labels(names: list[str]) -> list[str]:
     """Warn of names that look like those of types and groups, but are not; other detectors have labels of their own."""
-    known = {*ST21PV, *ST21PV.values(), *GROUP_LABELS.values()}
     for name in names:
-        if label_names(name) == {name} - known and (hint := did_you_mean(name, known, cutoff=0.85)):
+        is_known = name in TYPE_LABELS or label_names(name) != {name}
+        if not is_known and (hint := did_you_mean(name, TYPE_LABELS, cutoff=0.85)):
             logger.warning(Warnings.W511.format(got=name, hint=hint))
     return names
 

@@ -17,7 +17,7 @@ from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
-from ..types.semantic_types import GROUP_LABELS, SEMANTIC_GROUPS, ST21PV, label_group, type_group, type_name
+from ..types.semantic_types import SEMANTIC_GROUPS, TYPE_LABELS, label_group, type_group, type_name
 from ..util import normalize_alias
 from .errors import RequestError
 from .worker import check_wanted
@@ -244,8 +244,7 @@ class Service:
         linker = self.component.linker
         facts: Record = {"pipeline": self.title, "entities": len(linker.kb)}
         facts["calibrated"] = linker.in_context.is_calibrated
-        labels = (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())
-        facts["label_groups"] = {label: _group(label_group(label)) for label in labels}
+        facts["label_groups"] = {label: _group(label_group(label)) for label in TYPE_LABELS}
         return {**facts, "saves": self.saves, "corrections": len(self._learned)}
 
 

@@ -82,6 +82,7 @@ ST21PV = {
     "T204": "EUKARYOTE",
 }
 _BY_LABEL = {label: tui for tui, label in ST21PV.items()}
+TYPE_LABELS = (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())  # of mentions whose group is known
 ST21PV_SOURCES = frozenset(
     "CPT FMA GO HGNC HPO ICD10 ICD10CM ICD9CM MDR MSH MTH NCBI NCI NDDF NDFRT OMIM RXNORM SNOMEDCT_US".split()
 )
@@ -112,6 +113,7 @@ def type_group(types: Iterable[str]) -> str:
     return max(groups, key=groups.__getitem__, default="")
 
 
+@lru_cache(maxsize=1024)
 def st21pv_type(kind: str) -> str | None:
     """The type of ST21pv that a semantic type is or descends from.
 
@@ -129,8 +131,9 @@ def st21pv_type(kind: str) -> str | None:
 
 
 def label_of(kind: str) -> str:
-    """The label in ST21pv of a semantic type, "BIOLOGIC_FUNCTION" for "T047"; any other label as it is."""
-    return ST21PV.get(st21pv_type(kind) or "", kind)
+    """The label in ST21pv of a semantic type, "BIOLOGIC_FUNCTION" for "T047", or of several, such as "T116,T123"; any
+    other label as it is."""
+    return st21pv_label(kind.split(",")) or kind
 
 
 def st21pv_label(types: Iterable[str]) -> str:

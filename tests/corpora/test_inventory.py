@@ -51,6 +51,7 @@ def test_the_table_comes_back(name, tmp_path):
     ("text", "expected"),
     [
         ("short_form\tlong_form\tuses\nHF\theart failure\t3\n", (3, 1)),  # without documents
+        ("uses\tlong_form\tshort_form\n3\theart failure\tHF\n", (3, 1)),
         ("\ufeffshort_form\tlong_form\tdocuments\tuses\tnote\r\n\r\nHF \t heart failure\t2\t3\tmine\r\n", (3, 2)),
     ],
 )

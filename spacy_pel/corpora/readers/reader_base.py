@@ -19,8 +19,8 @@ class CorpusReaderBase(ABC):
     """A reader implements ``read``; the base counts, orders mentions and has the shared settings.
 
     Args:
-        label: the label of every mention; None = as the source has it; "st21pv" = so, but for ids of semantic
-            types the label in ST21pv, "BIOLOGIC_FUNCTION" for T047.
+        label: the label of every mention; None = as the source has it; "st21pv" = the same, but ids of semantic
+            types become labels of ST21pv, "BIOLOGIC_FUNCTION" for T047.
         strip_prefix: taken off the ids that have it, e.g. "MESH:" or "UMLS:".
         strict: a mention whose text differs from the text at its offsets is an error;
             otherwise it is moved by at most three characters or left out, and counted.

@@ -167,12 +167,12 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            added = [
-                span
-                for span in self._labelled(doc, found, np.log(of_labels + _LEAST))
-                if span.label_ in kept and taken.isdisjoint(range(span.start, span.end))
-            ]
-            doc.set_ents(present + added, blocked=blocked)
+            for span in self._labelled(doc, found, np.log(of_labels + _LEAST)):
+                tokens = range(span.start, span.end)
+                if span.label_ in kept and taken.isdisjoint(tokens):
+                    present.append(span)
+                    taken.update(tokens)
+            doc.set_ents(present, blocked=blocked)
             total = of_labels.sum(axis=1, keepdims=True)
             shares = np.divide(of_labels, total, out=np.zeros_like(of_labels), where=total > 0)
             write_token_types(doc, self.labels, shares)

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +225,7 @@ class TowerShim(Shim):
         import torch
 
         tower = self._tower()
-        known = self.known
-        windows = self._windows(fwd_args, None if known is None else known.codes)
+        windows = self._windows(fwd_args, KnownNames.codes)
         if not len(windows.windows):
             return np.zeros((len(windows.counts), self.width), dtype=np.float32)
         encode = self._encode  # another thread may set it
@@ -253,8 +253,7 @@ class TowerShim(Shim):
         import torch
 
         tower = self._tower()
-        of_folds = self._of_folds  # what a text itself marks must not tell
-        windows = self._windows(fwd_args, (lambda doc: of_folds[fold_of(doc)].codes(doc)) if of_folds else None)
+        windows = self._windows(fwd_args, self._training_codes)
         tower.float().eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
         order = np.argsort(-windows.windows.lengths, kind="stable")
@@ -275,8 +274,13 @@ class TowerShim(Shim):
 
         return torch2xp(vectors.detach()), backprop
 
-    def _windows(self, docs: list[Doc], codes_of: Callable[[Doc], Codes] | None) -> TokenWindows:
-        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap, codes_of=codes_of)
+    def _windows(self, docs: list[Doc], codes_of: Callable[[KnownNames, Doc], Codes]) -> TokenWindows:
+        codes = None if self.known is None else partial(codes_of, self.known)
+        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap, codes_of=codes)
+
+    def _training_codes(self, known: KnownNames, doc: Doc) -> Codes:
+        """By the other texts alone: what a text itself marks must not tell. A saved layer has no folds any more."""
+        return (self._of_folds[fold_of(doc)] if self._of_folds else known).codes(doc)
 
     # -- updates ---------------------------------------------------------------------------
 

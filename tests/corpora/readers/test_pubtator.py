@@ -102,13 +102,13 @@ def test_separated_ids_and_normalised_strings(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "labels"),
     [
-        ({}, ["T103", "T047", "Finding"]),
+        ({}, ["T116,T123", "T047", "Finding"]),
         ({"label": "st21pv"}, ["CHEMICAL", "BIOLOGIC_FUNCTION", "FINDING"]),
         ({"label": "ENTITY"}, ["ENTITY"] * 3),
     ],
 )
 def test_labels(tmp_path, settings, labels):
-    kinds = zip([(0, 7), (12, 18), (20, 24)], ["Aspirin", "asthma", "Rash"], ["T103", "T047", "Finding"], strict=True)
-    lines = [f"1\t{start}\t{end}\t{surface}\t{kind}\tC1" for (start, end), surface, kind in kinds]
+    marked = [(0, 7, "Aspirin", "T116,T123"), (12, 18, "asthma", "T047"), (20, 24, "Rash", "Finding")]
+    lines = ["\t".join(map(str, ("1", *fields, "C1"))) for fields in marked]
     documents, _ = read(tmp_path, [*TEXT, *lines], **settings)
     assert [mention.label for mention in documents[0].mentions] == labels

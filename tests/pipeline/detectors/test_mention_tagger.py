@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import spacy
-from spacy.tokens import Span
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_pel.errors import PelError
@@ -195,6 +195,14 @@ def tagged(text, tags):
 )
 def test_where_a_mention_begins_and_ends(text, tags, expected):
     assert tagged(text, tags) == expected
+
+
+def test_mentions_that_share_a_bracket():
+    nlp, pipe = tagger()
+    doc = Doc(nlp.vocab, ["a", "poly(ADP", ")-beta", "level"], [True, False, True, False])
+    outside, begin, inside = (pipe.tags.index(tag) for tag in ("O", "B-DISEASE", "I-DISEASE"))
+    pipe.set_annotations([doc], [np.eye(len(pipe.tags))[[outside, begin, begin, inside]]])
+    assert [ent.text for ent in doc.ents] == ["poly(ADP)"]
 
 
 @pytest.mark.parametrize(
