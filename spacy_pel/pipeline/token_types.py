@@ -1,6 +1,7 @@
 """What a detector takes each token of a document for, kept with the document for the linker."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,18 @@ def write_token_types(doc: Doc, labels: Sequence[str], probabilities: NDArray[np
         labels: of the detector.
         probabilities: (tokens, labels), by token of sum 1 or 0.
     """
+    columns = type_columns(tuple(labels))
+    if columns is not None:
+        doc.user_data[_KEY] = np.rint(_MOST * (probabilities @ columns)).astype(np.uint8).tobytes()
+
+
+@lru_cache(maxsize=16)
+def type_columns(labels: tuple[str, ...]) -> Vectors | None:
+    """(labels, 21), 1 where a label is a type of ST21pv; None unless all are, of at least two."""
     types = [st21pv_type(label) for label in labels]
     if len(types) < 2 or None in types:
-        return
-    columns = np.zeros((len(types), len(ST21PV)), dtype=np.float32)
-    columns[np.arange(len(types)), [list(ST21PV).index(kind) for kind in types if kind]] = 1.0
-    doc.user_data[_KEY] = np.rint(_MOST * (probabilities @ columns)).astype(np.uint8).tobytes()
+        return None
+    return np.array([[kind == tui for tui in ST21PV] for kind in types], dtype=np.float32)
 
 
 def span_types(doc: Doc, spans: Sequence[Span | None]) -> list[Vectors | None]:

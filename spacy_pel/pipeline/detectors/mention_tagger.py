@@ -19,7 +19,7 @@ from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
 from ...util.tables import softmax
-from ..token_types import write_token_types
+from ..token_types import type_columns, write_token_types
 from .boundary_rules import trimmed
 from .token_splitting import split_tokens
 from .white_space import breaks_of
@@ -90,8 +90,6 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         teacher, labels_keep: see ``make_mention_tagger``.
     """
 
-    writes_token_types = True  # which linkers read, of gold mentions, too: see ``query_maker``
-
     def __init__(
         self,
         vocab: Vocab,
@@ -115,6 +113,11 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def labels(self) -> tuple[str, ...]:
         """Of the mentions."""
         return tuple(self.cfg["labels"])
+
+    @property
+    def writes_token_types(self) -> bool:
+        """Whether linkers can read types of gold mentions, too, see ``query_maker``."""
+        return type_columns(self.labels) is not None
 
     @property
     def label_data(self) -> tuple[str, ...]:

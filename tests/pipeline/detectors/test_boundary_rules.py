@@ -111,7 +111,7 @@ def test_what_is_left_of_a_mention(nlp, text, expected):
 @pytest.mark.parametrize(
     "text, tagged, expected",
     [
-        ("fentanyl 25 mcg/hr patch", "fentanyl 25", ["fentanyl"]),  # the dose goes on after the mention
+        ("fentanyl 25 mcg/hr patch", "fentanyl 25", ["fentanyl"]),  # the tags end within the dose
         ("Lipase: 850 U/L. Gout", "U/L. Gout", ["Gout"]),
         ("Negative for gout", "Negative", []),
         ("No history of gout", "history", []),
