@@ -20,6 +20,7 @@ from .confidence import AnswerScores, Confidence
 from .decider import Decider
 from .label_types import LabelTypes
 from .linker import Link, Linker, Ranked, Stage
+from .new_entities import share_at_home
 from .nil.thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
 from .query import MentionQuery
 from .reranker import Reranker
@@ -218,7 +219,10 @@ def fit_decider(
             decider.confidence.fit(table, answers, joined.gold, labels, composite=joined.composite)
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
-    return Ranked(stage, first.queries, first.table, scores[:n], nil_scores[:n])
+    decider.new_share = share_at_home(first.queries, first.table, scores[:n])
+    return Ranked(
+        stage=stage, queries=first.queries, table=first.table, scores=scores[:n], nil_scores=nil_scores[:n]
+    )
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:

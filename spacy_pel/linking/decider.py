@@ -26,6 +26,7 @@ class Decider:
         confidence: P(right), and sets of answers.
         calibrated_threshold: of nil_score; None = none was fitted.
         calibrated_by_label: label -> its own threshold.
+        new_share: the share of new entities in the text of the calibration, see ``new_entities.py``; None = not known.
     """
 
     combiner: Combiner
@@ -34,6 +35,7 @@ class Decider:
     confidence: Confidence = field(default_factory=Confidence)
     calibrated_threshold: float | None = None
     calibrated_by_label: dict[str, float] = field(default_factory=dict)
+    new_share: float | None = None
 
     def unfitted(self) -> "Decider":
         """One with parts of the same settings, without a reranker, that has learned nothing."""

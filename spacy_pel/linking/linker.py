@@ -46,6 +46,7 @@ from .corrections.memory import check_by
 from .decider import Decider
 from .label_types import LabelTypes
 from .mention_types import labels_after_linking, type_shares
+from .new_entities import estimate_share, forms_by_document, log_odds, share_of_new, shares_by_document, shift
 from .nil.thresholds import Threshold
 from .query import MentionQuery
 from .reranker import Reranker
@@ -55,7 +56,9 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
     from ..index import EntityIndex
 
 ReadContext = Literal["when_it_may_matter", "always", "never"]
+NewShare = float | Literal["document"] | None
 Stage = Literal["form", "context"]
+Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_] | None  # over the rows of the KB; None = all rows
 
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
@@ -81,6 +84,8 @@ class Link:
         label: the mention's type by its detector and its candidates together, as a label of ST21PV; None = the
             detector gave no types.
         stage: what decided: the surface "form" alone, or the mention read in its "context".
+        new_share: the share of new entities that its text is taken to have, see ``Linker``; None = that of the
+            calibration's text.
     """
 
     kb_id: str
@@ -93,6 +98,7 @@ class Link:
     threshold: float | None = None
     stage: Stage = "context"
     label: str | None = None
+    new_share: float | None = None
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -101,16 +107,15 @@ class Link:
         return list(map(_CANDIDATE, zip(self.ids, self.scores, strict=True)))
 
 
-@dataclass
-class Ranked:
-    """Mentions and what one stage says of them.
+@dataclass(kw_only=True)
+class Scored:
+    """Mentions and their candidates by one stage, without regard to the text they are in.
 
     Attributes:
         stage: which.
         queries: (n,).
         table: their candidates.
-        scores: (n, k), final.
-        nil_scores: (n,).
+        scores: (n, k).
         matches: learned mentions that decide; None = nothing is learned.
     """
 
@@ -118,8 +123,20 @@ class Ranked:
     queries: Sequence[MentionQuery]
     table: CandidateTable
     scores: Scores
-    nil_scores: Scores
     matches: MemoryMatches | None = None
+
+
+@dataclass(kw_only=True)
+class Ranked(Scored):
+    """The same, with final scores.
+
+    Attributes:
+        nil_scores: (n,).
+        new_shares: (n,), the share of new entities that their text is taken to have; None = that at home.
+    """
+
+    nil_scores: Scores
+    new_shares: Floats | None = None
 
 
 class Linker:
@@ -141,6 +158,9 @@ class Linker:
         batch_size: mentions linked together.
         coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
             None = no sets.
+        new_share: how often a form that annotated text lacks names an entity that it never named, see
+            ``new_entities.py``: a number between 0 and 1; "document" = as estimated in the document of the mention;
+            None = as in the calibration's text. Without calibration it has no effect.
         read_context: whether the encoder reads mentions in their context: "always", "never", or
             "when_it_may_matter": those that would be NIL by their surface form, and those of a corrected form.
         form_cache: megabytes for what was found for surface forms.
@@ -167,6 +187,7 @@ class Linker:
         entity_types: Mapping[str, Sequence[str]] | None = None,
         batch_size: int = 64,
         coverage: float | None = None,
+        new_share: NewShare = "document",
         read_context: ReadContext = "when_it_may_matter",
         form_cache: float = _FORM_CACHE,
         reranker: Reranker | None = None,
@@ -195,6 +216,7 @@ class Linker:
                 raise PelError(Errors.E500.format(label=label, types=named, known=listed))
         self.batch_size = batch_size
         self.coverage = coverage
+        self.new_share: NewShare = new_share
         self.read_context: ReadContext = read_context
         similarity = getattr(encoder, "similarity", None)
         if getattr(similarity, "token_level", False) and reranker is None:
@@ -292,19 +314,56 @@ class Linker:
         """
         top_k = self.top_k if top_k is None else top_k
         stage = self._first_stage
-        links = self._link_batches(stage, queries, top_k)
+        scored = self._score(stage, queries, top_k)
+        shares = self._new_shares(stage, queries, scored)
+        links = self._decided(scored, shares, top_k)
         readers = {} if stage == "context" else self.readers(queries, links)
         read = sorted(set(readers.values()))
-        again = dict(zip(read, self._link_batches("context", [queries[i] for i in read], top_k), strict=True))
+        scored = self._score("context", [queries[i] for i in read], top_k)
+        again = dict(zip(read, self._decided(scored, None if shares is None else shares[read], top_k), strict=True))
         for number, reader in readers.items():
             links[number] = again[reader]
         return links
 
-    def _link_batches(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> list[Link]:
+    def _score(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> list[Scored]:
+        batches = (queries[start : start + self.batch_size] for start in range(0, len(queries), self.batch_size))
+        return [self.score(stage, batch, top_k) for batch in batches]
+
+    def _decided(self, scored: Sequence[Scored], shares: Floats | None, top_k: int) -> list[Link]:
         links: list[Link] = []
-        for start in range(0, len(queries), self.batch_size):
-            links += self.links(self.rank(stage, queries[start : start + self.batch_size], top_k), top_k)
+        for batch in scored:
+            start = len(links)
+            own = None if shares is None else shares[start : start + len(batch.queries)]
+            links += self.links(self._ranked(batch, own), top_k)
         return links
+
+    def _new_shares(self, stage: Stage, queries: Sequence[MentionQuery], scored: Sequence[Scored]) -> Floats | None:
+        """(n,), the share of new entities in the text of each mention; None = that at home."""
+        home = self.decider(stage).new_share
+        if home is None or self.new_share is None or not queries:
+            return None
+        if self.new_share != "document":
+            return np.full(len(queries), self.new_share)
+        of_mentions = np.concatenate([share_of_new(batch.table, batch.scores) for batch in scored])
+        return shares_by_document(queries, of_mentions, home)
+
+    def estimate_new_share(self, queries: Sequence[MentionQuery]) -> float | None:
+        """Estimate the share of new entities in a text, for the setting ``new_share``. What was learned has no say.
+
+        Args:
+            queries: its mentions.
+
+        Returns:
+            None if the calibration does not know the share at home.
+        """
+        linker, stage = self.without_memory(), self._first_stage
+        home = self.decider(stage).new_share
+        if home is None:
+            return None
+        firsts = [first for forms in forms_by_document(queries) for first, *_ in forms.values()]
+        scored = linker._score(stage, [queries[i] for i in firsts], linker.top_k)
+        shares = [share_of_new(batch.table, batch.scores) for batch in scored]
+        return estimate_share(np.concatenate([np.empty(0), *shares]), home)
 
     @property
     def _first_stage(self) -> Stage:
@@ -405,19 +464,30 @@ class Linker:
         """What decides by the evidence of a stage."""
         return self.by_form if stage == "form" else self.in_context
 
-    def rank(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
-        """Find and score the candidates of one batch; what was learned comes first."""
-        decider, table = self.decider(stage), self.find_candidates(queries, stage, top_k)
-        matches = None
+    def score(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> Scored:
+        """Find and score the candidates of one batch, with the answers that were learned."""
+        table, matches = self.find_candidates(queries, stage, top_k), None
         if len(self.memory):
             matches = match_memory(self.learned_mentions, queries, table, self._allowed(queries))
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
-        scores = decider.rank(self.kb, queries, table)
+        scores = self.decider(stage).rank(self.kb, queries, table)
+        return Scored(stage=stage, queries=queries, table=table, scores=scores, matches=matches)
+
+    def rank(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
+        """Find and rank the candidates of one batch, in a text as at home."""
+        return self._ranked(self.score(stage, queries, top_k), None)
+
+    def _ranked(self, scored: Scored, shares: Floats | None) -> Ranked:
+        """Mentions in a text with these shares of new entities; what was learned comes first."""
+        decider, queries, table, matches = self.decider(scored.stage), scored.queries, scored.table, scored.matches
+        scores, home = scored.scores, self.decider(self._first_stage).new_share
+        if shares is not None and home is not None:
+            scores = shift(table, scores, log_odds(shares, home))
         nil_scores = decider.nil_scores(self.kb, queries, table, scores)
         if matches is not None:
             scores = put_first(table, scores, matches)
             nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)
-        return Ranked(stage, queries, table, scores, nil_scores, matches)
+        return Ranked(**{**vars(scored), "scores": scores}, nil_scores=nil_scores, new_shares=shares)
 
     def links(self, ranked: Ranked, top_k: int) -> list[Link]:
         """Decide.
@@ -457,6 +527,7 @@ class Linker:
                 None if np.isinf(threshold) else threshold,
                 ranked.stage,
                 labels[i],
+                None if ranked.new_shares is None else float(ranked.new_shares[i]),
             )
             for i, (nil, nil_score, probability, threshold) in enumerate(
                 zip(is_nil.tolist(), ranked.nil_scores.tolist(), probabilities, thresholds.tolist(), strict=True)

@@ -33,6 +33,7 @@ def _decider_state(decider: Decider) -> dict[str, Any]:
         "calibrated_by_label": dict(decider.calibrated_by_label),
         "confidence": decider.confidence.state(),
         "reranker": {} if decider.reranker is None else _state(decider.reranker),
+        "new_share": decider.new_share,
     }
     return {
         "calibrated_threshold": decider.calibrated_threshold,
@@ -96,6 +97,7 @@ def _load_decider(decider: Decider, saved: dict[str, Any], name: str) -> bool:
             part.load_state(saved[key]["state"])
     decider.calibrated_threshold = saved["calibrated_threshold"]
     decider.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+    decider.new_share = saved.get("new_share")
     decider.confidence = Confidence.from_state(saved.get("confidence", {}))
     return True
 

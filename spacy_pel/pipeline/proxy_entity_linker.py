@@ -40,7 +40,7 @@ Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 # settings that the linker has, too
-_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context", "form_cache")
+_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "new_share", "read_context", "form_cache")
 _FITTED = ("in_context", "by_form", "label_types")  # of the linker
 
 

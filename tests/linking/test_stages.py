@@ -127,7 +127,7 @@ def assert_same(links, others, *, tolerance=1e-5):
 
 
 def test_always_is_what_the_context_alone_says(make):
-    linker, queries = make(read_context="always"), stream()
+    linker, queries = make(read_context="always", new_share=None), stream()
     links = linker.link(queries)
     assert_same(links, linker.links(linker.rank("context", queries, linker.top_k), linker.top_k))
     assert {one.stage for one in links} == {"context"} and len(linker.encoder.in_context) == len(set(queries)) * 2
@@ -171,7 +171,7 @@ def test_a_form_is_read_once_in_a_document():
 
 
 def test_each_answer_is_that_of_its_stage(make):
-    linker, queries = make(), stream()
+    linker, queries = make(new_share=None), stream()
     by_stage = {
         stage: linker.links(linker.rank(stage, queries, linker.top_k), linker.top_k) for stage in ("form", "context")
     }
