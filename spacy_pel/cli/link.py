@@ -25,6 +25,9 @@ def link(
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
     n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
+    new_share: Annotated[
+        str, option("SHARE", "Share of new entities: corpus, document, home, or a number, see estimate.")
+    ] = "corpus",
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -39,12 +42,15 @@ def link(
     Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
     """
     from ..engines import LinkJob
-    from ._settings import make_reader, parse_settings
+    from ._settings import make_reader, parse_settings, share_option
 
     of_engine = {"n_process": n_process, "batch_size": batch_size, **parse_settings(settings or [])}
     run = make_reader("pel_engines", engine, of_engine)
     result = run(
-        LinkJob(str(pipeline), input_path, output, format_name, to, n_candidates, part_size, resume, overwrite)
+        LinkJob(
+            *(str(pipeline), input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
+            new_share=share_option(new_share),
+        )
     )
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")

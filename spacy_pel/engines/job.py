@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
 from ..types import NIL
+from .new_share import CorpusShare
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class LinkJob:
         part_size: documents per saved part; None = the engine decides.
         resume: continue an interrupted run.
         overwrite: replace an output that exists.
+        new_share: the share of new entities, see ``LinkerSettings``; "corpus" = as estimated from a sample of the input.
     """
 
     pipeline: str
@@ -33,6 +35,7 @@ class LinkJob:
     part_size: int | None = None
     resume: bool = False
     overwrite: bool = False
+    new_share: CorpusShare = "corpus"
 
 
 @runtime_checkable

@@ -28,6 +28,7 @@ from ..util.threads import bound_threads
 from .documents import folder_files, input_format, read_documents
 from .formats import check_replaceable, output_format, read_links, write_links
 from .job import LinkJob, check_some_linked, summary, usual_part_size
+from .new_share import sample_step, use_new_share
 from .parts import PartedOutput
 
 _STRETCH = 2000  # documents of a process after which their words are forgotten, and workers replaced
@@ -87,17 +88,19 @@ class LocalEngine:
             left_out = list(read_jsonl(left_out_in)) if left_out_in.is_file() else []
             counts = _finished(job, to, {record["id"] for record in left_out})
             logger.info("Nothing to do: all documents are linked (%s)", f"{total:,}")
-            started, before = time.perf_counter(), total
+            started, before, about = time.perf_counter(), total, {}
         else:
             if without_text:
                 what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
                 logger.info("%s of %s no text to link", f"{without_text:,}", what)
-            nlp, _, component = load_pipeline(Path(job.pipeline))
+            nlp, _, component = loaded = load_pipeline(Path(job.pipeline))
+            documents = read_documents(source, job.format_name)
+            about = use_new_share(loaded, job.new_share, islice(documents, 0, None, sample_step(total)))
             part_size = job.part_size or usual_part_size(total)
             settings: dict[str, Any] = {"input": _input_fingerprint(source, job.format_name)}
             settings["input_format"] = input_format(source, job.format_name)
             settings["pipeline"] = pipeline_fingerprint(nlp, component)
-            settings.update(n_candidates=job.n_candidates, part_size=part_size)
+            settings.update(n_candidates=job.n_candidates, part_size=part_size, **about)
             parts.start(settings, resume=job.resume, overwrite=job.overwrite)
             started = time.perf_counter()
             try:
@@ -118,8 +121,8 @@ class LocalEngine:
                 raise
             parts.remove()
         seconds = time.perf_counter() - started
-        about: Any = {"left_out": left_out, "left_out_in": str(left_out_in), "without_text": without_text}
-        return summary(counts, resumed_after=before, seconds=seconds, **about)
+        said: Any = {"left_out": left_out, "left_out_in": str(left_out_in), "without_text": without_text}
+        return {**summary(counts, resumed_after=before, seconds=seconds, **said), **about}
 
     def _link(
         self, job: LinkJob, nlp: Any, component: Any, parts: PartedOutput, part_size: int, total: int

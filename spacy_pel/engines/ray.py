@@ -18,6 +18,7 @@ from ..registry import registry
 from ..util import logger, progress
 from .job import LinkJob, check_some_linked, count, summary
 from .local import pipeline_fingerprint
+from .new_share import use_new_share
 from .parted_corpus import Part, PartedCorpus, link_part
 from .parts import PartedOutput, file_system, output_kind
 from .process_pipeline import process_pipeline
@@ -78,10 +79,17 @@ class RayEngine:
         output.check(resume=job.resume, overwrite=job.overwrite)
         if Path(job.pipeline).exists():
             job = replace(job, pipeline=str(Path(job.pipeline).absolute()))
-        nlp, _, component = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
-        settings = {"input": corpus.fingerprint, "pipeline": pipeline_fingerprint(nlp, component), "kind": output.kind}
+        nlp, _, component = loaded = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
+        about = use_new_share(loaded, job.new_share, corpus.sample())
+        job = replace(job, new_share=about.get("new_share", job.new_share))
+        settings = {
+            "input": corpus.fingerprint,
+            "pipeline": pipeline_fingerprint(nlp, component),
+            "kind": output.kind,
+            **about,
+        }
         sizes = {"n_candidates": job.n_candidates, "part_size": corpus.part_size, "batch_size": self.batch_size}
-        del nlp, component
+        del nlp, component, loaded
         output.start(settings | sizes, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
@@ -105,7 +113,7 @@ class RayEngine:
         check_some_linked(counts, left_out, is_all=True)
         output.finish()
         seconds, path = time.perf_counter() - started, f"{job.output}/_left_out-*.jsonl"
-        return summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=path)
+        return {**summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=path), **about}
 
     def _start(self, ray: Any) -> bool:
         """Start Ray, unless it runs.
@@ -165,6 +173,8 @@ class _PartLinker:
         self.engine, self.job = engine, job
         device = "cuda" if engine.gpus else None
         self.pipeline = process_pipeline(job.pipeline, threads=engine.threads, device=device)
+        if job.new_share != "corpus":
+            self.pipeline.component.new_share = job.new_share
         self.files, _ = file_system(job.input)
         self.output = PartedOutput(job.output, output_kind(job.to, job.output))
 

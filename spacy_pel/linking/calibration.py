@@ -220,9 +220,7 @@ def fit_decider(
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
     decider.new_share = share_at_home(first.queries, first.table, scores[:n])
-    return Ranked(
-        stage=stage, queries=first.queries, table=first.table, scores=scores[:n], nil_scores=nil_scores[:n]
-    )
+    return Ranked(stage=stage, queries=first.queries, table=first.table, scores=scores[:n], nil_scores=nil_scores[:n])
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:

@@ -1,6 +1,6 @@
 """Why a mention is linked as it is: the evidence for each candidate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ..types.semantic_types import type_name
 from ..util import normalize_alias
 from ..util.text_layout import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
+from .new_entities import log_odds, new_candidates
 from .query import MentionQuery
 from .surface_record import WordRecord
 
@@ -28,6 +29,7 @@ _READ = {"form": "by the surface form alone", "context": "read in context"}
 _PARTS = 4  # contributions in the text
 _CODES = 4  # ids in other vocabularies in the text
 _AROUND = 40  # characters of context on each side in the text
+_NEW = "new_entity"  # the contribution of the share of new entities, beside those of the combiner
 _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are rounded
 
 
@@ -52,7 +54,8 @@ class CandidateEvidence:
         learned: the entry of that mention in the memory.
         features: all features of the candidate, see FEATURES of ``evidence/evidence.py``.
         contributions: what each input of the combiner adds to the score, before the softmax if
-            there is one. Empty for a combiner that cannot say.
+            there is one, and "new_entity" what the share of new entities in the text adds. Empty for a combiner that
+            cannot say.
         ranker_score: of the reranker, as a logit; None if it did not read the candidate.
     """
 
@@ -105,6 +108,8 @@ class Explanation:
             combiner's; None without a reranker.
         candidates: best first, as many as the linker returns.
         stage: what decided: the surface "form" alone, or the mention read in its "context".
+        new_share: how often an unknown form names a new entity in this text, as assumed; None = as in the
+            calibration's text, see ``home_share``; None there = not known.
     """
 
     text: str
@@ -126,6 +131,8 @@ class Explanation:
     ranker_weights: tuple[float, float] | None
     candidates: list[CandidateEvidence]
     stage: str
+    new_share: float | None
+    home_share: float | None
 
     def __str__(self) -> str:
         return self.to_text()
@@ -142,6 +149,11 @@ class Explanation:
             f"answer, {_READ[self.stage]}: {answer}, P(right) {self.probability:.3f}; "
             f"P(NIL) {self.nil_score:.3f}, {threshold}",
         ]
+        if self.new_share is not None and self.home_share is not None:
+            lines.append(
+                f"of the forms that annotated text lacks, {self.new_share:.0%} name new entities in this text "
+                f"({self.home_share:.0%} in the calibration's)"
+            )
         if self.learned is not None:
             lines.append(f"decided by what was learned: {described(self.learned)}")
         if self.id_set is not None:
@@ -207,18 +219,21 @@ class Explanation:
 HEAD = (*("id", "name", "score", "nearest name", "cosine", "mention cosine", "named by", "prior", "spelling"), "ranker")
 
 
-def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None) -> Explanation:
+def explain(
+    linker: "Linker", query: MentionQuery, *, written: str | None = None, others: Sequence[MentionQuery] = ()
+) -> Explanation:
     """Link a mention and keep the evidence.
 
     Args:
         linker: any.
         query: the mention, as the linker is given it.
         written: the mention as it is written; None = as in the query.
+        others: the mentions of its document, from which the share of new entities there is estimated.
 
     Returns:
         With the answer of ``linker.link``.
     """
-    (link,) = linker.link([query])
+    *_, link = linker.link([*others, query])
     decider = linker.decider(link.stage)
     table = linker.rank(link.stage, [query], linker.top_k).table
     read = None
@@ -228,7 +243,10 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
     positions = {entity_id: position for position, entity_id in enumerate(ids)}
     chosen = [positions[entity_id] for entity_id in link.ids]
     contributions = getattr(decider.combiner, "contributions", None)
-    parts: dict[str, Any] = {} if contributions is None else contributions(table)
+    parts: dict[str, Any] = {} if contributions is None else dict(contributions(table))
+    home = linker.home_share
+    if parts and home is not None and link.new_share is not None:
+        parts[_NEW] = log_odds(np.array([link.new_share]), home) * new_candidates(table)
     nearest = _NearestRows(linker, table, query)
     candidates = []
     for position, entity_id, score in zip(chosen, link.ids, link.scores, strict=True):
@@ -275,6 +293,8 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         weights=dict(getattr(decider.combiner, "weights", {})),
         ranker_weights=None if decider.reranker is None else decider.reranker.weights,
         stage=link.stage,
+        new_share=link.new_share,
+        home_share=home,
         candidates=candidates,
     )
 

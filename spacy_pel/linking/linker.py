@@ -315,7 +315,7 @@ class Linker:
         top_k = self.top_k if top_k is None else top_k
         stage = self._first_stage
         scored = self._score(stage, queries, top_k)
-        shares = self._new_shares(stage, queries, scored)
+        shares = self._new_shares(queries, scored)
         links = self._decided(scored, shares, top_k)
         readers = {} if stage == "context" else self.readers(queries, links)
         read = sorted(set(readers.values()))
@@ -337,9 +337,9 @@ class Linker:
             links += self.links(self._ranked(batch, own), top_k)
         return links
 
-    def _new_shares(self, stage: Stage, queries: Sequence[MentionQuery], scored: Sequence[Scored]) -> Floats | None:
+    def _new_shares(self, queries: Sequence[MentionQuery], scored: Sequence[Scored]) -> Floats | None:
         """(n,), the share of new entities in the text of each mention; None = that at home."""
-        home = self.decider(stage).new_share
+        home = self.home_share
         if home is None or self.new_share is None or not queries:
             return None
         if self.new_share != "document":
@@ -356,8 +356,7 @@ class Linker:
         Returns:
             None if the calibration does not know the share at home.
         """
-        linker, stage = self.without_memory(), self._first_stage
-        home = self.decider(stage).new_share
+        linker, stage, home = self.without_memory(), self._first_stage, self.home_share
         if home is None:
             return None
         firsts = [first for forms in forms_by_document(queries) for first, *_ in forms.values()]
@@ -374,6 +373,11 @@ class Linker:
             return "context"
         is_one_sided = self.by_form is self.in_context and self.in_context.confidence.is_fitted
         return "context" if is_one_sided and self.read_context != "never" else "form"
+
+    @property
+    def home_share(self) -> float | None:
+        """The share of new entities in the calibration's text; None = not known."""
+        return self.decider(self._first_stage).new_share
 
     def readers(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> dict[int, int]:
         """Which mentions to read in their context after their forms were linked: those that would be NIL, since what
@@ -480,7 +484,7 @@ class Linker:
     def _ranked(self, scored: Scored, shares: Floats | None) -> Ranked:
         """Mentions in a text with these shares of new entities; what was learned comes first."""
         decider, queries, table, matches = self.decider(scored.stage), scored.queries, scored.table, scored.matches
-        scores, home = scored.scores, self.decider(self._first_stage).new_share
+        scores, home = scored.scores, self.home_share
         if shares is not None and home is not None:
             scores = shift(table, scores, log_odds(shares, home))
         nil_scores = decider.nil_scores(self.kb, queries, table, scores)

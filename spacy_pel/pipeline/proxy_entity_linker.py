@@ -394,8 +394,25 @@ class ProxyEntityLinker(Pipe):
         """
         if not isinstance(span, Span):
             raise PelError(Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
-        (query,) = self._queries(span.doc, [span])
-        return self._as_phrase(span, explain(self.linker, query, written=span.text))
+        mentions = [other for other in mention_spans(span.doc, self.settings.spans_key) if self._wants(other)]
+        *others, query = self._queries(span.doc, [*mentions, span])
+        return self._as_phrase(span, explain(self.linker, query, written=span.text, others=others))
+
+    def estimate_new_share(self, docs: Iterable[Doc]) -> float | None:
+        """Estimate how often a form that annotated text lacks names an entity that it never named, in text like
+        this. Set it as ``new_share`` to link such text by it.
+
+        Args:
+            docs: with mentions, linked or not; a few hundred, since a single document says little.
+
+        Returns:
+            None if the calibration does not know that share of its own text.
+        """
+        queries: list[MentionQuery] = []
+        for doc in docs:
+            mentions = [span for span in mention_spans(doc, self.settings.spans_key) if self._wants(span)]
+            queries += self._queries(doc, mentions) if mentions else []
+        return self.linker.estimate_new_share(queries)
 
     # -- use ---------------------------------------------------------------------------------
 

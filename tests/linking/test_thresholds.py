@@ -109,6 +109,7 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
     unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]
     gold = [("D0",), ("D1",), ("D2",)] * 2 + [("X",)] * 3
+    linker.new_share = None
     links = fit_mentions(linker, known + unknown, gold, label_minimum=3)
     assert links == linker.link(known + unknown)
     assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
