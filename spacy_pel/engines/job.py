@@ -23,7 +23,7 @@ class LinkJob:
         part_size: documents per saved part; None = the engine decides.
         resume: continue an interrupted run.
         overwrite: replace an output that exists.
-        new_share: the share of new entities, see ``LinkerSettings``; "corpus" = as estimated from a sample of the input.
+        new_share: the share of new entities, see ``LinkerSettings``; "corpus" = estimated from a sample of it.
     """
 
     pipeline: str

@@ -216,7 +216,7 @@ def fit_decider(
         if answers is None:
             logger.warning(Warnings.W507.format(n=_FOLDS))
         else:
-            decider.confidence.fit(table, answers, joined.gold, labels, composite=joined.composite)
+            decider.confidence.fit(table, answers, joined.gold, joined.queries, composite=joined.composite)
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
     decider.new_share = share_at_home(first.queries, first.table, scores[:n])

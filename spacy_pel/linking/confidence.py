@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..types import NIL, CandidateTable, Scores
 from ..util.tables import ranks, softmax
+from .answer_evidence import answer_features, logit
 from .combiners.linear import is_gold
-from .nil.inputs import Floats, logistic
+from .nil.inputs import Floats, logistic, rounded
+from .query import MentionQuery
 
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
 # a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set.
 DEPTH = 64
 _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
-_CLOSE = 1e-6  # probabilities have finite logits
+_CLOSE = 1e-9  # deviations
 Flags = NDArray[np.bool_]
 
 
@@ -43,8 +45,8 @@ class AnswerScores(NamedTuple):
 class Confidence:
     """P(right) of an answer, and conformal sets.
 
-    P(right) is logistic in the logits of the best candidate's share and of the NIL score (Platt 1999). Before
-    ``fit`` it is their product: share x (1 - NIL score) for a link, and the NIL score for NIL.
+    P(right) of a link is a logistic regression on ``answer_features``, that of NIL on the logit of the NIL score
+    (Platt 1999). Before ``fit`` they are share x (1 - NIL score) and the NIL score.
 
     A set holds the answers, candidates or NIL, of at least a given probability: share x (1 - NIL score), or
     the NIL score. That probability is an order statistic of what the right answers had in the calibration
@@ -55,7 +57,7 @@ class Confidence:
     their own order statistics, and the other labels together.
 
     Attributes:
-        link_weights: of 1, the logit of the best share and that of the NIL score.
+        link_weights: of 1 and of ``answer_features``.
         nil_weights: of 1 and the logit of the NIL score.
         n_mentions: label -> calibration mentions; "" = those of all other labels.
         smallest: label -> evenly spaced order statistics, ascending, of the
@@ -72,22 +74,27 @@ class Confidence:
         """Whether ``fit`` or ``from_state`` gave it weights."""
         return bool(self.link_weights)
 
-    def probabilities(self, best: Floats, nil_scores: Floats) -> tuple[Floats, Floats]:
+    def probabilities(
+        self, table: CandidateTable, shares: Floats, nil_scores: Floats, forms: Sequence[str]
+    ) -> tuple[Floats, Floats]:
         """P(right) of both possible answers.
 
         Args:
-            best: (n,), the best candidate's share, see ``shares_of``; 0 = no candidate.
+            table: the candidates of n mentions.
+            shares: (n, k), see ``shares_of``.
             nil_scores: (n,), between 0 and 1.
+            forms: (n,), their surface forms.
 
         Returns:
             (n,) that the best candidate is right, and (n,) that NIL is.
         """
+        best = shares.max(axis=1)
         if not self.is_fitted:
             return best * (1.0 - nil_scores), nil_scores
-        bias, of_best, of_nil = self.link_weights
-        link = logistic(bias + of_best * _logit(best) + of_nil * _logit(nil_scores))
+        bias, *weights = self.link_weights
+        link = logistic(bias + answer_features(table, shares, nil_scores, forms) @ weights)
         bias, of_nil = self.nil_weights
-        return np.where(best > 0, link, 0.0), logistic(bias + of_nil * _logit(nil_scores))
+        return np.where(best > 0, link, 0.0), logistic(bias + of_nil * logit(nil_scores))
 
     def minimum(self, coverage: float, label: str) -> float:
         """The minimum probability of an answer in a set; 0 = all answers belong to it, since
@@ -117,7 +124,7 @@ class Confidence:
         table: CandidateTable,
         answers: AnswerScores,
         gold: Sequence[NDArray[np.int64]],
-        labels: Sequence[str],
+        queries: Sequence[MentionQuery],
         *,
         composite: Flags | None = None,
     ) -> None:
@@ -128,7 +135,7 @@ class Confidence:
             answers: their scores, by cross-fitting.
             gold: for each mention the KB rows of its entity, any of them right;
                 empty = NIL.
-            labels: (n,), of the mentions.
+            queries: (n,), the mentions.
             composite: (n,), mentions that mean all of their entities, so that no single
                 one is right and a set has to hold all. None = there is none.
         """
@@ -137,11 +144,11 @@ class Confidence:
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
         shares = shares_of(table, answers.scores)
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
-        right, filled, best = is_gold(table, gold), table.has_candidates, shares.max(axis=1)
+        right, filled = is_gold(table, gold), table.has_candidates
         is_first = right[np.arange(len(right)), shares.argmax(axis=1)]
-        logits = [_logit(best), _logit(nil_scores)]
-        self.link_weights = _platt(np.stack(logits, axis=1)[filled], (is_first & ~whole)[filled])
-        self.nil_weights = _platt(logits[1][:, None], is_nil)
+        inputs = answer_features(table, shares, nil_scores, [query.form for query in queries])
+        self.link_weights = _logistic_regression(inputs[filled], (is_first & ~whole)[filled])
+        self.nil_weights = _logistic_regression(logit(nil_scores)[:, None], is_nil)
 
         held = right & (ranks(shares) < DEPTH)
         highest = np.where(held, shares, 0.0).max(axis=1)
@@ -149,6 +156,7 @@ class Confidence:
         lowest = np.where(held.sum(axis=1) < n_gold, 0.0, np.where(held, shares, 1.0).min(axis=1))
         of_gold = np.where(whole, lowest, highest) * (1.0 - nil_scores)
         of_right = np.where(is_nil, nil_scores, of_gold)
+        labels = [query.label for query in queries]
         counts = Counter(labels)
         large = sorted(label for label in counts if label and counts[label] >= _MIN_MENTIONS)
         groups = {label: np.array(labels, dtype=object) == label for label in large}
@@ -212,7 +220,7 @@ def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float
     return [answer for probability, answer in answers if probability >= minimum] or [answers[0][1]]
 
 
-def _platt(inputs: Floats, truth: Flags) -> tuple[float, ...]:
+def _logistic_regression(inputs: Floats, truth: Flags) -> tuple[float, ...]:
     """The bias and the weights of a logistic regression; of a single class,
     the bias that gives its share with one more mention of each class."""
     from sklearn.linear_model import LogisticRegression
@@ -220,8 +228,11 @@ def _platt(inputs: Floats, truth: Flags) -> tuple[float, ...]:
     if truth.all() or not truth.any():
         share = (truth.sum() + 1.0) / (len(truth) + 2.0)
         return (float(np.log(share / (1.0 - share))), *([0.0] * inputs.shape[1]))
-    model = LogisticRegression(C=100.0, max_iter=1000).fit(inputs, truth)
-    return (float(model.intercept_[0]), *model.coef_[0].tolist())
+    mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
+    scale = np.where(scale > _CLOSE, scale, np.inf)  # what never differs has no weight
+    model = LogisticRegression(C=1.0, max_iter=1000).fit((inputs - mean) / scale, truth)
+    weights = rounded(model.coef_[0] / scale)
+    return (float(model.intercept_[0] - mean @ weights), *weights.tolist())
 
 
 def _order_statistics(values: Floats) -> list[float]:
@@ -231,8 +242,3 @@ def _order_statistics(values: Floats) -> list[float]:
     k = min(len(ordered), _N_STATISTICS)
     ranks = np.floor(np.arange(1, k + 1) * len(ordered) / k + 1e-9).astype(np.int64)
     return (np.floor(ordered[ranks - 1] * 1e8) / 1e8).tolist()  # type: ignore[no-any-return]
-
-
-def _logit(probability: Floats) -> Floats:
-    inside = np.clip(probability, _CLOSE, 1.0 - _CLOSE)
-    return np.log(inside / (1.0 - inside))  # type: ignore[no-any-return]

@@ -37,6 +37,7 @@ from ..types import (
 )
 from ..util import logger, normalize_alias
 from ..util.tables import best_first
+from .answer_evidence import is_unambiguous
 from .confidence import DEPTH, prediction_set, shares_of
 from .corrections import Correction, Learned, Memory
 from .corrections.entries import make_entries
@@ -505,12 +506,16 @@ class Linker:
         """
         decider, matches = self.decider(ranked.stage), ranked.matches
         shares = shares_of(ranked.table, ranked.scores)
-        best = shares.max(axis=1)
-        thresholds = decider.thresholds(ranked.queries, best, self.threshold)
+        forms = [query.form for query in ranked.queries]
+        thresholds = decider.thresholds(ranked.queries, shares.max(axis=1), self.threshold)
+        if self.threshold is None and decider.confidence.is_fitted:
+            thresholds[is_unambiguous(ranked.table, shares.argmax(axis=1), forms)] = np.inf
         is_nil = (ranked.nil_scores > thresholds) | ~ranked.table.has_candidates
         if matches is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
-        of_link, of_nil = decider.confidence.probabilities(best, np.clip(ranked.nil_scores, 0.0, 1.0))
+        of_link, of_nil = decider.confidence.probabilities(
+            ranked.table, shares, np.clip(ranked.nil_scores, 0.0, 1.0), forms
+        )
         of_link = np.minimum(of_link, self._bounds(ranked))
         probabilities = np.where(is_nil, of_nil, of_link).tolist()
         # best first; ties keep the table's order; only what is returned becomes objects

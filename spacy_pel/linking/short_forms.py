@@ -37,7 +37,7 @@ def trust_in_short_forms(
         (n,), 1 where the mention is no short form.
     """
     bounds = np.ones(len(queries))
-    words = [i for i, query in enumerate(queries) if kb_rows[i] >= 0 and _may_be_short(query.form)]
+    words = [i for i, query in enumerate(queries) if kb_rows[i] >= 0 and may_be_short(query.form)]
     if not words:
         return bounds
     forms = [normalize_alias(queries[i].form) for i in words]
@@ -55,7 +55,8 @@ def trust_in_short_forms(
     return bounds
 
 
-def _may_be_short(form: str) -> bool:
+def may_be_short(form: str) -> bool:
+    """Whether a form is as short as abbreviations are."""
     return len(form) in _CHARACTERS and " " not in form
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
@@ -29,8 +30,17 @@ def made_up(n, seed, n_candidates=6):
     is_nil = rng.random(n) < nil_scores
     right = np.array([rng.choice(n_candidates, p=row) for row in shares])
     gold = [np.zeros(0, np.int64) if nil else np.array([one]) for nil, one in zip(is_nil, right, strict=True)]
-    table = table_of([range(n_candidates)] * n)
+    table = without_evidence([range(n_candidates)] * n)
     return table, AnswerScores(shares.astype(np.float32), nil_scores.astype(np.float32)), gold
+
+
+def without_evidence(rows):
+    table = table_of(rows)
+    return table.plus({name: np.zeros(table.kb_rows.shape, np.float32) for name in FEATURES})
+
+
+def queries_of(labels):
+    return [MentionQuery("mention", 0, 7, label) for label in labels]
 
 
 def make_certain(found, gold, n):
@@ -52,7 +62,7 @@ def test_sets_hold_the_right_answer_as_often_as_asked_for(coverage, n):
     for seed in range(12):
         table, found, gold = made_up(n, seed)
         confidence = Confidence()
-        confidence.fit(table, found, gold, [""] * n)
+        confidence.fit(table, found, gold, queries_of([""] * n))
         _, other, truth = made_up(4000, 100 + seed)
         rates.append(np.mean(probabilities_of_right(other, truth) >= confidence.minimum(coverage, "")))
     assert coverage - 0.015 < np.mean(rates) < min(1.0, coverage + (0.03 if n == 150 else 0.015))
@@ -61,10 +71,10 @@ def test_sets_hold_the_right_answer_as_often_as_asked_for(coverage, n):
 def test_too_few_mentions_or_candidates_for_a_coverage_give_all_answers():
     table, found, gold = made_up(50, 0)
     confidence = Confidence()
-    confidence.fit(table, found, gold, [""] * 50)
+    confidence.fit(table, found, gold, queries_of([""] * 50))
     assert confidence.minimum(0.99, "") == 0.0 < confidence.minimum(0.9, "")
     gold[:10] = [np.array([77])] * 10  # the right entity is no candidate: 80 % can be covered at most
-    confidence.fit(table, found, gold, [""] * 50)
+    confidence.fit(table, found, gold, queries_of([""] * 50))
     assert confidence.minimum(0.9, "") == 0.0 < confidence.minimum(0.7, "")
 
 
@@ -72,7 +82,7 @@ def test_labels_with_enough_mentions_have_their_own_sets():
     table, found, gold = made_up(800, 0)
     make_certain(found, gold, 400)
     confidence = Confidence()
-    confidence.fit(table, found, gold, ["EASY"] * 400 + ["HARD"] * 300 + ["RARE"] * 100)
+    confidence.fit(table, found, gold, queries_of(["EASY"] * 400 + ["HARD"] * 300 + ["RARE"] * 100))
     assert sorted(confidence.smallest) == ["EASY", "HARD"]
     assert confidence.minimum(0.9, "EASY") == 1.0 > confidence.minimum(0.9, "HARD")
     assert confidence.minimum(0.9, "RARE") == confidence.minimum(0.9, "HARD")  # too few: the most careful one
@@ -87,7 +97,7 @@ def test_other_labels_are_not_covered_by_an_easy_one():
         for _, found, gold in parts:
             make_certain(found, gold, 1400)
         confidence = Confidence()
-        confidence.fit(*parts[0], labels)
+        confidence.fit(*parts[0], queries_of(labels))
         least = np.array([confidence.minimum(0.9, label) for label in labels])
         held = probabilities_of_right(*parts[1][1:]) >= least
         rates["EASY"].append(held[:1400].mean())
@@ -101,13 +111,16 @@ def test_composite_mentions_need_all_of_their_entities():
     found.scores[:] = [0.5, 0.3, 0.2, 0.0, 0.0, 0.0]
     found.nil_scores[:] = 0.1
     one, both = Confidence(), Confidence()
-    one.fit(table, found, gold, [""] * 600)
-    both.fit(table, found, gold, [""] * 600, composite=np.ones(600, dtype=bool))
-    best, nil = np.array([0.5]), np.array([0.1])
-    assert both.probabilities(best, nil)[0] < 0.05 < 0.95 < one.probabilities(best, nil)[0]
+    one.fit(table, found, gold, queries_of([""] * 600))
+    both.fit(table, found, gold, queries_of([""] * 600), composite=np.ones(600, dtype=bool))
+    of_both, of_one = (
+        confidence.probabilities(table, shares_of(table, found.scores), found.nil_scores, ["mention"] * 600)[0][0]
+        for confidence in (both, one)
+    )
+    assert of_both < 0.05 < 0.95 < of_one
     assert one.minimum(0.9, "") == pytest.approx(0.45) and both.minimum(0.9, "") == pytest.approx(0.27)
     gold = [np.array([0, 77])] * 600  # one of them is no candidate
-    both.fit(table, found, gold, [""] * 600, composite=np.ones(600, dtype=bool))
+    both.fit(table, found, gold, queries_of([""] * 600), composite=np.ones(600, dtype=bool))
     assert both.minimum(0.9, "") == 0.0
 
 
@@ -130,9 +143,9 @@ def test_p_right_is_calibrated_on_other_mentions():
         return odds / (1 + odds)
 
     def largest_error(confidence):
-        _, found, gold = made_up(5000, 1)
-        shares = found.scores
-        of_link, of_nil = confidence.probabilities(shares.max(axis=1).astype(np.float64), too_sure(found.nil_scores))
+        table, found, gold = made_up(5000, 1)
+        shares = found.scores.astype(np.float64)
+        of_link, of_nil = confidence.probabilities(table, shares, too_sure(found.nil_scores), ["mention"] * 5000)
         is_nil = np.array([len(rows) == 0 for rows in gold])
         right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
         errors = []
@@ -144,12 +157,13 @@ def test_p_right_is_calibrated_on_other_mentions():
     table, found, gold = made_up(5000, 0)
     confidence = Confidence()
     assert largest_error(confidence) > 0.06
-    confidence.fit(table, AnswerScores(found.scores, too_sure(found.nil_scores)), gold, [""] * 5000)
+    confidence.fit(table, AnswerScores(found.scores, too_sure(found.nil_scores)), gold, queries_of([""] * 5000))
     assert largest_error(confidence) < 0.06
 
 
 def test_before_fit_p_right_is_a_product():
-    of_link, of_nil = Confidence().probabilities(np.array([0.8, 0.0]), np.array([0.25, 1.0]))
+    table, shares = table_of([range(2), ()]), np.array([[0.8, 0.2], [0.0, 0.0]])
+    of_link, of_nil = Confidence().probabilities(table, shares, np.array([0.25, 1.0]), ["one", "two"])
     assert of_link.tolist() == pytest.approx([0.6, 0.0]) and of_nil.tolist() == [0.25, 1.0]
     with pytest.raises(PelError, match="E519.*calibrate"):
         Confidence().minimum(0.9, "")

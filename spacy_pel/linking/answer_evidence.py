@@ -1,0 +1,100 @@
+"""What tells whether the best candidate is right, in any text.
+
+The share of a candidate and P(NIL) say it best in text like that of the calibration. Elsewhere their scale differs,
+and it helps to know what they rest on: names or annotated text, one entity of that name or many, spelling and vector
+that agree.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..candidates.evidence.evidence import best_cosines
+from ..types import MENTION_TYPE, CandidateTable
+from .short_forms import may_be_short
+
+Floats = NDArray[np.float64]
+ANSWER_FEATURES = (
+    "share",  # logit of the best candidate's share
+    "nil",  # logit of P(NIL)
+    "margin",  # log of the shares' ratio to the second one
+    "seen",  # 1 if annotated text has the form
+    "prior",  # log(prior + 0.001)
+    "exact",  # 1 if the form is one of its names
+    "only",  # 1 if, in addition, it is a name of no other candidate
+    "new",  # 1 if annotated text never named the entity
+    "name",  # cosine with its nearest name
+    "edit",  # spelling: similarity to its nearest name
+    "type",  # log(mention_type + 0.01), as the detector reads the mention
+    "best_vector",  # 1 if no candidate has a higher cosine
+    "best_spelling",  # 1 if none is spelled more like it
+    "length",  # log of the form's characters
+)
+_CLOSE = 1e-6  # probabilities have finite logits
+
+
+def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, forms: Sequence[str]) -> Floats:
+    """ANSWER_FEATURES of the best candidates, and each of them once more for the forms that annotated text has: what
+    a share is worth differs between the two.
+
+    Args:
+        table: the candidates of n mentions.
+        shares: (n, k), see ``shares_of``.
+        nil_scores: (n,), between 0 and 1.
+        forms: (n,), their surface forms.
+
+    Returns:
+        (n, 2 len(ANSWER_FEATURES)); of no meaning where there is no candidate.
+    """
+    filled, features = table.filled, table.features
+    rows, first = np.arange(len(table)), shares.argmax(axis=1)
+
+    def column(name: str) -> Floats:
+        values = features.get(name)
+        return np.zeros(filled.shape) if values is None else np.where(filled, values, 0.0).astype(np.float64)
+
+    def of_first(name: str) -> Floats:
+        return column(name)[rows, first]
+
+    ordered = np.sort(shares, axis=1)
+    best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(table))
+    cosines = np.where(filled, best_cosines(features), -np.inf)
+    values = {
+        "share": logit(best),
+        "nil": logit(nil_scores),
+        "margin": np.log(best + _CLOSE) - np.log(second + _CLOSE),
+        "seen": column("seen").max(axis=1),
+        "prior": np.log(of_first("prior") + 1e-3),
+        "exact": of_first("exact"),
+        "only": names_alone(table, first).astype(np.float64),
+        "new": (of_first("popularity") <= 0).astype(np.float64),
+        "name": of_first("name"),
+        "edit": of_first("edit"),
+        "type": np.log(of_first(MENTION_TYPE) + 1e-2),
+        "best_vector": (cosines[rows, first] >= cosines.max(axis=1) - _CLOSE).astype(np.float64),
+        "best_spelling": (of_first("edit") >= column("edit").max(axis=1) - _CLOSE).astype(np.float64),
+        "length": np.log([max(1, len(form)) for form in forms]),
+    }
+    matrix = np.stack([values[name] for name in ANSWER_FEATURES], axis=1)
+    return np.concatenate([matrix, matrix * values["seen"][:, None]], axis=1)
+
+
+def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n,), whether the form is a name of the candidate at this column, and of no other one."""
+    exact = table.filled & (table.features["exact"] > 0)
+    return exact[np.arange(len(table)), first] & (exact.sum(axis=1) == 1)
+
+
+def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Sequence[str]) -> NDArray[np.bool_]:
+    """(n,), whether a form that annotated text lacks is the name of the candidate at this column alone, and no
+    abbreviation, which may stand for anything else."""
+    seen = (table.filled & (table.features["seen"] > 0)).any(axis=1)
+    is_word = np.array([not may_be_short(form) for form in forms], dtype=np.bool_)
+    return names_alone(table, first) & ~seen & is_word
+
+
+def logit(probability: Floats) -> Floats:
+    """Its log odds, finite."""
+    inside = np.clip(probability, _CLOSE, 1.0 - _CLOSE)
+    return np.log(inside / (1.0 - inside))  # type: ignore[no-any-return]
