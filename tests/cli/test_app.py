@@ -29,7 +29,7 @@ GROUPS = {
     "kb": ["add", "build", "diff", "edits", "info", "merge", "migrate", "sample", "show"],
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
-    "corpus": ["abbreviations", "folds", "info", "notes", "restore"],
+    "corpus": ["abbreviations", "folds", "info", "restore"],
     "research": [*("default-nil", "default-weights", "gradients", "map", "margins", "okb", "study", "sweep", "worlds")],
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
