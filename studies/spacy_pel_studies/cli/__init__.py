@@ -1,6 +1,6 @@
 """The commands ``spacy-pel research ...``."""
 
-from . import default_nil, default_weights, gradients, map, margins, notes, okb, study, sweep, worlds
+from . import default_nil, default_weights, gradients, map, margins, notes, okb, sample, study, sweep, worlds
 from ._app import research_cli
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "notes",
     "okb",
     "research_cli",
+    "sample",
     "study",
     "sweep",
     "worlds",
