@@ -103,7 +103,6 @@ def test_separated_ids_and_normalised_strings(tmp_path):
     ("settings", "labels"),
     [
         ({}, ["T116,T123", "T047", "Finding"]),
-        ({"label": "st21pv"}, ["CHEMICAL", "BIOLOGIC_FUNCTION", "FINDING"]),
         ({"label": "ENTITY"}, ["ENTITY"] * 3),
     ],
 )
