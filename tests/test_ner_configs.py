@@ -167,34 +167,6 @@ def test_detectors_keep_their_tok2vec(config, tmp_path):
     assert [ent.text for ent in nlp("fever came").ents] == ["fever"]
 
 
-def test_ner_trf(corpus, tmp_path):
-    """One random layer with a vocabulary of letters: the whole path, no download."""
-    pytest.importorskip("scispacy", reason="its tokenizer is that of the config")
-    pytest.importorskip("spacy_transformers")
-    transformers = pytest.importorskip("transformers")
-    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *letters, *(f"##{letter}" for letter in letters)]
-    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf8")
-    folder = tmp_path / "bert"
-    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(folder)
-    size = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
-    bert = transformers.BertConfig(vocab_size=len(words), **size)
-    transformers.BertModel(bert).save_pretrained(folder)
-    overrides = {"paths.transformer": str(folder), "system.gpu_allocator": None, "training.accumulate_gradient": 1}
-    nlp = spacy.load(train_detector("ner_trf.cfg", corpus, tmp_path / "out", 4, **overrides))
-    assert nlp.get_pipe("ner").labels == ("ENTITY",)
-    text = TEXTS[0].lower()
-    doc = nlp(text)
-    assert all(ent.label_ == "ENTITY" for ent in doc.ents)
-    # the weights are those of the folder: four steps of the warm-up hardly change them
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    expected = model(**tokenizer(text, return_tensors="pt")).last_hidden_state.detach().numpy()
-    hidden = doc._.trf_data.model_output.last_hidden_state
-    assert hidden.shape == expected.shape
-    assert abs(hidden - expected).max() < 1e-3
-
-
 def test_detector_and_linker_share_a_transformer(corpus, tmp_path):
     """The linker is assembled with the transformer, and a detector is trained on its frozen states."""
     pytest.importorskip("spacy_transformers")

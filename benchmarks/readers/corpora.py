@@ -96,14 +96,6 @@ def st21pv_lines(paths: list[Path]) -> Counts:
     )
 
 
-def mention_rows(paths: list[Path]) -> Counts:
-    """The rows of a list of mentions by their document."""
-    fields: dict[str, list[str]] = {}
-    for row in csv.DictReader(opened(paths[0]), delimiter="\t", quoting=csv.QUOTE_NONE):
-        fields.setdefault(row["pmid"], []).append(row["cui"])
-    return counts_of(fields.values())
-
-
 ENTRIES: list[Entry] = [
     *(Entry((path,), "pubtator", corpus("pubtator"), bioc_pubtator) for path in PUBTATOR),
     *(Entry((path,), "bioc", corpus("bioc"), bioc_collection) for path in BIOC),
@@ -117,5 +109,4 @@ ENTRIES: list[Entry] = [
         Entry((f"medmentions/st21pv_{part}.jsonl.gz",), "st21pv", corpus("st21pv"), st21pv_lines)
         for part in ("train", "test")
     ),
-    Entry(("medmentions/st21pv_mentions.tsv.gz",), "mentionlist", corpus("mentionlist"), mention_rows),
 ]

@@ -1,11 +1,11 @@
-"""The commands of the group ``corpus``: statistics, folds, abbreviations, notes, and the undoing of preprocessing."""
+"""The commands of the group ``corpus``: statistics, folds, abbreviations, and the undoing of preprocessing."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
 from ._app import corpus_cli
-from ._options import Corpus, Files, KBForTypes, KBOrPipeline, Seed, Settings, argument, option
+from ._options import Corpus, Files, KBForTypes, Seed, Settings, argument, option
 from ._output import JSON, emit, first_rows, key_values, message, type_rows
 
 
@@ -75,33 +75,6 @@ def corpus_folds(
         sizes.append(write_corpus(output / f"fold_{number}.jsonl", fold))
         write_corpus(output / f"without_{number}.jsonl", others)
     result: dict[str, Any] = {"output": str(output), "folds": n, "documents": sizes}
-    emit(result, as_json=as_json, text=key_values)
-
-
-@corpus_cli.command("notes")
-def corpus_notes(
-    kb: KBOrPipeline,
-    output: Annotated[Path, argument("OUT", "The .jsonl file to write.")],
-    n_documents: Annotated[int, option("N", "Number of texts.", "--documents", min=1)] = 3000,
-    seed: Seed = 0,
-    as_json: bool = JSON,
-) -> None:
-    """Make up texts like clinical notes, with typed mentions, to train a detector on.
-
-    They are made of names in the KB and templates: headings, lists, doses, lab values, negated findings, patients'
-    posts, trial criteria.
-
-    Example: spacy-pel corpus notes corpus/kb corpus/notes.jsonl --documents 3000
-    """
-    from ..corpora import write_corpus
-    from ..corpora.notes import NoteMaker
-    from ._kb import open_kb
-
-    make = NoteMaker(open_kb(kb), seed=seed)
-    documents = [make(number) for number in range(n_documents)]
-    mentions = [mention for document in documents for mention in document.mentions]
-    counts = {"mentions": len(mentions), "with_id": sum(bool(mention.ids) for mention in mentions)}
-    result = {"output": str(output), "documents": write_corpus(output, documents), **counts}
     emit(result, as_json=as_json, text=key_values)
 
 

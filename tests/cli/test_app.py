@@ -26,11 +26,13 @@ COMMANDS = """
     report serve teach train verify
 """.split()
 GROUPS = {
-    "kb": ["add", "build", "diff", "edits", "info", "merge", "migrate", "sample", "show"],
+    "kb": ["add", "build", "diff", "edits", "info", "merge", "migrate", "show"],
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
-    "corpus": ["abbreviations", "folds", "info", "notes", "restore"],
-    "research": [*("default-nil", "default-weights", "gradients", "map", "margins", "okb", "study", "sweep", "worlds")],
+    "corpus": ["abbreviations", "folds", "info", "restore"],
+    "research": """
+        default-nil default-weights gradients map margins notes okb sample study sweep worlds
+    """.split(),
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 

@@ -1,4 +1,4 @@
-"""The commands ``kb build``, ``kb merge`` and ``kb sample``, which write a KB folder."""
+"""The commands ``kb build`` and ``kb merge``, which write a KB folder."""
 
 import csv
 from itertools import chain
@@ -12,7 +12,7 @@ from ...util.config import load_config
 from ...util.files import atomic_path
 from .._app import CONFIG_CONTEXT, kb_cli
 from .._config import parse_overrides
-from .._options import KB, Below, Files, NewKB, Seed, Settings, argument, option
+from .._options import Below, Files, NewKB, Settings, argument, option
 from .._output import JSON, emit, key_values
 from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
 
@@ -93,29 +93,3 @@ def _merge_text(result: dict[str, Any]) -> str:
         terms, ids, new_ids, names = (counts.get(key, 0) for key in ("terms", "ids", "ids_new", "names_new"))
         lines.append(f"{name:<16} {terms:>8,} {ids:>8,} {new_ids:>8,} {names:>10,}")
     return "\n".join([*lines, f"fingerprint {result['fingerprint']}"])
-
-
-@kb_cli.command("sample")
-def kb_sample(
-    kb: KB,
-    out: NewKB,
-    share: Annotated[float, option("NUMBER", "Share of entities to draw.", min=0.0, max=1.0)] = 0.1,
-    keep: Annotated[Files, option("FILE", "A corpus whose entities are always kept (repeatable).")] = None,
-    seed: Seed = 0,
-    as_json: bool = JSON,
-) -> None:
-    """Draw a random sample of a knowledge base for small experiments. Recall is higher on a smaller KB.
-
-    Example: spacy-pel kb sample corpus/kb corpus/kb_small --share 0.1 --keep corpus/dev.jsonl
-    """
-    from ...corpora import read_corpus
-    from ...kb import KnowledgeBase
-    from ...kb.sample import sample_entities
-
-    whole = KnowledgeBase.from_disk(kb)
-    documents = chain.from_iterable(read_corpus(path) for path in keep or ())
-    drawn = sample_entities(whole, share=share, seed=seed, documents=documents)
-    source = {**whole.source, "sample": {"of": whole.fingerprint, "share": share, "seed": seed}}
-    part = KnowledgeBase.build(drawn, out, source=source, redirects=whole.redirects())
-    result = {"entities": len(part), "of": len(whole), "fingerprint": part.fingerprint}
-    emit(result, as_json=as_json, text=key_values)

@@ -8,7 +8,6 @@ from typing import Any
 
 from ...errors import Errors, PelError, quoted
 from ...types import Document, Mention
-from ...types.semantic_types import label_of
 from ...util.files import check_unicode, guarded
 from ..offsets import OffsetCheck, new_report
 from ..policy import tidy
@@ -19,8 +18,7 @@ class CorpusReaderBase(ABC):
     """A reader implements ``read``; the base counts, orders mentions and has the shared settings.
 
     Args:
-        label: the label of every mention; None = as the source has it; "st21pv" = the same, but ids of semantic
-            types become labels of ST21pv, "BIOLOGIC_FUNCTION" for T047.
+        label: the label of every mention; None = as the source has it.
         strip_prefix: taken off the ids that have it, e.g. "MESH:" or "UMLS:".
         strict: a mention whose text differs from the text at its offsets is an error;
             otherwise it is moved by at most three characters or left out, and counted.
@@ -95,8 +93,7 @@ class CorpusReaderBase(ABC):
             listed: list[dict[str, Any]] = document.meta.setdefault("discontinuous", [])
             parts = [list(span) for span in sorted(spans)]
             listed.append({"start": place[0], "end": place[1], "spans": parts})
-        if self.label is not None:
-            label = label_of(label) if self.label.lower() == "st21pv" else self.label
+        label = label if self.label is None else self.label
         document.mentions.append(Mention(*place, label=label, ids=ids, composite=composite))
 
     def _begin(self) -> None:

@@ -1,6 +1,6 @@
 """The commands ``spacy-pel research ...``."""
 
-from . import default_nil, default_weights, gradients, map, margins, okb, study, sweep, worlds
+from . import default_nil, default_weights, gradients, map, margins, notes, okb, sample, study, sweep, worlds
 from ._app import research_cli
 
 __all__ = [
@@ -9,8 +9,10 @@ __all__ = [
     "gradients",
     "map",
     "margins",
+    "notes",
     "okb",
     "research_cli",
+    "sample",
     "study",
     "sweep",
     "worlds",

@@ -10,7 +10,6 @@ from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
 from spacy_pel.corpora.readers.craft_corpus import CraftCorpus
 from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
 from spacy_pel.corpora.readers.gsc_corpus import GscCorpus
-from spacy_pel.corpora.readers.mention_list import MentionList
 from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
 from spacy_pel.corpora.readers.st21pv_corpus import St21pvCorpus
 from spacy_pel.errors import PelError
@@ -89,44 +88,6 @@ def test_gsc_ids_and_missing_texts(tmp_path):
     (tmp_path / "Annotations" / "7").write_text("[5::8] HP_0000001 | The\n", encoding="utf8")
     [document] = GscCorpus()([tmp_path])
     assert document.mentions == [Mention(5, 8, "PHENOTYPE", ("HP:0000001",))]
-
-
-def test_a_list_of_mentions_becomes_a_text_of_mentions():
-    first, second, third = MentionList()([FIXTURES / "mentionlist" / "tiny.tsv"])
-    assert (first.id, first.text) == ("300", "naïve β-thalassaemia, Acetylsalicylate")
-    assert surfaces(first) == ["naïve β-thalassaemia", "Acetylsalicylate"]
-    assert second.text == 'Reye\'s "syndrome"', "quotation marks are ordinary characters"
-    assert second.mentions[0].ids == ("C0035400", "C0035401")
-    assert [mention.ids for mention in third.mentions] == [(), ("C0035400",)]
-
-
-def test_a_list_of_mentions_in_part():
-    documents = list(MentionList(part="dev")([FIXTURES / "mentionlist" / "tiny.tsv"]))
-    assert [document.id for document in documents] == ["300", "302"]
-
-
-def test_the_rows_of_a_document_may_stand_apart(tmp_path):
-    path = tmp_path / "list.tsv"
-    path.write_text("mention\tid\tdocument\nfever\tC1\tA\ncold\tC2\tB\ncough\tC3\tA\n", encoding="utf8")
-    reader = MentionList(label=None)
-    assert [(document.id, document.text) for document in reader([path])] == [("A", "fever, cough"), ("B", "cold")]
-    assert reader.report["mentions"] == 3
-
-
-@pytest.mark.parametrize(
-    ("content", "settings", "said"),
-    [
-        ("pmid\tmention\n1\tfever\n", {}, r"line 1: expected a header with id or cui, got \['pmid', 'mention'\]"),
-        ("pmid\tcui\tmention\n1\tC1\tfever\n", {"part": "dev"}, "line 1: expected a header with split"),
-        ("pmid\tcui\tmention\n1\tC1\n", {}, "line 2: expected 3 cells as in the header, got 2"),
-        ("split\tpmid\tcui\tmention\ntest\t1\tC1\tfever\n", {"part": "dev"}, "E206"),
-    ],
-)
-def test_a_list_of_mentions_that_is_none(tmp_path, content, settings, said):
-    path = tmp_path / "list.tsv"
-    path.write_text(content, encoding="utf8")
-    with pytest.raises(PelError, match=said):
-        list(MentionList(**settings)([path]))
 
 
 def test_bioc_xml_passages_and_locations():

@@ -100,12 +100,7 @@ def test_separated_ids_and_normalised_strings(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "labels"),
-    [
-        ({}, ["T116,T123", "T047", "Finding"]),
-        ({"label": "st21pv"}, ["CHEMICAL", "BIOLOGIC_FUNCTION", "FINDING"]),
-        ({"label": "ENTITY"}, ["ENTITY"] * 3),
-    ],
+    ("settings", "labels"), [({}, ["T116,T123", "T047", "Finding"]), ({"label": "ENTITY"}, ["ENTITY"] * 3)]
 )
 def test_labels(tmp_path, settings, labels):
     marked = [(0, 7, "Aspirin", "T116,T123"), (12, 18, "asthma", "T047"), (20, 24, "Rash", "Finding")]

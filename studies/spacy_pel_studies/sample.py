@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..types import Document, Entity
-from .knowledge_base import KnowledgeBase
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity
 
 
 def sample_entities(

@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ..kb import KnowledgeBase
-from ..types import Document, Entity, Mention
-from ..types.semantic_types import ST21PV, st21pv_label, st21pv_type
-from ..util import read_lines
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.types.semantic_types import ST21PV, st21pv_label, st21pv_type
+from spacy_pel.util import read_lines
 
 _FOLDER = Path(__file__).parent
 _SLOT = re.compile(r"\{([^{}]*)\}")

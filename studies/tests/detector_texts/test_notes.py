@@ -3,8 +3,8 @@
 import re
 
 import pytest
+from spacy_pel_studies.detector_texts.notes import NoteMaker, common_names, names_of, templates
 
-from spacy_pel.corpora.notes import NoteMaker, common_names, names_of, templates
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.types.semantic_types import ST21PV

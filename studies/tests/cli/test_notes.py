@@ -1,15 +1,15 @@
-"""corpus notes."""
+"""research notes."""
+
+from cli.conftest import done, refused
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
-from .conftest import done, refused
-
 
 def test_texts_are_written(tmp_path):
     kb = KnowledgeBase.build([Entity("C1", "Asthma", types=("T047",))], tmp_path / "kb").path
-    output = done("corpus", "notes", kb, tmp_path / "notes.jsonl", "--documents", 30, "--json")
+    output = done("research", "notes", kb, tmp_path / "notes.jsonl", "--documents", 30, "--json")
     documents = list(read_corpus(tmp_path / "notes.jsonl"))
     mentions = [mention for document in documents for mention in document.mentions]
     assert len({document.id for document in documents}) == 30 == output.json["documents"]
@@ -18,5 +18,5 @@ def test_texts_are_written(tmp_path):
 
 
 def test_no_knowledge_base(tmp_path):
-    refused("E686", "corpus", "notes", tmp_path, tmp_path / "notes.jsonl")
+    refused("E686", "research", "notes", tmp_path, tmp_path / "notes.jsonl")
     assert not (tmp_path / "notes.jsonl").exists()

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from ...registry import registry
-from ...types import Document
-from .rewrite import with_replacements
+from spacy_pel.corpora.preprocessing.rewrite import with_replacements
+from spacy_pel.registry import registry
+from spacy_pel.types import Document
 
 _DEFINITION = re.compile(r"(?<!\w)(\w[^()\n]{4,98}?) ?\( ?(\1) ?\)")
 _WORD = re.compile(r"[^\W\d_]+|\d+")

@@ -1,0 +1,1 @@
+"""Texts to train the detector of the default pipeline on: made up, abbreviated, and as people type."""
