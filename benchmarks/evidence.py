@@ -43,6 +43,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "formulas": ("formula",),
     "variants": ("variant",),
     "derivations": ("derivation",),
+    "opposites": ("opposite",),
     "abbreviations": ("abbreviation",),
     "spelling": ("edit", "partial"),
     "all names and spelling": (*NAMED, "abbreviation", "edit", "partial"),

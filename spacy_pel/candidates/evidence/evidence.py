@@ -20,6 +20,7 @@ from ...util.ragged import distinct, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .formulas import formula_names
+from .opposites import opposites
 from .spelling import edit_similarity, spelling
 from .variants import variants
 
@@ -37,6 +38,7 @@ FEATURES = (
     "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
     "variant",  # 1 if neither holds, but one of the entity's names is a variant of the form: variants.py
     "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
+    "opposite",  # 1 if the entity's names contradict the surface form: see opposites.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
@@ -135,7 +137,7 @@ def find_candidates(
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     forms = SurfaceForms.of(surfaces)
     table = _gathered(kb, source, vectors, forms, masks, row_k, top_k)
-    table.features.update(spelling(kb, [forms.distinct[form] for form in forms.which], table.kb_rows))
+    table.features.update(_compared(kb, forms, table.kb_rows))
     return replace(table, features={name: table.features[name] for name in FEATURES}, vectors=vectors)
 
 
@@ -149,8 +151,8 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
 
     Returns:
         The same candidates in the same order. "name" is the generator's score,
-        NAMED come from the KB's alias map, "edit" and "partial" from spelling; the features of annotated text
-        and vectors are 0.
+        NAMED come from the KB's alias map, "edit", "partial" and "opposite" from comparing names; the features of
+        annotated text and vectors are 0.
     """
     forms = SurfaceForms.of([mention.surface for mention in mentions])
     filled = ranked.kb_rows >= 0
@@ -160,8 +162,14 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
     for name, matches in zip(NAMED, name_matches(kb, forms), strict=True):
         is_match = filled & np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
         features[name] = is_match.astype(np.float32)
-    features.update(spelling(kb, [forms.distinct[form] for form in forms.which], ranked.kb_rows))
+    features.update(_compared(kb, forms, ranked.kb_rows))
     return CandidateTable(ranked.kb_rows, features)
+
+
+def _compared(kb: KnowledgeBase, forms: SurfaceForms, kb_rows: Rows) -> dict[str, Scores]:
+    """The features that compare surface forms with the names of their candidates."""
+    of_mentions = [forms.distinct[form] for form in forms.which]
+    return {**spelling(kb, of_mentions, kb_rows), "opposite": opposites(kb, of_mentions, kb_rows)}
 
 
 def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:

@@ -80,6 +80,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "variant": float(row in variant),
                 "formula": 0.0,  # no name of this knowledge base is one of a formula
                 "derivation": 0.0,  # and no word has one
+                "opposite": 0.0,  # nor an opposite
                 "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
 
