@@ -21,6 +21,7 @@ from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .formulas import formula_names
 from .opposites import opposites
+from .quantities import quantity_names
 from .spelling import edit_similarity, spelling
 from .variants import variants
 
@@ -302,12 +303,24 @@ def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Matches]:
     """For each of NAMED the entities, with value 1: those that have the normalised
     surface form among their names; where there are none, those that have the name of the chemical that it
     writes in symbols; where there are none, those that have a variant of it; and where there are none of
-    these either, those that have a derivation of it. No type filter has a say in that."""
+    these either, those that have a derivation of it, or else the term for a quantity. No type filter has a say
+    in that."""
     by_name = [kb.rows_of_aliases(forms.distinct, normalized=True)]
     by_name.append(_rows_of_formulas(kb, forms, by_name[0]))
     for others in (variants, derivations):
         by_name.append(_rows_of_others(kb, forms.distinct, by_name, others))
+    quantities = _rows_of_quantities(kb, forms.distinct, by_name)
+    by_name[-1] = [np.concatenate(rows) for rows in zip(by_name[-1], quantities, strict=True)]
     return [_of_forms(rows, forms) for rows in by_name]
+
+
+def _rows_of_quantities(kb: KnowledgeBase, forms: Sequence[str], before: Sequence[Sequence[Rows]]) -> list[Rows]:
+    """For each form the rows of entities that bear the first of its names as a quantity that any
+    entity bears; none where something was found before."""
+    wanted = [() if any(map(len, rows)) else quantity_names(form) for form, *rows in zip(forms, *before, strict=True)]
+    rows_of_names = iter(kb.rows_of_aliases([name for names in wanted for name in names], normalized=True))
+    found = [[next(rows_of_names) for _ in names] for names in wanted]
+    return [next((rows for rows in of_form if len(rows)), np.empty(0, np.int64)) for of_form in found]
 
 
 def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> list[Rows]:
