@@ -65,10 +65,14 @@ def kb():
         ("elevated ferritin", "FERRITIN"),
     ],
 )
-def test_it_is_a_candidate_and_comes_first(kb, surface, id_):
+def test_the_entity_with_the_first_of_these_names_is_marked(kb, surface, id_):
+    assert marked(kb, gather(kb, surface), ("derivation",)) == [{"derivation": [id_]}]
+
+
+@pytest.mark.parametrize("surface", ["Low platelets", "platelets low", "decreased platelets"])
+def test_it_outweighs_a_name_that_is_spelled_alike(kb, surface):
     table = gather(kb, surface)
-    assert marked(kb, table, ("derivation",)) == [{"derivation": [id_]}]
-    assert kb.id_at(table.kb_rows[0, LinearCombiner()(table).argmax()]) == id_
+    assert kb.id_at(table.kb_rows[0, LinearCombiner()(table).argmax()]) == "THROMBOCYTOPENIA"
 
 
 @pytest.mark.parametrize(
