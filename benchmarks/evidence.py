@@ -44,6 +44,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "variants": ("variant",),
     "derivations": ("derivation",),
     "opposites": ("opposite",),
+    "preferred names": ("synonym",),
     "abbreviations": ("abbreviation",),
     "spelling": ("edit", "partial"),
     "all names and spelling": (*NAMED, "abbreviation", "edit", "partial"),
