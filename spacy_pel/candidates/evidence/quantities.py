@@ -13,7 +13,7 @@ _LOW = "low decreased reduced slow underactive".split()
 _USUAL = 3  # of either: the words before any quantity
 _PLACES = ("serum", "blood", "plasma", "circulating")
 _MEASURES = ("count", "level", "levels", "concentration", "number", "counts", "concentrations", "numbers")
-_NOT_IN_A_PLACE = ([], ["cell"], ["cells"], ["pressure"])  # "blood cell"
+_NOT_IN_A_PLACE: tuple[list[str], ...] = ([], ["cell"], ["cells"], ["pressure"])  # "blood cell"
 _IN_NAMES = 4  # of these
 # quantities, "_" being a blank, and the terms for much / little of them, or what stands between "hypo" and "emia"
 _TERMS = """

@@ -68,7 +68,7 @@ _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 # right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations down, at 5.87, where
 # "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or better; for formulas
 # 10 to 30 are the same. What says the opposite is wrong in 99 of 100 cases: from -5 down the ranking is the same. A
-# synonym that is another's preferred name is a matter of taste in some corpora, so that -0.5 breaks ties only.
+# synonym that is another's preferred name is a matter of taste in some corpora, so that -0.75 only breaks ties.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "mention": 2.49,
@@ -90,7 +90,7 @@ DEFAULT_WEIGHTS = {
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
     "opposite_unseen": -5.0,
-    "synonym_unseen": -0.5,
+    "synonym_unseen": -0.75,
     "abbreviation": 1.5,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_mention_type": 0.5,
