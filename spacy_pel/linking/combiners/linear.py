@@ -67,8 +67,8 @@ _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 # All but the weights of abbreviations, chosen on dev sets, and of formulas and derivations: the latter two are
 # right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations down, at 5.87, where
 # "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or better; for formulas
-# 10 to 30 are the same. What says the opposite is wrong in 99 of 100 cases: from -5 down the ranking is the same. A
-# synonym that is another's preferred name is a matter of taste in some corpora, so that -0.75 only breaks ties.
+# 10 to 30 are the same. What says the opposite is wrong in 98 of 100 cases; from -5 to -8 the ranking is the same. A
+# synonym that is the preferred name of another is right in some corpora: -0.75 only breaks ties.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "mention": 2.49,
