@@ -145,11 +145,10 @@ def _labelled(text: str) -> Iterator[str]:
     """Names of a formula with an isotope in it, such as "H218O"."""
     label = _LABEL.search(text)
     if label and label[0] != text:
-        isotope = label[1]
-        plain = text[: label.start()] + isotope.lstrip("0123456789m") + text[label.end() :]
+        symbol = label[1].lstrip("0123456789m")
+        plain = text[: label.start()] + symbol + text[label.end() :]
         names = [*MOLECULES.get(plain, ()), *_ANION_NAMES.get(plain, ()), *_salt(plain)]
-        mass = isotope.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklnopqrstuvwxyz")
-        yield from (f"{mass} {isotope[len(mass) :].lower()} {name}" for name in names)
+        yield from (f"{label[1].removesuffix(symbol)} {symbol.lower()} {name}" for name in names)
         yield from names
 
 
@@ -217,10 +216,9 @@ def _ions(symbol: str) -> Iterator[str]:
 
 
 def _cation(text: str, is_ion: bool) -> Iterator[str]:
+    word, _, metal = text.lower().partition(" ")
     named = _NAMED_STATE.fullmatch(text)
-    if (word := text.lower().removesuffix(" iron").removesuffix(" copper")) in _ION_OF and (
-        is_ion or word != text.lower()
-    ):
+    if word in _ION_OF and (metal in ELEMENTS[_ION_OF[word][:-1]] or is_ion and not metal):
         symbol, charge = _ION_OF[word][:-1], int(_ION_OF[word][-1])
     elif named and named[1].lower() in _ELEMENT_OF:
         symbol, charge = _ELEMENT_OF[named[1].lower()], _ROMAN.index(named[2].lower())
