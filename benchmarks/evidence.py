@@ -43,6 +43,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "formulas": ("formula",),
     "variants": ("variant",),
     "derivations": ("derivation",),
+    "opposites": ("opposite",),
+    "preferred names": ("synonym",),
     "abbreviations": ("abbreviation",),
     "spelling": ("edit", "partial"),
     "all names and spelling": (*NAMED, "abbreviation", "edit", "partial"),

@@ -20,6 +20,8 @@ from ...util.ragged import distinct, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .formulas import formula_names
+from .opposites import opposites
+from .quantities import quantity_names
 from .spelling import edit_similarity, spelling
 from .variants import variants
 
@@ -37,6 +39,8 @@ FEATURES = (
     "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
     "variant",  # 1 if neither holds, but one of the entity's names is a variant of the form: variants.py
     "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
+    "opposite",  # 1 if the entity's names contradict the surface form: see opposites.py
+    "synonym",  # 1 if the surface form is one of its names, but the preferred name of another candidate
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
@@ -135,7 +139,7 @@ def find_candidates(
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     forms = SurfaceForms.of(surfaces)
     table = _gathered(kb, source, vectors, forms, masks, row_k, top_k)
-    table.features.update(spelling(kb, [forms.distinct[form] for form in forms.which], table.kb_rows))
+    table.features.update(_compared(kb, forms, table.kb_rows, table.features["exact"]))
     return replace(table, features={name: table.features[name] for name in FEATURES}, vectors=vectors)
 
 
@@ -149,8 +153,8 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
 
     Returns:
         The same candidates in the same order. "name" is the generator's score,
-        NAMED come from the KB's alias map, "edit" and "partial" from spelling; the features of annotated text
-        and vectors are 0.
+        NAMED come from the KB's alias map, "edit", "partial", "opposite" and "synonym" from comparing names; the
+        features of annotated text and vectors are 0.
     """
     forms = SurfaceForms.of([mention.surface for mention in mentions])
     filled = ranked.kb_rows >= 0
@@ -160,8 +164,32 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
     for name, matches in zip(NAMED, name_matches(kb, forms), strict=True):
         is_match = filled & np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
         features[name] = is_match.astype(np.float32)
-    features.update(spelling(kb, [forms.distinct[form] for form in forms.which], ranked.kb_rows))
+    features.update(_compared(kb, forms, ranked.kb_rows, features["exact"]))
     return CandidateTable(ranked.kb_rows, features)
+
+
+def _compared(kb: KnowledgeBase, forms: SurfaceForms, kb_rows: Rows, exact: Scores) -> dict[str, Scores]:
+    """The features that compare surface forms with the names of their candidates."""
+    of_mentions = [forms.distinct[form] for form in forms.which]
+    return {
+        **spelling(kb, of_mentions, kb_rows),
+        "opposite": opposites(kb, of_mentions, kb_rows),
+        "synonym": _synonyms(kb, of_mentions, kb_rows, exact > 0),
+    }
+
+
+def _synonyms(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows, exact: NDArray[np.bool_]) -> Scores:
+    """1 for the candidates that have the form among their names, where others have it as the preferred one."""
+    synonyms = np.zeros(kb_rows.shape, dtype=np.float32)
+    several = np.flatnonzero(exact.sum(axis=1) > 1)
+    rows = np.unique(kb_rows[several][exact[several]])
+    preferred = {row: normalize_alias(names[0]) for row, names in zip(rows.tolist(), kb.names_at(rows), strict=True)}
+    for mention in several.tolist():
+        places = np.flatnonzero(exact[mention])
+        is_synonym = np.array([preferred[row] != forms[mention] for row in kb_rows[mention, places].tolist()])
+        if not is_synonym.all():
+            synonyms[mention, places[is_synonym]] = 1.0
+    return synonyms
 
 
 def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:
@@ -294,12 +322,24 @@ def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Matches]:
     """For each of NAMED the entities, with value 1: those that have the normalised
     surface form among their names; where there are none, those that have the name of the chemical that it
     writes in symbols; where there are none, those that have a variant of it; and where there are none of
-    these either, those that have a derivation of it. No type filter has a say in that."""
+    these either, those that have a derivation of it, or else the term for a quantity. No type filter has a say
+    in that."""
     by_name = [kb.rows_of_aliases(forms.distinct, normalized=True)]
     by_name.append(_rows_of_formulas(kb, forms, by_name[0]))
     for others in (variants, derivations):
         by_name.append(_rows_of_others(kb, forms.distinct, by_name, others))
+    quantities = _rows_of_quantities(kb, forms.distinct, by_name)
+    by_name[-1] = [np.concatenate(rows) for rows in zip(by_name[-1], quantities, strict=True)]
     return [_of_forms(rows, forms) for rows in by_name]
+
+
+def _rows_of_quantities(kb: KnowledgeBase, forms: Sequence[str], before: Sequence[Sequence[Rows]]) -> list[Rows]:
+    """For each form the rows of entities that bear the first of its names as a quantity that any
+    entity bears; none where something was found before."""
+    wanted = [() if any(map(len, rows)) else quantity_names(form) for form, *rows in zip(forms, *before, strict=True)]
+    rows_of_names = iter(kb.rows_of_aliases([name for names in wanted for name in names], normalized=True))
+    found = [[next(rows_of_names) for _ in names] for names in wanted]
+    return [next((rows for rows in of_form if len(rows)), np.empty(0, np.int64)) for of_form in found]
 
 
 def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> list[Rows]:

@@ -61,6 +61,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
             for row in usable
             if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
         }
+        preferred = {row for row in exact if normalize_alias(kb.name_at(row)) == key}
         known = any(key in own_names(kb, row) for row in live)
         variant = {row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))}
         total = sum(count for (name, _), count in counts.items() if name == key)
@@ -80,6 +81,8 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "variant": float(row in variant),
                 "formula": 0.0,  # no name of this knowledge base is one of a formula
                 "derivation": 0.0,  # and no word has one
+                "opposite": 0.0,  # nor an opposite
+                "synonym": float(row in exact - preferred and len(preferred) > 0),
                 "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
 

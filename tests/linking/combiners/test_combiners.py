@@ -43,6 +43,8 @@ def make_table(n, seed, best_everywhere=False):
         "variant": ~right & (rng.random(shape) < 0.1) & (not best_everywhere),
         "formula": np.zeros(shape),
         "derivation": np.zeros(shape),
+        "opposite": np.zeros(shape),
+        "synonym": np.zeros(shape),
         "abbreviation": np.zeros(shape),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
