@@ -19,7 +19,9 @@ from ...util import normalize_alias
 from ...util.ragged import distinct, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
+from .extensions import extensions
 from .formulas import formula_names
+from .preferred import preferred_names
 from .spelling import edit_similarity, spelling
 from .variants import variants
 
@@ -37,8 +39,11 @@ FEATURES = (
     "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
     "variant",  # 1 if neither holds, but one of the entity's names is a variant of the form: variants.py
     "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
+    "preferred",  # 1 if the form, or a variant, is the entity's preferred name: preferred.py
+    "extension",  # 1 if no name is the form in any of these ways, but one says a little more: extensions.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
+OF_NAMES = (*NAMED, "preferred", "extension", "edit", "partial")  # FEATURES that only names are needed for
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
@@ -135,7 +140,7 @@ def find_candidates(
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     forms = SurfaceForms.of(surfaces)
     table = _gathered(kb, source, vectors, forms, masks, row_k, top_k)
-    table.features.update(spelling(kb, [forms.distinct[form] for form in forms.which], table.kb_rows))
+    table.features.update(_compared(kb, forms, table.kb_rows, table.features))
     return replace(table, features={name: table.features[name] for name in FEATURES}, vectors=vectors)
 
 
@@ -160,8 +165,22 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
     for name, matches in zip(NAMED, name_matches(kb, forms), strict=True):
         is_match = filled & np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
         features[name] = is_match.astype(np.float32)
-    features.update(spelling(kb, [forms.distinct[form] for form in forms.which], ranked.kb_rows))
+    features.update(_compared(kb, forms, ranked.kb_rows, features))
     return CandidateTable(ranked.kb_rows, features)
+
+
+def _compared(
+    kb: KnowledgeBase, forms: SurfaceForms, kb_rows: Rows, features: Mapping[str, Scores]
+) -> dict[str, Scores]:
+    """The features that compare surface forms with the names of their candidates."""
+    of_mentions = [forms.distinct[form] for form in forms.which]
+    named = np.any([features[name] > 0 for name in NAMED], axis=0)
+    return {
+        **spelling(kb, of_mentions, kb_rows),
+        "preferred": preferred_names(kb, of_mentions, kb_rows, (features["exact"] + features["variant"]) > 0),
+        # annotated text says more of the forms that it has
+        "extension": extensions(kb, of_mentions, kb_rows, ~(named | (features["seen"] > 0)).any(axis=1)),
+    }
 
 
 def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:

@@ -80,6 +80,10 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "variant": float(row in variant),
                 "formula": 0.0,  # no name of this knowledge base is one of a formula
                 "derivation": 0.0,  # and no word has one
+                "preferred": float(
+                    row in exact | variant and are_equal_or_numbers(key, normalize_alias(kb.name_at(row)))
+                ),
+                "extension": 0.0,  # and no name has "of"
                 "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
 
@@ -98,6 +102,10 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
 def are_numbers(one, other):
     """Is one the other with an s? The names of this knowledge base have no other variants."""
     return one + "s" == other or one == other + "s"
+
+
+def are_equal_or_numbers(one, other):
+    return one == other or are_numbers(one, other)
 
 
 def own_names(kb, row):

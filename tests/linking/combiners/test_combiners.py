@@ -43,6 +43,8 @@ def make_table(n, seed, best_everywhere=False):
         "variant": ~right & (rng.random(shape) < 0.1) & (not best_everywhere),
         "formula": np.zeros(shape),
         "derivation": np.zeros(shape),
+        "preferred": np.zeros(shape),
+        "extension": np.zeros(shape),
         "abbreviation": np.zeros(shape),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
@@ -158,6 +160,12 @@ def test_foreign_weights_are_refused_and_none_are_the_default():
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})
     assert combiner.weights == DEFAULT_WEIGHTS
+
+
+def test_evidence_that_is_newer_than_the_weights_counts_nothing():
+    combiner = LinearCombiner()
+    combiner.load_state({"weights": {"edit": 2.0}})
+    assert combiner.weights == {**dict.fromkeys(DEFAULT_WEIGHTS, 0.0), "edit": 2.0}
 
 
 def test_what_several_generators_agree_on_counts_after_a_fit():
