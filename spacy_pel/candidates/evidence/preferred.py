@@ -1,5 +1,5 @@
-"""Whether a mention is the preferred name of a candidate: of two entities named "syndactyly", texts mean the one that is
-called so rather than the one that has it as a synonym."""
+"""Whether a mention is the preferred name of a candidate: of two entities named "syndactyly", texts mean the one that
+is called so rather than the one that has it as a synonym."""
 
 import numpy as np
 from numpy.typing import NDArray

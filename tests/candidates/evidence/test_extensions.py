@@ -20,6 +20,8 @@ ENTITIES = [
     Entity("CONE", "retinal cone cell"),
     Entity("SYSTEM", "immune system", aliases=("defence of self",)),
     Entity("DEFENCE", "defence"),
+    Entity("WNT", "Wnt signaling pathway"),
+    Entity("RECEPTOR", "photoreceptor cell"),
 ]
 
 
@@ -31,8 +33,12 @@ ENTITIES = [
         ("crypts", "CRYPT"),
         ("expressed", "EXPRESSION"),  # derived
         ("natal", "BIRTH"),
+        ("immune", "SYSTEM"),  # without a word that texts leave out
+        ("photoreceptors", "RECEPTOR"),
+        ("wnt signaling", "WNT"),
         ("assembly", None),  # of four entities
-        ("cone", None),  # other words than "of" something only where a word is derived
+        ("gene", None),  # other words only where a word is derived
+        ("nuclear layer", None),
         ("defence", None),  # a name already
         ("layer of retina", None),
     ],
