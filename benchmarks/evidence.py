@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.candidates.evidence.evidence import NAMED
+from spacy_pel.candidates.evidence.evidence import OF_NAMES
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
@@ -44,11 +44,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "variants": ("variant",),
     "derivations": ("derivation",),
     "opposites": ("opposite",),
-    "preferred names": ("synonym",),
+    "preferred names": ("preferred",),
+    "names that say more": ("extension",),
     "abbreviations": ("abbreviation",),
     "spelling": ("edit", "partial"),
-    "all names and spelling": (*NAMED, "abbreviation", "edit", "partial"),
-    "all but vectors": ("prior", "popularity", "seen", TOPIC, *NAMED, "abbreviation", "edit", "partial"),
+    "all names and spelling": (*OF_NAMES, "abbreviation"),
+    "all but vectors": ("prior", "popularity", "seen", TOPIC, *OF_NAMES, "abbreviation"),
 }
 
 

@@ -1,5 +1,5 @@
 """Words derived from a name's words: "nuclear" is not a name of the entity "nucleus", but it means it, as
-"transfected" means "transfection", and "hepatic" "liver"."""
+"transfected" means "transfection", "hepatic" "liver", and "apoptosis" "apoptotic process"."""
 
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ _ENDINGS = """
     al=/us/um/a/e/on/y/is  eal=us/um/es  ngeal=nx  iceal=ix  ical=ex/ix/icus/y  ial=ia/ium/y/us/e/ion  ian=y
     ate=ic_acid  ic=/us/um/y/a/is/ium/ia/e/ic_acid
     nic=  tic=/sis/tis/s  stic=sm  genic=genesis  ptic=pse/psy/psis/psia
+    osis=otic_process  esis=etic_process  ism=ic_process
     etic=etes  ous=/us/um/a/y  tous=  ive=ion  ory=ion  ary=/a/e  ant=ance/ancy  ent=ence/ency
     ed=ion/ation/ing/ment  bed=ption  ced=ction  ded=sion  ied=ication/y
     ing=/ion/ation/ment/e  bing=ption  cing=ction  ding=sion  ying=ication

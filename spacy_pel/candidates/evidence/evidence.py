@@ -19,9 +19,11 @@ from ...util import normalize_alias
 from ...util.ragged import distinct, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
+from .extensions import extensions
 from .formulas import formula_names
 from .opposites import opposites
 from .quantities import quantity_names
+from .preferred import preferred_names
 from .spelling import edit_similarity, spelling
 from .variants import variants
 
@@ -40,9 +42,11 @@ FEATURES = (
     "variant",  # 1 if neither holds, but one of the entity's names is a variant of the form: variants.py
     "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
     "opposite",  # 1 if the entity's names contradict the surface form: see opposites.py
-    "synonym",  # 1 if the surface form is one of its names, but the preferred name of another candidate
+    "preferred",  # 1 if the form, or a variant, is the entity's preferred name: preferred.py
+    "extension",  # 1 if no name is the form in any of these ways, but one says a little more: extensions.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
+OF_NAMES = (*NAMED, "opposite", "preferred", "extension", "edit", "partial")  # FEATURES that only names are needed for
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
@@ -139,7 +143,7 @@ def find_candidates(
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     forms = SurfaceForms.of(surfaces)
     table = _gathered(kb, source, vectors, forms, masks, row_k, top_k)
-    table.features.update(_compared(kb, forms, table.kb_rows, table.features["exact"]))
+    table.features.update(_compared(kb, forms, table.kb_rows, table.features))
     return replace(table, features={name: table.features[name] for name in FEATURES}, vectors=vectors)
 
 
@@ -153,8 +157,8 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
 
     Returns:
         The same candidates in the same order. "name" is the generator's score,
-        NAMED come from the KB's alias map, "edit", "partial", "opposite" and "synonym" from comparing names; the
-        features of annotated text and vectors are 0.
+        NAMED come from the KB's alias map, the others of OF_NAMES from comparing names; the features of
+        annotated text and vectors are 0.
     """
     forms = SurfaceForms.of([mention.surface for mention in mentions])
     filled = ranked.kb_rows >= 0
@@ -164,32 +168,23 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
     for name, matches in zip(NAMED, name_matches(kb, forms), strict=True):
         is_match = filled & np.isin(pairs, matches.mentions * kb.n_rows + matches.kb_rows)
         features[name] = is_match.astype(np.float32)
-    features.update(_compared(kb, forms, ranked.kb_rows, features["exact"]))
+    features.update(_compared(kb, forms, ranked.kb_rows, features))
     return CandidateTable(ranked.kb_rows, features)
 
 
-def _compared(kb: KnowledgeBase, forms: SurfaceForms, kb_rows: Rows, exact: Scores) -> dict[str, Scores]:
+def _compared(
+    kb: KnowledgeBase, forms: SurfaceForms, kb_rows: Rows, features: Mapping[str, Scores]
+) -> dict[str, Scores]:
     """The features that compare surface forms with the names of their candidates."""
     of_mentions = [forms.distinct[form] for form in forms.which]
+    named = np.any([features[name] > 0 for name in NAMED], axis=0)
     return {
         **spelling(kb, of_mentions, kb_rows),
         "opposite": opposites(kb, of_mentions, kb_rows),
-        "synonym": _synonyms(kb, of_mentions, kb_rows, exact > 0),
+        "preferred": preferred_names(kb, of_mentions, kb_rows, (features["exact"] + features["variant"]) > 0),
+        # annotated text says more of the forms that it has
+        "extension": extensions(kb, of_mentions, kb_rows, ~(named | (features["seen"] > 0)).any(axis=1)),
     }
-
-
-def _synonyms(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows, exact: NDArray[np.bool_]) -> Scores:
-    """1 for the candidates that have the form among their names, where others have it as the preferred one."""
-    synonyms = np.zeros(kb_rows.shape, dtype=np.float32)
-    several = np.flatnonzero(exact.sum(axis=1) > 1)
-    rows = np.unique(kb_rows[several][exact[several]])
-    preferred = {row: normalize_alias(names[0]) for row, names in zip(rows.tolist(), kb.names_at(rows), strict=True)}
-    for mention in several.tolist():
-        places = np.flatnonzero(exact[mention])
-        is_synonym = np.array([preferred[row] != forms[mention] for row in kb_rows[mention, places].tolist()])
-        if not is_synonym.all():
-            synonyms[mention, places[is_synonym]] = 1.0
-    return synonyms
 
 
 def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:

@@ -27,8 +27,11 @@ formula_unseen  | 1 if one of its names spells it out, and  | as exact_unseen: "
 derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
 _unseen         | of its names, and no variant is a name    |
 opposite_unseen | 1 if its names say the opposite           | as exact_unseen; vectors of opposites are near
-synonym_unseen  | 1 if the mention is one of its names, but | as exact_unseen; a preferred name is meant more
-                | another candidate's preferred name        | often
+preferred_unseen| 1 if the form or a variant is its         | synonyms are shared with other entities more
+                | preferred name                            | often
+extension_unseen| 1 if none of these holds, but one of its  | texts leave out what their subject tells:
+                | names says a little more, see             | "layer of retina", "gene expression"
+                | extensions.py                             |
 abbreviation    | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
 log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
                 |                                           | frequent the others are differs between texts
@@ -64,11 +67,11 @@ _FORMULA = "formula_unseen"
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
-# All but the weights of abbreviations, chosen on dev sets, and of formulas and derivations: the latter two are
-# right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations down, at 5.87, where
-# "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or better; for formulas
-# 10 to 30 are the same. What says the opposite is wrong in 98 of 100 cases; from -5 to -8 the ranking is the same. A
-# synonym that is the preferred name of another is right in some corpora: -0.75 only breaks ties.
+# All but the weights of abbreviations, preferred names and extensions, chosen on dev sets, and of formulas and
+# derivations: the latter two are right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of
+# derivations down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as
+# well or better; for formulas 10 to 30 are the same, for preferred names 0.7 to 4, for extensions 2 to 3. What says the
+# opposite is wrong in 98 of 100 cases; from -5 to -8 the ranking is the same.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "mention": 2.49,
@@ -90,7 +93,8 @@ DEFAULT_WEIGHTS = {
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
     "opposite_unseen": -5.0,
-    "synonym_unseen": -0.75,
+    "preferred_unseen": 1.0,
+    "extension_unseen": 2.0,
     "abbreviation": 1.5,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_mention_type": 0.5,
@@ -219,7 +223,8 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "formula_unseen": wide.get("formula", absent) * unseen,
         "derivation_unseen": wide.get("derivation", absent) * unseen,
         "opposite_unseen": wide.get("opposite", absent) * unseen,
-        "synonym_unseen": wide.get("synonym", absent) * unseen,
+        "preferred_unseen": wide.get("preferred", absent) * unseen,
+        "extension_unseen": wide.get("extension", absent) * unseen,
         "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,

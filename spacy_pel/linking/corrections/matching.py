@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import NAMED, Mask, candidate_table
+from ...candidates.evidence.evidence import OF_NAMES, Mask, candidate_table
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ...util import normalize_alias
@@ -25,7 +25,6 @@ from .learned_mentions import NIL_ROW, LearnedMentions
 
 NONE = -1
 _CLOSE = 1e-5  # cosines that differ by less are equal: those of two batches differ in the last digits
-_OF_NAMES = (*NAMED, "edit", "partial")
 
 
 class MemoryMatches(NamedTuple):
@@ -146,7 +145,7 @@ def insert_answers(
         lowest = np.where(filled, values, np.inf).min(axis=1)[absent]
         lowest[np.isinf(lowest)] = 0.0
         features[name] = values.copy()
-        features[name][absent, counts[absent]] = added.features[name][:, 0] if name in _OF_NAMES else lowest
+        features[name][absent, counts[absent]] = added.features[name][:, 0] if name in OF_NAMES else lowest
     kb_rows = table.kb_rows.copy()
     kb_rows[absent, counts[absent]] = rows
     return replace(table, kb_rows=kb_rows, features=features)

@@ -34,7 +34,8 @@ ADJECTIVES_AND_VERBS_LEAD_TO_NOUNS = """
     divided division  induce induction  divides division  modify modification  biopsied biopsy  uterine uterus
     express expression  bleeding bleed  control controlling  hepatic liver  vascular blood_vessel
     cardiac_development heart_development  neuronal_differentiation neuron_differentiation  oesophageal esophagus
-    esophageal esophagus
+    esophageal esophagus  apoptosis apoptotic_process  cell_kinesis cell_kinetic_process
+    catabolism catabolic_process
 """
 
 

@@ -61,7 +61,6 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
             for row in usable
             if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
         }
-        preferred = {row for row in exact if normalize_alias(kb.name_at(row)) == key}
         known = any(key in own_names(kb, row) for row in live)
         variant = {row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))}
         total = sum(count for (name, _), count in counts.items() if name == key)
@@ -82,7 +81,10 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "formula": 0.0,  # no name of this knowledge base is one of a formula
                 "derivation": 0.0,  # and no word has one
                 "opposite": 0.0,  # nor an opposite
-                "synonym": float(row in exact - preferred and len(preferred) > 0),
+                "preferred": float(
+                    row in exact | variant and are_equal_or_numbers(key, normalize_alias(kb.name_at(row)))
+                ),
+                "extension": 0.0,  # and no name has "of"
                 "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
 
@@ -101,6 +103,10 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
 def are_numbers(one, other):
     """Is one the other with an s? The names of this knowledge base have no other variants."""
     return one + "s" == other or one == other + "s"
+
+
+def are_equal_or_numbers(one, other):
+    return one == other or are_numbers(one, other)
 
 
 def own_names(kb, row):

@@ -44,7 +44,8 @@ def make_table(n, seed, best_everywhere=False):
         "formula": np.zeros(shape),
         "derivation": np.zeros(shape),
         "opposite": np.zeros(shape),
-        "synonym": np.zeros(shape),
+        "preferred": np.zeros(shape),
+        "extension": np.zeros(shape),
         "abbreviation": np.zeros(shape),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
