@@ -15,6 +15,7 @@ from ..types import Document, Mention
 from ..util import logger
 from ..util.progress import ChunkProgress
 from .metrics.detection import Detection, Found
+from .metrics.outcomes import Outcomes
 from .prediction import Prediction
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
@@ -250,3 +251,22 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     prediction.outside = [entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None]
     prediction.types = sorted({name for entity_id in gold for name in kb[entity_id].types})
     return prediction
+
+
+def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Iterable[Link]) -> Outcomes:
+    """What became of gold mentions.
+
+    Args:
+        kb: resolves the gold ids.
+        documents: that have the mentions.
+        links: one for each mention, in order.
+    """
+
+    def predictions() -> Iterator[Prediction]:
+        mentions = ((document, mention) for document in documents for mention in document.mentions)
+        for (document, mention), link in zip(mentions, links, strict=True):
+            prediction = gold_prediction(kb, document, mention, lambda gold: False)
+            prediction.set_link(link)
+            yield prediction
+
+    return Outcomes.of(predictions())
