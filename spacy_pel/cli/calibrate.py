@@ -34,20 +34,20 @@ def calibrate(
         bool | None,
         typer.Option(
             "--refit-weights/--keep-weights",
-            help="Fit the evidence weights and P(NIL), too, or keep those of the pipeline. Default: keep them if there are "
-            f"fewer than {_FEW_DOCUMENTS} documents and new ones would link worse.",
+            help="Fit the evidence weights and P(NIL), too, or keep those of a calibrated pipeline. Default: with "
+            f"fewer than {_FEW_DOCUMENTS} documents, keep them if new ones would link worse.",
             show_default=False,
         ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right).
+    """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right), and say what that changes.
 
     P(NIL) is the probability that a mention is NIL, P(right) the probability that an answer is correct. All are
     stored in the pipeline.
 
-    It prints metrics on CORPUS, which was used for fitting: expect lower ones on unseen text. Then it says what has
-    changed: of up to 300 documents, each fifth by what was fitted on the others.
+    The metrics are those on CORPUS, which was used for fitting. Expect lower ones on unseen text. The changes are
+    measured on each fifth of the documents with what was fitted on the others, unless there are more than 300.
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
@@ -66,7 +66,6 @@ def calibrate(
         raise PelError(Errors.E664)
     folds = [_fold(argument) for argument in fold or []]
     linker, documents, queries = _read(pipeline, corpus)
-    before, threshold = link_outcomes(linker.kb, documents, linker.link(queries)), linker.nil_threshold
     learned = learned_state(linker)
     for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
@@ -76,7 +75,9 @@ def calibrate(
         parts.append(collect(fold_linker, fold_queries, fold_documents))
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
-    was_calibrated = linker.in_context.is_calibrated
+    was_calibrated, threshold = linker.in_context.is_calibrated, linker.nil_threshold
+    plain = linker.without_memory()  # corrections may come from these documents
+    before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
 
     def fit_all(one: Any, examples: Any) -> Any:
@@ -88,15 +89,15 @@ def calibrate(
     n_documents, may_keep = len({original_id(one) for one in documents if one.mentions}), was_calibrated and not folds
     refit, after = (keep_weights if refit_weights is False else fit_all), None
     if n_documents <= _MANY_DOCUMENTS:
-        after = _cross_fitted(linker, parts, documents, refit)
+        after = _cross_fitted(plain, parts, documents, refit)
         if refit_weights is None and may_keep and n_documents < _FEW_DOCUMENTS:
             if after is None or after.correct.mean() < before.correct.mean():
                 refit = keep_weights
-                after = _cross_fitted(linker, parts, documents, refit)
+                after = _cross_fitted(plain, parts, documents, refit)
     if 0 < n_nil < FEW_NIL:
-        todo = "it stays" if refit is keep_weights else "the threshold is unreliable. Use a larger corpus"
-        message(f"Fewer than {FEW_NIL} NIL mentions: {todo}")
-    fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.link(queries))
+        how = "stays as it was" if refit is keep_weights else "is unreliable. Use a larger corpus"
+        message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how}")
+    fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.without_memory().link(queries))
     learned = learned_state(linker)
     if linker.in_context.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         todo = "To link every mention that has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
@@ -149,7 +150,7 @@ def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit
             links = cross_fitted_links(linker, parts, refit)
         except PelError:  # e.g. a fold without NIL mentions
             return None
-    return link_outcomes(linker.kb, documents, links)
+    return None if links is None else link_outcomes(linker.kb, documents, links)
 
 
 def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:

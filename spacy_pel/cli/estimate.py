@@ -44,17 +44,19 @@ def estimate(
         message(
             "P(right) of this pipeline is not calibrated, so the estimate is rough. Fit it with: spacy-pel calibrate"
         )
-    found: list[dict[str, Any]] = []
+    found: list[tuple[float, bool, str]] = []
     n_documents = n_left_out = 0
     for _, pieces, error in process_documents(nlp, read_documents(texts, format_name), batch_size=nlp.batch_size):
         n_documents += 1
         n_left_out += bool(error)
         spans = (span for _, doc in pieces for span in mention_spans(doc, component.spans_key))
-        found += (record for span in spans if (record := mention_record(component, span, 0))["probability"] is not None)
+        records = (mention_record(component, span, 0) for span in spans)
+        found += (
+            (one["probability"], one["kb_id"] == NIL, one["label"] or _NO_LABEL) for one in records if one["kb_id"]
+        )
     if not found:
         raise PelError(Errors.E663.format(path=texts))
-    columns = ((one["probability"], one["kb_id"] == NIL, one["label"] or _NO_LABEL) for one in found)
-    probability, is_nil, label = (np.array(column) for column in zip(*columns, strict=True))
+    probability, is_nil, label = (np.array(column) for column in zip(*found, strict=True))
     result: dict[str, Any] = {"n_documents": n_documents, "n_left_out": n_left_out, **_expected(probability, is_nil)}
     by_label = {one: _expected(probability[label == one], is_nil[label == one]) for one in np.unique(label).tolist()}
     result["labels"] = dict(sorted(by_label.items(), key=lambda item: -item[1]["n"]))

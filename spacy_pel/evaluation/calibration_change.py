@@ -21,8 +21,8 @@ def calibration_change(before: Outcomes, after: Outcomes, *, seed: int = 0) -> d
         seed: random seed of the bootstrap.
 
     Returns:
-        "accuracy", "nil_ece" and "answer_ece", each with "before", "after", "change" and "low" and "high", its 95% bootstrap
-        interval over documents; None where there are no probabilities.
+        "accuracy", "nil_ece" and "answer_ece", each with "before", "after", "change", and "low" and "high", its 95%
+        bootstrap interval over documents; None where there are no probabilities.
     """
     metrics: dict[str, Callable[[Outcomes], Metric | None]] = {
         "accuracy": lambda one: partial(_mean, one.correct.astype(np.float64)),

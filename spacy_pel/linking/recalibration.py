@@ -18,8 +18,8 @@ Refit = Callable[[Linker, Sequence[Examples]], object]
 
 
 def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshold = best_f1_threshold) -> None:
-    """Calibrate P(right) and the sets again, and choose the NIL threshold, if there are enough NIL mentions. The weights of
-    the evidence and P(NIL) stay as they are.
+    """Calibrate P(right) and the sets again, and choose the NIL threshold, if there are enough NIL mentions. The
+    weights of the evidence and P(NIL) stay as they are.
 
     Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
 
@@ -44,7 +44,7 @@ def _refit(decider: Decider, examples: Examples, table: CandidateTable, choose: 
     decider.confidence.fit(table, answers, examples.gold, labels, composite=examples.composite)
 
 
-def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) -> list[Link]:
+def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) -> list[Link] | None:
     """Link each fifth of the documents with a copy of a linker that was fitted on the others.
 
     Args:
@@ -53,13 +53,17 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         refit: fits a linker.
 
     Returns:
-        The links of the first part's mentions, as its queries ask for them.
+        The links of the first part's mentions; None if there are fewer than five documents, or a fifth leaves no
+        linkable mention to fit on.
     """
-    first, links = parts[0], {}
-    for number in np.unique(first.folds).tolist():
-        own = np.flatnonzero(first.folds == number)
-        fitted = fitted_copy(linker)
-        refit(fitted, [first.take(np.flatnonzero(first.folds != number)), *parts[1:]])
+    first, folds = parts[0], parts[0].folds
+    links: dict[int, Link] = {}
+    numbers = np.unique(folds)
+    if len(numbers) < 5 or any((first.is_nil | (folds == number)).all() for number in numbers):
+        return None
+    for number in numbers.tolist():
+        own, fitted = np.flatnonzero(folds == number), fitted_copy(linker)
+        refit(fitted, [first.take(np.flatnonzero(folds != number)), *parts[1:]])
         links.update(zip(own.tolist(), fitted.link([first.queries[i] for i in own]), strict=True))
     return [links[i] for i in range(len(first))]
 

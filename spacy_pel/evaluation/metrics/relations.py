@@ -43,8 +43,8 @@ class Relations:
         self._counts[prediction.relation] += 1
 
     def metrics(self) -> dict[str, Any]:
-        """ "n_wrong_links", and shares of them: "wrong_links_parent" and so on, for each of ``RELATIONS``; None if there
-        is no wrong link."""
+        """ "n_wrong_links", and shares of them: "wrong_links_parent" and so on, for each of ``RELATIONS``; None if
+        there is no wrong link."""
         n = self._counts.total()
         shares = {f"wrong_links_{name}": self._counts[name] / n if n else None for name in RELATIONS}
         return {"n_wrong_links": n, **shares}

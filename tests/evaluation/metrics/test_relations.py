@@ -1,8 +1,13 @@
 """What a wrong link is to the right entity."""
 
+from pathlib import Path
+
 import pytest
 
+from spacy_pel.evaluation import Outcomes
 from spacy_pel.evaluation.metrics.relations import RELATIONS, Relations
+from spacy_pel.evaluation.report.tables import relation_table
+from spacy_pel.evaluation.run_folder import Run
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
@@ -57,3 +62,15 @@ def test_shares(relations):
     metrics = relations.metrics()
     assert metrics["n_wrong_links"] == 3 and metrics["wrong_links_parent"] == pytest.approx(2 / 3)
     assert metrics["wrong_links_other"] == pytest.approx(1 / 3) and metrics["wrong_links_sibling"] == 0
+
+
+def test_table_of_a_report(relations):
+    def run():
+        return Run(Path("a"), relations.metrics(), Outcomes.of([]), [], [])
+
+    assert relation_table({"a": run()}) is None
+    relations.add(predicted(["alone"], ["heart"], "heart"))
+    assert relation_table({"a": run()}) is None, "nothing is known"
+    relations.add(predicted(["left"], ["heart"], "heart"))
+    rows = {row[0].text: row[1].text for row in relation_table({"a": run()}).rows}
+    assert rows["parent: one step broader"] == "50.0" and rows["wrong links"] == "2"
