@@ -1,31 +1,22 @@
 """An annotated corpus as queries for a loaded pipeline."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import Errors, PelError
 from ._output import message
 
 
-class GoldMentions(NamedTuple):
-    """The annotated mentions of a corpus.
-
-    Attributes:
-        documents: with mentions.
-        queries: one for each mention, in order.
-    """
-
-    documents: list[Any]
-    queries: list[Any]
-
-
-def read_gold_mentions(nlp: Any, name: str, corpus: Path) -> GoldMentions:
+def read_gold_mentions(nlp: Any, name: str, corpus: Path) -> tuple[list[Any], list[Any]]:
     """Read a corpus.
 
     Args:
         nlp: a pipeline with a linker.
         name: of the linker's component.
         corpus: JSON lines.
+
+    Returns:
+        The documents, and one query for each mention, in order.
 
     Raises:
         PelError: if it has no mentions.
@@ -39,4 +30,4 @@ def read_gold_mentions(nlp: Any, name: str, corpus: Path) -> GoldMentions:
     if not queries:
         raise PelError(Errors.E620)
     message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
-    return GoldMentions(documents, queries)
+    return documents, queries

@@ -83,8 +83,8 @@ def _check(nlp: Any, name: str, linker: Any, corpus: Path) -> dict[str, Any]:
     from ..evaluation.predict import link_outcomes
     from ._gold import read_gold_mentions
 
-    gold = read_gold_mentions(nlp, name, corpus)
-    outcomes = link_outcomes(linker.kb, gold.documents, linker.link(gold.queries))
+    documents, queries = read_gold_mentions(nlp, name, corpus)
+    outcomes = link_outcomes(linker.kb, documents, linker.link(queries))
     error = np.bincount(outcomes.document, outcomes.probability - outcomes.correct)
     counts = np.bincount(outcomes.document).astype(np.float64)
     low, high = share_interval(error, counts, n_samples=1000, rng=np.random.default_rng(0))

@@ -88,9 +88,9 @@ def _metrics_text(metrics: dict[str, Any]) -> str:
         recall = f", recall@1 {100 * group['recall@1']:.2f}" if "recall@1" in group else ""
         lines.append(f"{name}: accuracy {100 * group['accuracy']:.2f}{recall} of {group['n']:,} mentions")
     if types := metrics.get("mention_types"):
-        columns = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
+        typed = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
         rows = [
-            [label, *(f"{100 * row[key]:.1f}" if "typed" in key else f"{row[key]:,}" for key in columns)]
+            [label, *(f"{100 * row[key]:.1f}" if "typed" in key else f"{row[key]:,}" for key in typed)]
             for label, row in types.items()
         ]
         lines.append(text_table(["label", "gold", "found", "P", "R", "F1"], rows))
