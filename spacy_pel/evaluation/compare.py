@@ -50,9 +50,9 @@ def compare_runs(
         differences["nil_aupr"] = _nil_aupr(ours, theirs, n_samples, seed)
     answers = [RankedAnswers(one.probability, one.correct) for one in (ours, theirs)]
     for accuracy in ACCURACIES if all(answers) else ():
-        metrics = [partial(one.coverage_at, accuracy / 100) for one in answers]
+        metric_a, metric_b = (partial(one.coverage_at, accuracy / 100) for one in answers)
         rng = np.random.default_rng(seed)
-        difference = metric_difference(*metrics, ours.document, n_samples=n_samples, rng=rng)
+        difference = metric_difference(metric_a, metric_b, ours.document, n_samples=n_samples, rng=rng)
         differences[f"coverage@{accuracy}"] = difference.to_json()
     return {
         "a": str(a.path),
