@@ -114,7 +114,7 @@ def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pip
     assert all(kept[key] == before[key] for key in ("combiner", "nil_model", "calibrated_threshold"))
     assert kept["confidence"] != before["confidence"]
     fitted = done("calibrate", calibrated, few, "--refit-weights", "--output", tmp_path / "fitted", "--json").json
-    assert fitted["weights"] == "fitted" and learned(tmp_path / "fitted")["combiner"] != before["combiner"]
+    assert fitted["weights"] == "fitted" and learned(tmp_path / "fitted")["nil_model"] != before["nil_model"]
     by_default = done("calibrate", calibrated, few, "--output", tmp_path / "default", "--json").json
     assert (by_default["weights"] == "fitted") is (fitted["changes"]["accuracy"]["change"] >= 0)
     fold = f"{pipeline}={few}"
