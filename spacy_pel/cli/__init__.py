@@ -5,6 +5,6 @@ from ._app import main, pel_cli
 from . import quickstart, demo, link, inspect, teach, serve  # noqa: F401
 from . import kb, convert, corpus  # noqa: F401
 from . import debug, train, index, calibrate, candidates, ranker  # noqa: F401
-from . import evaluate  # noqa: F401
+from . import evaluate, estimate  # noqa: F401
 
 __all__ = ["main", "pel_cli"]

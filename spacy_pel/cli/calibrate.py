@@ -1,16 +1,21 @@
 """The command ``calibrate``: fit the combiner, the NIL model and the threshold."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
+
+import typer
 
 from ..errors import Errors, PelError
 from ..util.log import without_warnings
 from ._app import pel_cli
 from ._options import Files, Pipeline, Texts, argument, option
 from ._output import JSON, emit, key_values, message, percent
+from ._table import text_table
 
-_FEW = 30  # NIL mentions
+_FEW_DOCUMENTS = 100  # fewer may not be enough for the weights of a calibrated pipeline
+_MANY_DOCUMENTS = 300  # their own fit flatters so little that it is not worth the time of five more
 
 
 @pel_cli.command("calibrate", rich_help_panel="Train")
@@ -25,24 +30,40 @@ def calibrate(
         option("NUMBER", "Use the lowest threshold with this NIL precision, not the best F1.", min=0.0, max=1.0),
     ] = None,
     by_label: Annotated[int | None, option("N", "A threshold per NER label with N NIL and N others.", min=1)] = None,
+    refit_weights: Annotated[
+        bool | None,
+        typer.Option(
+            "--refit-weights/--keep-weights",
+            help="Fit the evidence weights and P(NIL), too, or keep those of a calibrated pipeline. Default: with "
+            f"fewer than {_FEW_DOCUMENTS} documents, keep them if new ones would link worse.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right).
+    """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right), and say what that changes.
 
     P(NIL) is the probability that a mention is NIL, P(right) the probability that an answer is correct. All are
     stored in the pipeline.
 
-    The printed metrics are those on CORPUS, which was used for fitting. Expect lower ones on unseen text.
+    The metrics are those on CORPUS, which was used for fitting. Expect lower ones on unseen text. The changes are
+    measured on each fifth of the documents with what was fitted on the others, unless there are more than 300.
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
+    from ..corpora.preprocessing import original_id
+    from ..evaluation.calibration_change import calibration_change
+    from ..evaluation.predict import link_outcomes
     from ..linking.calibration import collect, fit
     from ..linking.nil import best_f1_threshold, precision_threshold
+    from ..linking.recalibration import FEW_NIL, refit_decision
     from ..pipeline.calibration import learned_state
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:
         raise PelError(Errors.E660)
+    if fold and refit_weights is False:
+        raise PelError(Errors.E664)
     folds = [_fold(argument) for argument in fold or []]
     linker, documents, queries = _read(pipeline, corpus)
     learned = learned_state(linker)
@@ -54,11 +75,29 @@ def calibrate(
         parts.append(collect(fold_linker, fold_queries, fold_documents))
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
-    was_calibrated = linker.in_context.is_calibrated
-    if 0 < n_nil < _FEW:
-        message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable. Use a larger corpus")
+    was_calibrated, threshold = linker.in_context.is_calibrated, linker.nil_threshold
+    plain = linker.without_memory()  # corrections may come from these documents
+    before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
-    links = fit(linker, parts, choose=choose, label_minimum=by_label)
+
+    def fit_all(one: Any, examples: Any) -> Any:
+        return fit(one, examples, choose=choose, label_minimum=by_label)
+
+    def keep_weights(one: Any, examples: Any) -> Any:
+        return refit_decision(one, examples[0], choose=choose)
+
+    n_documents, may_keep = len({original_id(one) for one in documents if one.mentions}), was_calibrated and not folds
+    refit, after = (keep_weights if refit_weights is False else fit_all), None
+    if n_documents <= _MANY_DOCUMENTS:
+        after = _cross_fitted(plain, parts, documents, refit)
+        if refit_weights is None and may_keep and n_documents < _FEW_DOCUMENTS:
+            if after is None or after.correct.mean() < before.correct.mean():
+                refit = keep_weights
+                after = _cross_fitted(plain, parts, documents, refit)
+    if 0 < n_nil < FEW_NIL:
+        how = "stays as it was" if refit is keep_weights else "is unreliable. Use a larger corpus"
+        message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how}")
+    fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.without_memory().link(queries))
     learned = learned_state(linker)
     if linker.in_context.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         todo = "To link every mention that has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
@@ -72,8 +111,13 @@ def calibrate(
     result: dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
         **({"threshold_by_label": learned.get("calibrated_by_label", {})} if by_label else {}),
-        **_metrics(linker, documents, links),
+        **_metrics(fitted, top_k=linker.top_k),
         "stored_in": [str(target) for target in targets],
+        "weights": "kept" if refit is keep_weights else "fitted",
+        "n_documents": n_documents,
+        "threshold_before": threshold,
+        "cross_fitted": after is not None,
+        "changes": calibration_change(before, after or fitted),
     }
     emit(result, as_json=as_json, text=_text)
 
@@ -88,35 +132,32 @@ def _fold(argument: str) -> tuple[Path, Path]:
 
 def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
     """The linker, the documents, and a query for each gold mention."""
-    from ..corpora import read_gold
-    from ..pipeline.gold import query_maker
     from ..pipeline.saved import load_pipeline
+    from ._gold import read_gold_mentions
 
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
-    make_queries = query_maker(nlp, name=name)
-    documents = list(read_gold(corpus))
-    queries = [query for document in documents for query in make_queries(document)]
-    if not queries:
-        raise PelError(Errors.E620)
-    message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
-    return component.linker, documents, queries
+    return component.linker, *read_gold_mentions(nlp, name, corpus)
 
 
-def _metrics(linker: Any, documents: list[Any], links: list[Any]) -> dict[str, Any]:
+def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit: Callable[..., Any]) -> Any:
+    """The outcomes of each fifth of the documents, by what was fitted on the others; None if that cannot be."""
+    from ..evaluation.predict import link_outcomes
+    from ..linking.recalibration import cross_fitted_links
+
+    with without_warnings("W500", "W502", "W507"):  # they are about the folds
+        try:
+            links = cross_fitted_links(linker, parts, refit)
+        except PelError:  # e.g. a fold without NIL mentions
+            return None
+    return None if links is None else link_outcomes(linker.kb, documents, links)
+
+
+def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:
     """Counts, and metrics of NIL and of recall over all classes."""
-    from ..evaluation import Outcomes, gold_prediction
     from ..evaluation.metrics.nil import nil_metrics
 
-    predictions = []
-    mentions = ((document, mention) for document in documents for mention in document.mentions)
-    for (document, mention), link in zip(mentions, links, strict=False):
-        prediction = gold_prediction(linker.kb, document, mention, lambda gold: False)
-        prediction.set_link(link)
-        predictions.append(prediction)
-    outcomes = Outcomes.of(predictions)
-    ks = sorted({1, min(64, linker.top_k)})
-    metrics: dict[str, Any] = nil_metrics(outcomes, ks)
+    metrics: dict[str, Any] = nil_metrics(outcomes, sorted({1, min(64, top_k)}))
     if not outcomes.is_nil.any():  # unknown without NIL mentions, which is not the same as 0
         metrics = {name: None if name.startswith("nil_") else value for name, value in metrics.items()}
     return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **metrics}
@@ -124,4 +165,36 @@ def _metrics(linker: Any, documents: list[Any], links: list[Any]) -> dict[str, A
 
 def _text(result: dict[str, Any]) -> str:
     shares = {key for key in result if key.startswith(("nil_", "recall_"))}
-    return key_values({key: percent(value) if key in shares else value for key, value in result.items()})
+    flat = {key: value for key, value in result.items() if key != "changes"}
+    lines = [key_values({key: percent(value) if key in shares else value for key, value in flat.items()}), ""]
+    rows = [
+        [
+            _CHANGES[key],
+            *(f"{100 * one[name]:.1f}" for name in ("before", "after")),
+            _points(one["change"]),
+            _interval(one),
+        ]
+        for key, one in result["changes"].items()
+        if one
+    ]
+    lines.append(text_table(["percent", "before", "after", "change", "95%"], rows))
+    if not result["cross_fitted"]:
+        lines.append("Measured on the documents that it was fitted on, so this flatters.")
+    if result["n_documents"] < _FEW_DOCUMENTS:
+        accuracy = result["changes"]["accuracy"]
+        lines.append(
+            f"{result['n_documents']} documents are few: on others like them, the accuracy may have changed by "
+            f"{_points(accuracy['low'])} to {_points(accuracy['high'])} points."
+        )
+    return "\n".join(lines)
+
+
+_CHANGES = {"accuracy": "accuracy", "nil_ece": "P(NIL) off by", "answer_ece": "P(right) off by"}
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
+def _interval(one: dict[str, Any]) -> str:
+    return f"[{_points(one['low'])}, {_points(one['high'])}]"

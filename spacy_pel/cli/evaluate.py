@@ -14,6 +14,7 @@ from ._output import JSON, emit, message
 from ._table import text_table
 
 _MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier")
+_MAY_BE_NULL += ("coverage@95", "coverage@98", "aurc")
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
 _LARGE = 5_000_000  # bytes
 
@@ -70,19 +71,26 @@ def _metrics_text(metrics: dict[str, Any]) -> str:
     ]
     for key, value in metrics.items():
         if value is None and key in _MAY_BE_NULL:
-            lines.append(f"{key:<18} {'–':>6}")
+            lines.append(f"{key:<22} {'–':>6}")
         elif isinstance(value, float) and not key.endswith(("_low", "_high")) and key not in _NO_SHARES:
             interval = ""
             if f"{key}_low" in metrics:
                 interval = f"  [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
-            lines.append(f"{key:<18} {100 * value:6.2f}{interval}")
+            lines.append(f"{key:<22} {100 * value:6.2f}{interval}")
+    columns = ("accuracy", "recall@1", "coverage@95", "coverage@98")
+    rows = [
+        [name, f"{group['n']:,}", *(_percent(group[key]) for key in columns)]
+        for groups in metrics["mention_groups"].values()
+        for name, group in groups.items()
+    ]
+    lines.append(text_table(["mentions of", "n", *columns], rows))
     for name, group in metrics.get("groups", {}).items():
         recall = f", recall@1 {100 * group['recall@1']:.2f}" if "recall@1" in group else ""
         lines.append(f"{name}: accuracy {100 * group['accuracy']:.2f}{recall} of {group['n']:,} mentions")
     if types := metrics.get("mention_types"):
-        columns = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
+        typed = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
         rows = [
-            [label, *(f"{100 * row[key]:.1f}" if "typed" in key else f"{row[key]:,}" for key in columns)]
+            [label, *(f"{100 * row[key]:.1f}" if "typed" in key else f"{row[key]:,}" for key in typed)]
             for label, row in types.items()
         ]
         lines.append(text_table(["label", "gold", "found", "P", "R", "F1"], rows))
@@ -90,13 +98,20 @@ def _metrics_text(metrics: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
 @pel_cli.command("compare", rich_help_panel="Evaluate")
 def compare(
     dir_a: Annotated[Path, argument("FOLDER_A", "Folder of `evaluate` for one pipeline.")],
     dir_b: Annotated[Path, argument("FOLDER_B", "Folder of `evaluate` for another pipeline, on the same corpus.")],
     group_by: Annotated[
-        Literal["label", "type", "seen"],
-        typer.Option(help="Groups of the last table: mention label, KB type of the gold entity, or seen in training."),
+        Literal["label", "type", "form", "seen"],
+        typer.Option(
+            help="Groups of the last table: mention label, KB type of the gold entity, surface form known to annotated "
+            "text, or entity seen in training."
+        ),
     ] = "label",
     kb: KBForTypes = None,
     samples: Annotated[int, option("N", "Bootstrap samples.", min=1)] = 1000,

@@ -54,6 +54,8 @@ class CommandErrors:
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
     E660 = "Expected --apply-to or --output, got both. Use one of them."
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
+    E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
+    E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
     E666 = "Expected the default pipeline at {path}. Run this in the root of the repository, or give {option}."
     E668 = (
         "A worker process ended with exit code {got}. If memory ran out (-9), use fewer processes. To continue "

@@ -1,6 +1,7 @@
 """Compare two runs on the same mentions: differences, and whether they are significant."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from .metrics.bootstrap import metric_difference, share_difference
 from .metrics.nil import average_precision
 from .metrics.outcomes import Flags, Outcomes
 from .metrics.recall import found_within
+from .metrics.risk import ACCURACIES, RankedAnswers
 from .run_folder import Run
 
 Shares = dict[str, tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
@@ -46,6 +48,12 @@ def compare_runs(
     differences = {name: _share(share, ours, n_samples, seed) for name, share in shares.items()}
     if ours.is_nil.any():
         differences["nil_aupr"] = _nil_aupr(ours, theirs, n_samples, seed)
+    answers = [RankedAnswers(one.probability, one.correct) for one in (ours, theirs)]
+    for accuracy in ACCURACIES if all(answers) else ():
+        metric_a, metric_b = (partial(one.coverage_at, accuracy / 100) for one in answers)
+        rng = np.random.default_rng(seed)
+        difference = metric_difference(metric_a, metric_b, ours.document, n_samples=n_samples, rng=rng)
+        differences[f"coverage@{accuracy}"] = difference.to_json()
     return {
         "a": str(a.path),
         "b": str(b.path),

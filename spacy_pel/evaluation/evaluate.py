@@ -15,12 +15,16 @@ from ..util.progress import ChunkProgress
 from .metrics.all_metrics import compute_metrics
 from .metrics.detection import Detection
 from .metrics.document_groups import DocumentGroups
+from .metrics.mention_groups import GROUPINGS, MentionGroups
 from .metrics.outcomes import Outcomes
 from .metrics.recall import RECALL_AT
-from .metrics.seen import seen_in_index
+from .metrics.relations import Relations
+from .metrics.seen import form_in_index, seen_in_index
 from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
 from .prediction import Prediction
-from .run_folder import recorded
+from .run_folder import recorded, tapped
+
+_GROUPED_BY = ("label", "form", "seen")
 
 
 def evaluate(
@@ -52,7 +56,7 @@ def evaluate(
         group_by: "meta.KEY" of the documents: adds metrics of each group, and their mean.
 
     Returns:
-        The metrics, flat (see ``all_metrics.POLICY``).
+        The metrics, see ``all_metrics.POLICY`` and docs/file-formats.md.
 
     Raises:
         PelError: if the corpus has no mentions.
@@ -111,7 +115,10 @@ def _evaluate(
     with ChunkProgress(description="Linking documents", total=total, show=show_progress) as bar:
         tally = Tally(bar)
         watched = groups.watch(documents) if groups else documents
-        predictions = predict(watched, is_seen=is_seen or seen_in_index(linker.kb, linker.index), tally=tally)
+        known = {"is_seen": is_seen or seen_in_index(linker.kb, linker.index), "is_known": form_in_index(linker.index)}
+        relations, by = Relations(linker.kb), {name: MentionGroups(GROUPINGS[name]) for name in _GROUPED_BY}
+        taps = [relations.add, *(one.add for one in by.values())]
+        predictions = tapped(predict(watched, **known, tally=tally), taps)
         outcomes = Outcomes.of(recorded(predictions, output))
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
@@ -123,6 +130,8 @@ def _evaluate(
     ks = [k for k in RECALL_AT if k <= facts["top_k"]]
     metrics = {
         **compute_metrics(outcomes, ks=ks, seed=seed),
+        **relations.metrics(),
+        "mention_groups": {name: one.metrics(outcomes, seed=seed) for name, one in by.items()},
         **(detection.scores(seed=seed) if detection else {}),
         **facts,
         **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
 from ..corpora.preprocessing import original_id
@@ -15,10 +15,12 @@ from ..types import Document, Mention
 from ..util import logger
 from ..util.progress import ChunkProgress
 from .metrics.detection import Detection, Found
+from .metrics.outcomes import Outcomes
 from .prediction import Prediction
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
+IsKnown = Callable[[str], bool]
 _MENTIONS = 1024  # linked at a time
 
 
@@ -67,13 +69,25 @@ class Tally:
         self.outside = self.outside or next(iter(prediction.outside), "")
 
 
+class _Answer(NamedTuple):
+    link: Link
+    form: str  # as the linker read it
+
+
 def gold_queries(document: Document) -> list[MentionQuery]:
     """The gold mentions of a document, unchanged."""
     return [MentionQuery(document.text, m.start, m.end, m.label) for m in document.mentions]
 
 
 def predict_gold(
-    linker: Linker, documents: Iterable[Document], *, queries: MakeQueries, top_k: int, is_seen: IsSeen, tally: Tally
+    linker: Linker,
+    documents: Iterable[Document],
+    *,
+    queries: MakeQueries,
+    top_k: int,
+    is_seen: IsSeen,
+    is_known: IsKnown,
+    tally: Tally,
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
@@ -83,6 +97,7 @@ def predict_gold(
         queries: one query per mention of a document.
         top_k: candidates per mention.
         is_seen: does a gold entity occur in the training corpus?
+        is_known: does a surface form occur in annotated text?
         tally: counts time, mentions and documents.
 
     Yields:
@@ -90,35 +105,36 @@ def predict_gold(
         id "".
     """
     for block in _blocks(documents):
-        links = iter(_links_or_none(linker, block, queries, top_k, tally, tally.bar))
+        answers = iter(_answers_or_none(linker, block, queries, top_k, tally, tally.bar))
         for document in block:
             for mention in document.mentions:
                 prediction = gold_prediction(linker.kb, document, mention, is_seen)
                 tally.saw(prediction)
-                if link := next(links):
-                    prediction.set_link(link)
+                if answer := next(answers):
+                    prediction.set_link(answer.link)
+                    prediction.known_form = is_known(answer.form)
                 yield prediction
 
 
-def _links_or_none(
+def _answers_or_none(
     linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: ChunkProgress | None
-) -> list[Link | None]:
+) -> list[_Answer | None]:
     """None for the mentions of a document that fails on its own."""
     try:
-        links = _links(linker, block, queries, top_k, tally, bar)
+        answers = _answers(linker, block, queries, top_k, tally, bar)
     except Exception as err:
         if len(block) > 1:
-            each = (_links_or_none(linker, [document], queries, top_k, tally, None) for document in block)
+            each = (_answers_or_none(linker, [document], queries, top_k, tally, None) for document in block)
             return list(chain.from_iterable(each))
         tally.failed(block[0], reason_of(err))
         return [None] * len(block[0].mentions)
     tally.n_linked += len(block)
-    return list(links)
+    return list(answers)
 
 
-def _links(
+def _answers(
     linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: ChunkProgress | None
-) -> list[Link]:
+) -> list[_Answer]:
     started = time.perf_counter()
     asked: list[MentionQuery] = []
     ends: list[int] = []  # of the documents' mentions
@@ -135,7 +151,7 @@ def _links(
                 bar.advance(number - done)
                 done = number
     tally.took(started, len(asked))
-    return links
+    return [_Answer(link, query.surface) for link, query in zip(links, asked, strict=True)]
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -155,6 +171,7 @@ def predict_end_to_end(
     *,
     spans: Callable[[Any], Iterable[Any]],
     is_seen: IsSeen,
+    is_known: IsKnown,
     tally: Tally,
     detection: Detection,
     prefix: str = "pel",
@@ -167,6 +184,7 @@ def predict_end_to_end(
         documents: read as they are needed.
         spans: gives the linked spans of a Doc.
         is_seen: does a gold entity occur in the training corpus?
+        is_known: does a surface form occur in annotated text?
         tally: counts time, mentions and documents.
         detection: counts what is found.
         prefix: of the linker's extension attributes.
@@ -189,6 +207,7 @@ def predict_end_to_end(
             span = found.get((mention.start, mention.end))
             if span is not None:
                 _take_over(span, prediction, prefix)
+                prediction.known_form = is_known(prediction.text)
             predictions.append(prediction)
         tally.bar.advance(1)
         spans_found = [Found(*at, span.label_, _id_of(span, prefix)) for at, span in found.items()]
@@ -232,3 +251,22 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     prediction.outside = [entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None]
     prediction.types = sorted({name for entity_id in gold for name in kb[entity_id].types})
     return prediction
+
+
+def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Iterable[Link]) -> Outcomes:
+    """What became of gold mentions.
+
+    Args:
+        kb: resolves the gold ids.
+        documents: that have the mentions.
+        links: one for each mention, in order.
+    """
+
+    def predictions() -> Iterator[Prediction]:
+        mentions = ((document, mention) for document in documents for mention in document.mentions)
+        for (document, mention), link in zip(mentions, links, strict=True):
+            prediction = gold_prediction(kb, document, mention, lambda gold: False)
+            prediction.set_link(link)
+            yield prediction
+
+    return Outcomes.of(predictions())

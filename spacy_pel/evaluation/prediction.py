@@ -21,6 +21,8 @@ class Prediction:
         nil_score: the number compared with the NIL threshold.
         composite: all of the gold ids are meant.
         seen: a gold entity occurs in the training corpus.
+        known_form: annotated text in the index has the surface form.
+        relation: of a wrong link to the gold entity, a key of ``RELATIONS``; "" = it is no wrong link.
         outside: gold ids that the KB lacks.
         types: the KB's types of the gold entities.
         probability: P(right) of ``kb_id``; None = not linked.
@@ -43,6 +45,8 @@ class Prediction:
     probability: float | None = None
     id_set: list[str] | None = None
     original: str = ""
+    known_form: bool = False
+    relation: str = ""
 
     def set_link(self, link: Any) -> None:
         """Take over the answer of a linker, a ``Link``."""
@@ -85,8 +89,8 @@ class Prediction:
         return answers.issuperset(right) if self.composite else not answers.isdisjoint(right)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data; without ``original``, ``composite``, ``outside``,
-        ``types``, ``probability`` and ``id_set`` where there are none."""
+        """As JSON data; without ``probability``, ``id_set`` and what is empty or
+        False after ``seen`` where there is none."""
         keys = ("doc", "start", "end", "text", "label", "gold", "kb_id")
         record: dict[str, Any] = {key: getattr(self, key) for key in keys}
         record["candidates"] = [[entity_id, round(score, 6)] for entity_id, score in self.candidates]
@@ -95,7 +99,7 @@ class Prediction:
             record["probability"] = round(self.probability, 6)
         if self.id_set is not None:
             record["id_set"] = self.id_set
-        for key in ("composite", "outside", "original", "types"):
+        for key in ("known_form", "relation", "composite", "outside", "original", "types"):
             if value := getattr(self, key):
                 record[key] = value
         return record

@@ -49,20 +49,24 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
     gold: list[tuple[str, ...]] = []
     counts: dict[tuple[str, int, int], int] = {}
 
-    def seen(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
-        for prediction in predictions:
-            span = (prediction.doc, prediction.start, prediction.end)
-            counts[span] = counts.get(span, -1) + 1
-            mentions.append((*span, counts[span]))
-            gold.append(tuple(sorted(prediction.gold)))
-            for call in watch:
-                call(prediction)
-            yield prediction
+    def add(prediction: Prediction) -> None:
+        span = (prediction.doc, prediction.start, prediction.end)
+        counts[span] = counts.get(span, -1) + 1
+        mentions.append((*span, counts[span]))
+        gold.append(tuple(sorted(prediction.gold)))
 
-    outcomes = Outcomes.of(seen(read_predictions(path / "predictions.jsonl")))
+    outcomes = Outcomes.of(tapped(read_predictions(path / "predictions.jsonl"), [add, *watch]))
     if not mentions:
         raise PelError(Errors.E681.format(path=path / "predictions.jsonl", got="an empty file"))
     return Run(path, metrics, outcomes, mentions, gold)
+
+
+def tapped(predictions: Iterable[Prediction], watch: Sequence[Callable[[Prediction], None]]) -> Iterator[Prediction]:
+    """The same predictions; each is shown to the watchers as it passes."""
+    for prediction in predictions:
+        for call in watch:
+            call(prediction)
+        yield prediction
 
 
 def recorded(predictions: Iterable[Prediction], output: str | Path | None) -> Iterator[Prediction]:

@@ -11,7 +11,7 @@ import spacy
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.util import fingerprint, read_jsonl
 
-from .conftest import NAMES, documents, done, refused, run
+from .conftest import NAMES, UNKNOWN, documents, done, refused, run
 
 pytestmark = pytest.mark.slow
 
@@ -19,6 +19,8 @@ KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
 KEYS += ["mentions_per_second", *(f"recall@{k}" for k in (1, 2, 4, 5, 8, 16, 32, 64))]
 KEYS += ["nil_ece", "nil_brier", "nil_reliability", "recall_all@1", "recall_all@64", "threshold_by_label"]
+KEYS += [f"coverage@{percent}{end}" for percent in (95, 98) for end in ("", "_low", "_high")]
+KEYS += ["aurc", "n_wrong_links", "wrong_links_parent", "wrong_links_unknown", "mention_groups"]
 KEYS += [f"{name}_fingerprint" for name in ("kb", "model", "index", "corpus")]
 
 
@@ -86,6 +88,43 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
     for key in [*keys, "recall_all@1", "recall_all@64"]:
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
+
+
+def test_calibrate_says_what_it_changed(folder, calibrated, tmp_path):
+    first = done("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", tmp_path / "first", "--json").json
+    assert first["weights"] == "fitted" and first["cross_fitted"] is True and first["threshold_before"] is None
+    before = done("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", tmp_path / "m", "--json").json
+    for name, change in first["changes"].items():
+        assert change["before"] == pytest.approx(before[name], abs=1e-5)
+        assert change["change"] == pytest.approx(change["after"] - change["before"])
+        assert change["low"] <= change["change"] + 1e-9 and change["change"] <= change["high"] + 1e-9
+    text = done("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", tmp_path / "text").out
+    assert "40 documents are few: on others like them, the accuracy may have changed by " in text
+    assert "P(right) off by" in text and "flatters" not in text
+
+
+def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pipeline, tmp_path):
+    """Weights that were fitted on much text stay if those of a few documents link worse."""
+    few = tmp_path / "few.jsonl"
+    write_corpus(few, documents(12, NAMES + UNKNOWN, "f"))
+    before = learned(calibrated)
+    result = done("calibrate", calibrated, few, "--keep-weights", "--output", tmp_path / "kept", "--json")
+    kept = learned(tmp_path / "kept")
+    assert result.json["weights"] == "kept" and "the threshold stays as it was" in result.err
+    assert all(kept[key] == before[key] for key in ("combiner", "nil_model", "calibrated_threshold"))
+    assert kept["confidence"] != before["confidence"]
+    fitted = done("calibrate", calibrated, few, "--refit-weights", "--output", tmp_path / "fitted", "--json").json
+    assert fitted["weights"] == "fitted" and learned(tmp_path / "fitted")["nil_model"] != before["nil_model"]
+    by_default = done("calibrate", calibrated, few, "--output", tmp_path / "default", "--json").json
+    assert (by_default["weights"] == "fitted") is (fitted["changes"]["accuracy"]["change"] >= 0)
+    fold = f"{pipeline}={few}"
+    refused("E664", "calibrate", calibrated, few, "--keep-weights", "--fold", fold, "--output", tmp_path / "no")
+
+
+def test_a_few_documents_cannot_be_cross_fitted(calibrated, tmp_path):
+    write_corpus(tmp_path / "three.jsonl", documents(3, NAMES + UNKNOWN, "f"))
+    result = done("calibrate", calibrated, tmp_path / "three.jsonl", "--output", tmp_path / "out")
+    assert "this flatters" in result.out
 
 
 def test_without_nil_mentions_nothing_is_said_of_nil(pipeline, tmp_path):
@@ -190,7 +229,7 @@ def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics == result.json and not [key for key in KEYS if key not in metrics]
-    for name in ("recall.png", "nil.png", "reliability.png"):
+    for name in ("recall.png", "nil.png", "reliability.png", "risk_coverage.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
     assert metrics["corpus_fingerprint"] == fingerprint(folder / "dev.jsonl")
     assert metrics["threshold"] == learned(calibrated)["calibrated_threshold"]
@@ -198,6 +237,13 @@ def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     gold = [(d.id, m.start, m.end) for d in read_corpus(folder / "dev.jsonl") for m in d.mentions]
     assert [(p["doc"], p["start"], p["end"]) for p in predictions] == gold
     assert metrics["n"] == len(predictions) and metrics["n_nil"] == sum(not p["gold"] for p in predictions)
+    known = sum(p.get("known_form", False) for p in predictions)
+    groups = metrics["mention_groups"]
+    assert (
+        groups["form"]["known form"]["n"] == known and groups["form"]["new form"]["n"] == len(predictions) - known > 0
+    )
+    assert set(groups["seen"]) == {"seen", "unseen", "NIL"} and list(groups["label"]) == ["ENTITY"]
+    assert groups["label"]["ENTITY"]["coverage@95"] == metrics["coverage@95"]
     hits = sum(p["candidates"][0][0] in p["gold"] for p in predictions if p["gold"])
     assert metrics["recall@1"] == hits / (metrics["n"] - metrics["n_nil"])
     right = sum(p["kb_id"] in (p["gold"] or ["NIL"]) for p in predictions)

@@ -45,7 +45,7 @@ def test_page(folder, runs, tmp_path):
     assert "<h1>Two &amp; more</h1>" in html and "<b>gold</b>" in html
     assert ">aspirin</mark> in " in html and "We studied <mark class=" in html, "errors are shown in context"
     assert "heart attack" in html and "Disease or Syndrome" in html, "names and types come from the KB"
-    assert html.count("<figure>") == 3 and "Difference from" in html
+    assert html.count("<figure>") == 4 and "Difference from" in html
 
 
 def test_one_run_without_corpus_and_kb(runs, tmp_path):

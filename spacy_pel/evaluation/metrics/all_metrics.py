@@ -11,6 +11,7 @@ from .nil import average_precision, decision_metrics
 from .outcomes import Flags, Floats, Outcomes
 from .recall import RECALL_AT, found_within, recall_all_at, recall_at, reciprocal_rank, share
 from .reliability import reliability_metrics
+from .risk import RankedAnswers, coverage_intervals, coverages
 
 POLICY = (
     "recall@k: share of the mentions whose gold entity is in the KB (all of them: unnormalised) that have it "
@@ -25,9 +26,11 @@ POLICY = (
     "it is NIL, and wrong at every k if its entity is in the KB; any other is right if its gold entity is "
     "among the first k. nil_ece: expected calibration error of nil_score as a probability, 15 bins of equal "
     "width; null if nil_score is not a probability. answer_ece: the same of P(right) of the answers, ids and "
-    "NIL. set_coverage: share of the sets of answers that hold a right one. accuracy_seen and "
-    "accuracy_unseen are null where there is no such mention. Intervals: 95% bootstrap, documents "
-    "drawn with replacement."
+    "NIL. coverage@95 and coverage@98: the largest share of all mentions that, taken from the highest P(right) "
+    "down, is right to 95% or 98%, ids and NIL; mentions of equal P(right) together; 0 if no share is. aurc: area "
+    "under the curve of the share of wrong answers over this share. set_coverage: share of the sets of answers that "
+    "hold a right one. accuracy_seen and accuracy_unseen are null where there is no such mention. Intervals: 95% "
+    "bootstrap, documents drawn with replacement."
 )
 
 
@@ -62,11 +65,14 @@ def compute_metrics(
         **reliability_metrics(outcomes.nil_score, outcomes.is_nil),
         **_trust_metrics(outcomes),
     }
+    answers = RankedAnswers(outcomes.probability, outcomes.correct)
+    metrics.update({**coverages(answers), "aurc": answers.area() if answers else None})
     for name, chosen in (("seen", in_kb & outcomes.seen), ("unseen", in_kb & ~outcomes.seen)):
         metrics[f"n_{name}"] = int(chosen.sum())
         metrics[f"accuracy_{name}"] = recall_at(outcomes.rank[chosen], 1) if chosen.any() else None
     if len(outcomes.rank):
         metrics.update(_intervals(outcomes, ks, n_samples, rng))
+        metrics.update(coverage_intervals(answers, outcomes.document, n_samples=n_samples, rng=rng))
     metrics["bootstrap"] = {"unit": "document", "samples": n_samples, "seed": seed}
     metrics["policy"] = POLICY
     return metrics

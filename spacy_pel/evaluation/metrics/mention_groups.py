@@ -1,11 +1,13 @@
-"""Metrics by groups of mentions: by label, by the KB's types, by seen and unseen entities."""
+"""Metrics by groups of mentions: by label, by the KB's types, by known and new forms and entities."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..prediction import Prediction
 from .outcomes import Flags, Outcomes
+from .risk import RankedAnswers, coverage_intervals, coverages
 
 NO_NAME = "–"  # of a mention without label, or whose gold entity has no type
 GroupsOf = Callable[[Prediction], Sequence[str]]
@@ -26,7 +28,11 @@ def by_seen(prediction: Prediction) -> Sequence[str]:
     return ("seen",) if prediction.seen else ("unseen",)
 
 
-GROUPINGS: Mapping[str, GroupsOf] = {"label": by_label, "type": by_kb_type, "seen": by_seen}
+def by_form(prediction: Prediction) -> Sequence[str]:
+    return ("known form",) if prediction.known_form else ("new form",)
+
+
+GROUPINGS: Mapping[str, GroupsOf] = {"label": by_label, "type": by_kb_type, "form": by_form, "seen": by_seen}
 
 
 class MentionGroups:
@@ -54,13 +60,34 @@ class MentionGroups:
             masks[name][members] = True
         return masks
 
+    def metrics(self, outcomes: Outcomes, *, n_samples: int = 200, seed: int = 0) -> dict[str, dict[str, Any]]:
+        """``group_metrics`` of each group, with the intervals of coverage.
 
-def group_metrics(outcomes: Outcomes, mask: Flags) -> tuple[int, list[float | None]]:
-    """Metrics of one group; None where there is no mention to count.
+        Args:
+            outcomes: of the same mentions.
+            n_samples: bootstrap samples.
+            seed: random seed of the bootstrap.
+        """
+        groups = {}
+        for name, mask in self.masks().items():
+            answers, rng = (
+                RankedAnswers(outcomes.probability[mask], outcomes.correct[mask]),
+                np.random.default_rng(seed),
+            )
+            intervals = coverage_intervals(answers, outcomes.document[mask], n_samples=n_samples, rng=rng)
+            groups[name] = {**group_metrics(outcomes, mask), **intervals}
+        return groups
+
+
+def group_metrics(outcomes: Outcomes, mask: Flags) -> dict[str, Any]:
+    """Metrics of one group.
 
     Returns:
-        The number of mentions; recall@1, recall at any rank, and accuracy with NIL.
+        "n"; "recall@1", "recall" at any rank, "accuracy" with NIL, "coverage@95" and "coverage@98"; None where there is
+        no mention to count.
     """
     rank = outcomes.rank[mask & ~outcomes.is_nil]
-    hits = (rank == 1, rank >= 1, outcomes.correct[mask])
-    return int(mask.sum()), [float(flags.mean()) if len(flags) else None for flags in hits]
+    hits = {"recall@1": rank == 1, "recall": rank >= 1, "accuracy": outcomes.correct[mask]}
+    shares = {key: float(flags.mean()) if len(flags) else None for key, flags in hits.items()}
+    answers = RankedAnswers(outcomes.probability[mask], outcomes.correct[mask])
+    return {"n": int(mask.sum()), **shares, **coverages(answers)}

@@ -1,6 +1,6 @@
-"""Seen or unseen: does a gold entity occur in the training corpus?"""
+"""Seen or unseen: does a gold entity, or the surface form of a mention, occur in annotated text?"""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ...kb import KnowledgeBase
@@ -22,3 +22,8 @@ def seen_in_index(kb: KnowledgeBase, index: "EntityIndex | None") -> IsSeen:
     """Is one of these ids a gold id of the documents that the index was built with?
     Without an index, nothing was seen."""
     return lambda gold: index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
+
+
+def form_in_index(index: "EntityIndex | None") -> Callable[[str], bool]:
+    """Does a surface form occur in the annotated text that the index was built with?"""
+    return lambda form: index is not None and len(index.priors.counts([form])[0]) > 0

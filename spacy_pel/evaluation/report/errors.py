@@ -57,7 +57,7 @@ def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
         threshold: of NIL; None if there was none or it is unknown.
 
     Returns:
-        Gives ranks and scores.
+        Gives ranks and scores, and how a wrong link is related to the gold entity.
     """
     n, rank, gold = len(prediction.candidates), prediction.rank, set(prediction.gold)
     where = f"at rank {rank} of {n}" if rank else f"not among the {n} candidates"
@@ -76,8 +76,9 @@ def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
         return f"The mention means {len(gold)} entities: {ranks}."
     if kind == "wrong_first":
         best = max(score for entity_id, score in prediction.candidates if entity_id in gold)
-        return f"The gold entity is {where}, {prediction.candidates[0][1] - best:.3f} below the first."
-    return f"The gold entity is {where}."
+        where += f", {prediction.candidates[0][1] - best:.3f} below the first"
+    is_related = prediction.relation not in ("", "other", "unknown")
+    return f"The gold entity is {where}.{f' The link is its {prediction.relation}.' if is_related else ''}"
 
 
 class ErrorCase(NamedTuple):

@@ -1,4 +1,4 @@
-"""Figures of evaluations: recall@k, the precision-recall curve of NIL, the reliability of P(NIL)."""
+"""Figures of evaluations: recall@k, precision and recall of NIL, reliability of P(NIL), risk over coverage."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from markupsafe import Markup
 from ..metrics.nil import precision_recall_curve
 from ..metrics.outcomes import Outcomes
 from ..metrics.reliability import reliability_curve
+from ..metrics.risk import ACCURACIES, RankedAnswers
 from ..run_folder import Run
 from .figure import COLORS, GREY, LINE_STYLES, inline_svg, new_figure, save_figure
 
@@ -34,6 +35,8 @@ def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
         drawn["nil"] = nil_figure(outcomes)
         if any(reliability_curve(of_run.nil_score, of_run.is_nil) for of_run in outcomes.values()):
             drawn["reliability"] = reliability_figure(outcomes)
+    if any(RankedAnswers(of_run.probability, of_run.correct) for of_run in outcomes.values()):
+        drawn["risk"] = risk_figure(outcomes)
     figures = {}
     for name, (figure, axes) in drawn.items():
         title = axes.get_title()
@@ -44,11 +47,12 @@ def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
 
 
 def plot_run(run: Run) -> None:
-    """Write recall.png, nil.png and reliability.png into the folder of an evaluation."""
+    """Write recall.png, nil.png, reliability.png and risk_coverage.png into the folder of an evaluation."""
     outcomes = {"linker": run.outcomes}
     save_figure(*recall_figure({"linker": run.metrics}), run.path / "recall.png")
     save_figure(*nil_figure(outcomes), run.path / "nil.png")
     save_figure(*reliability_figure(outcomes), run.path / "reliability.png")
+    save_figure(*risk_figure(outcomes), run.path / "risk_coverage.png")
 
 
 def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple["Figure", "Axes"]:
@@ -131,6 +135,25 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
         axes.scatter(curve.probability, curve.share, s=sizes, color=line.get_color(), alpha=0.8, clip_on=False)
     axes.set(xlabel="P(NIL)", ylabel="share that is NIL", title="Reliability", xlim=(0, 1), ylim=(0, 1))
     axes.set_aspect("equal")
+    return figure, axes
+
+
+def risk_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
+    """Draw the share of wrong answers over the share of mentions that are kept, the most certain ones.
+
+    Args:
+        runs: name of a run -> its outcomes; a run without P(right) has no line.
+    """
+    figure, axes = _new_figure()
+    for accuracy in ACCURACIES:
+        axes.axhline(100 - accuracy, color=GREY, linewidth=1, linestyle="--", zorder=0)
+    for name, outcomes in runs.items():
+        curve = RankedAnswers(outcomes.probability, outcomes.correct).curve()
+        n = len(curve.coverage)
+        shown = np.unique(np.linspace(0, max(0, n - 1), min(n, _POINTS)).astype(np.int64))
+        axes.plot(100 * curve.coverage[shown], 100 * (1.0 - curve.accuracy[shown]), label=name if n else None)
+    axes.set(xlabel="answers kept, the most certain ones (%)", ylabel="of these wrong (%)", title="Risk and coverage")
+    axes.set(xlim=(0, 100), ylim=(0, None))
     return figure, axes
 
 

@@ -11,7 +11,7 @@ from ..run_folder import Run, read_metrics, read_run, run_names
 from .errors import KINDS, ErrorSample, shown_error, texts_of
 from .page import Page, render_report
 from .plots import inline_figures
-from .tables import difference_table, group_tables, metric_table, run_notes
+from .tables import difference_table, group_tables, metric_table, relation_table, run_notes
 
 
 class Report(NamedTuple):
@@ -72,11 +72,12 @@ def make_report(
     texts = texts_of(corpora, (case for _, case in cases)) if corpora else None
     errors = [shown_error(name, case, texts=texts, kb=kb) for name, case in cases]
     difference = difference_table(runs, n_samples=n_samples, seed=seed)
-    tables = [metric_table(runs), *([difference] if difference else []), *group_tables(runs, masks)]
+    tables = [metric_table(runs), difference, relation_table(runs), *group_tables(runs, masks)]
     counts = {name: reading.errors.counts for name, reading in read.items()}
     kinds = {kind: text for kind, text in KINDS.items() if any(of_run[kind] for of_run in counts.values())}
     errors.sort(key=lambda error: list(KINDS).index(error.kind))
-    page = Page(title, _description(runs), run_notes(runs), tables, inline_figures(runs), kinds, counts, errors)
+    shown = [table for table in tables if table]
+    page = Page(title, _description(runs), run_notes(runs), shown, inline_figures(runs), kinds, counts, errors)
     return Report(render_report(page), counts, len(errors))
 
 

@@ -9,6 +9,7 @@ from ..compare import compare_runs
 from ..metrics.mention_groups import NO_NAME, group_metrics
 from ..metrics.outcomes import Flags
 from ..metrics.recall import RECALL_AT
+from ..metrics.relations import RELATIONS
 from ..run_folder import Run
 from .page import Cell, Table
 
@@ -27,11 +28,27 @@ _SHARES = {
     "nil_recall": "NIL recall",
     "nil_f1": "NIL F1",
     "nil_ece": "NIL calibration error",
+    "answer_ece": "calibration error of P(right)",
+    "coverage@95": "answers kept at 95% accuracy",
+    "coverage@98": "answers kept at 98% accuracy",
     "mention_f1": "mentions found, F1",
     "typed_f1": "mentions found with the right type, F1",
     "link_f1": "mentions found and linked, F1",
 }
-_GROUPINGS = {"label": "By mention label", "type": "By type of the gold entity", "seen": "By seen and unseen entities"}
+_GROUPINGS = {
+    "label": "By mention label",
+    "type": "By type of the gold entity",
+    "form": "By known and new surface forms",
+    "seen": "By seen and unseen entities",
+}
+_GROUP_COLUMNS = {
+    "n": "mentions",
+    "recall@1": "recall@1",
+    "recall": "recall",
+    "accuracy": "accuracy",
+    "coverage@95": "kept at 95%",
+    "coverage@98": "at 98%",
+}
 
 
 def metric_table(runs: Runs) -> Table:
@@ -91,19 +108,37 @@ def _group_table(runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: st
         row = [Cell(type_label(group) if is_by_type else group)]
         for name, run in runs.items():
             if group in masks[name]:
-                n, shares = group_metrics(run.outcomes, masks[name][group])
-                row += [Cell(f"{n:,}"), *map(_share, shares)]
+                found = group_metrics(run.outcomes, masks[name][group])
+                row += [Cell(f"{found[key]:,}") if key == "n" else _share(found[key]) for key in _GROUP_COLUMNS]
             else:
-                row += [Cell("–")] * 4
+                row += [Cell("–")] * len(_GROUP_COLUMNS)
         rows.append(row)
-    header = ["", *["mentions", "recall@1", "recall", "accuracy"] * len(runs)]
+    header = ["", *list(_GROUP_COLUMNS.values()) * len(runs)]
     note = (
         "recall@1 and recall (gold entity anywhere among the candidates): over the mentions whose entity is "
-        "in the KB; accuracy: over all mentions, with NIL."
+        "in the KB; accuracy: over all mentions, with NIL; kept at 95%, 98%: the largest share of the group's "
+        "mentions, by P(right), that is right to this percentage."
     )
     if is_by_type:
         note += f" A mention counts in each type of its gold entities; {NO_NAME} = mentions without a type."
-    return Table(title, note, header, rows, [("", 1), *((name, 4) for name in runs)])
+    return Table(title, note, header, rows, [("", 1), *((name, len(_GROUP_COLUMNS)) for name in runs)])
+
+
+def relation_table(runs: Runs) -> Table | None:
+    """Wrong links by their distance in the hierarchy; None if no run has one whose place there is known."""
+    metrics = [run.metrics for run in runs.values()]
+    if not any(one.get("n_wrong_links") and one["wrong_links_unknown"] < 1 for one in metrics):
+        return None
+    rows = [
+        [Cell(f"{name}: {meaning}"), *(_share(one.get(f"wrong_links_{name}")) for one in metrics)]
+        for name, meaning in RELATIONS.items()
+    ]
+    rows.append([Cell("wrong links"), *(Cell(f"{one.get('n_wrong_links', 0):,}") for one in metrics)])
+    note = (
+        "What the link is to the right entity (is-a), in percent of the wrong links of mentions whose entity is in "
+        "the KB."
+    )
+    return Table("Wrong links in the hierarchy", note, ["", *runs], rows)
 
 
 def _same_mentions(a: Run, b: Run) -> bool:

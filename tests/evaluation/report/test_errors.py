@@ -19,7 +19,10 @@ def predicted(gold, kb_id, *, doc="d", nil_score=0.25, candidates="ABC", **more)
 
 ERRORS = [
     (predicted(["C"], "A"), "wrong_first", "at rank 3 of 3, 0.500 below the first"),
+    (predicted(["C"], "A", relation="parent"), "wrong_first", r"below the first\. The link is its parent\.$"),
+    (predicted(["C"], "A", relation="other"), "wrong_first", r"below the first\.$"),
     (predicted(["Z"], "A"), "not_retrieved", "not among the 3 candidates"),
+    (predicted(["Z"], "A", relation="sibling"), "not_retrieved", r"3 candidates\. The link is its sibling\."),
     (predicted(["B"], "NIL", nil_score=0.75), "nil_wrongly", "0.750, NIL threshold 0.500. The .* rank 2 of 3"),
     (predicted(["Z"], "NIL", candidates=""), "nil_wrongly", "not among the 0 candidates"),
     (predicted([], "A"), "linked_though_nil", "NIL would be right. NIL score 0.250, NIL threshold 0.500"),

@@ -9,9 +9,11 @@ from spacy_pel.evaluation.run_folder import Run
 from ..conftest import predicted
 
 
-def run(*nil_scores, nil=True, ks=(1, 4, 64), path=Path("run")):
+def run(*nil_scores, nil=True, ks=(1, 4, 64), path=Path("run"), probability=None):
     golds = [[] if nil and i % 2 else ["A"] for i in range(len(nil_scores))]
-    outcomes = Outcomes.of(predicted(golds[i], "A", doc=f"d{i}", nil=score) for i, score in enumerate(nil_scores))
+    outcomes = Outcomes.of(
+        predicted(golds[i], "A", doc=f"d{i}", nil=score, probability=probability) for i, score in enumerate(nil_scores)
+    )
     return Run(path, compute_metrics(outcomes, ks=ks, n_samples=5), outcomes, [], [])
 
 
@@ -19,11 +21,14 @@ def test_figures_that_there_are_data_for():
     assert list(inline_figures({"a": run(0.1, 0.9, nil=False)})) == ["Candidates"]
     assert list(inline_figures({"a": run(-3.0, 5.0)})) == ["Candidates", "NIL (dot = calibrated decision)"]
     assert list(inline_figures({"a": run(0.1, 0.9)}))[-1] == "Reliability"
+    assert list(inline_figures({"a": run(0.1, nil=False, probability=0.8)})) == ["Candidates", "Risk and coverage"]
 
 
 def test_a_run_has_the_same_colour_in_each_figure():
     """Also where the run before it has no line, or candidates up to another k."""
-    figures = inline_figures({"no probabilities": run(-3.0, 5.0), "b": run(0.1, 0.9, ks=(1, 2))})
+    b = run(0.1, 0.9, ks=(1, 2), probability=0.7)
+    figures = inline_figures({"no probabilities": run(-3.0, 5.0), "b": b})
     assert "var(--s0)" in figures["Candidates"] and "var(--s1)" in figures["Candidates"]
     assert "var(--s0)" not in figures["Reliability"] and "var(--s1)" in figures["Reliability"]
+    assert "var(--s0)" not in figures["Risk and coverage"] and "var(--s1)" in figures["Risk and coverage"]
     assert all("var(--s2)" not in svg for svg in figures.values())

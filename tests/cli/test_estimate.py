@@ -1,0 +1,67 @@
+"""estimate on texts without annotation, and its check against annotated ones."""
+
+import json
+import shutil
+
+import pytest
+
+from spacy_pel.corpora import read_corpus
+
+from .conftest import done, refused
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def texts(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("estimate") / "texts.txt"
+    path.write_text("".join(f"{document.text}\n" for document in read_corpus(folder / "dev.jsonl")))
+    return path
+
+
+@pytest.fixture(scope="module")
+def calibrated(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibrated") / "pipeline"
+    done("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", path)
+    return path
+
+
+def test_estimate_is_the_mean_of_what_link_writes(calibrated, texts, tmp_path):
+    result = done("estimate", calibrated, texts, "--json")
+    done("link", calibrated, texts, tmp_path / "linked.jsonl")
+    lines = (tmp_path / "linked.jsonl").read_text().splitlines()
+    mentions = [mention for line in lines for mention in json.loads(line)["mentions"]]
+    found, probabilities = result.json, [mention["probability"] for mention in mentions]
+    assert (found["n_documents"], found["n_left_out"], found["n"]) == (40, 0, len(mentions))
+    assert found["expected_accuracy"] == pytest.approx(sum(probabilities) / len(probabilities), abs=1e-5)
+    assert found["nil_share"] == pytest.approx(sum(m["kb_id"] == "NIL" for m in mentions) / len(mentions))
+    assert found["labels"] == {"ENTITY": {key: found[key] for key in found["labels"]["ENTITY"]}}
+    assert 0 < found["expected_coverage@98"] <= found["expected_coverage@95"] <= 1
+    assert found["checks"] == {} and "calibrated" not in result.err
+
+
+def test_check_compares_with_the_truth(folder, calibrated, texts, tmp_path):
+    args = ("estimate", calibrated, texts, "--check", folder / "dev.jsonl", "--check", folder / "train.jsonl")
+    checks = done(*args, "--json").json["checks"]
+    assert list(checks) == [str(folder / "dev.jsonl"), str(folder / "train.jsonl")]
+    one = checks[str(folder / "dev.jsonl")]
+    measured = done("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "m", "--json").json
+    assert (one["n"], one["accuracy"]) == (measured["n"], pytest.approx(measured["accuracy"]))
+    assert one["coverage@95"] == pytest.approx(measured["coverage@95"])
+    assert one["error"] == pytest.approx(one["expected_accuracy"] - one["accuracy"])
+    assert one["error_low"] <= one["error"] <= one["error_high"]
+    text = done(*args).out
+    assert "On the 2 annotated corpora, the estimate is off by up to " in text
+
+
+def test_without_a_check_the_error_is_not_claimed(folder, texts):
+    result = done("estimate", folder / "pipeline", texts)
+    assert "was measured on other corpora, see MODEL_CARD.md" in result.out and "--check" in result.out
+    assert "not calibrated" in result.err
+
+
+def test_texts_without_mentions(calibrated, folder, tmp_path):
+    (tmp_path / "none.txt").write_text("Nothing is named here.\n")
+    refused("E663", "estimate", calibrated, tmp_path / "none.txt")
+    shutil.copy(tmp_path / "none.txt", tmp_path / "none.doc")
+    refused("E640", "estimate", calibrated, tmp_path / "none.doc")
