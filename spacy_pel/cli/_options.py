@@ -50,6 +50,9 @@ TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
+Share = Annotated[
+    str, option("SHARE", "Share of new entities: corpus (estimated from a sample of it), document, home or a number.")
+]
 Seed = Annotated[int, option("N", "Random seed.")]
 TrainCorpora = Annotated[
     list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")

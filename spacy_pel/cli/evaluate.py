@@ -9,12 +9,14 @@ import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import Corpus, Files, KBForTypes, Pipeline, Seed, argument, flag, option
+from ._options import Corpus, Files, KBForTypes, Pipeline, Seed, Share, argument, flag, option
 from ._output import JSON, emit, message
 from ._table import text_table
 
-_MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier")
-_MAY_BE_NULL += ("coverage@95", "coverage@98", "aurc")
+_MAY_BE_NULL = (
+    *("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier"),
+    *("coverage@95", "coverage@98", "aurc"),
+)
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
 _LARGE = 5_000_000  # bytes
 
@@ -28,6 +30,7 @@ def evaluate(
     top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
     seen: Annotated[Files, option("FILE", "Training corpus (repeatable). Default: that of the index.")] = None,
     group_by: Annotated[str | None, option("KEY", "Also metrics by a key of the documents, e.g. meta.world.")] = None,
+    new_share: Share = "corpus",
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -42,11 +45,15 @@ def evaluate(
     from ..evaluation.run_folder import read_run
     from ..pipeline.gold import query_maker
     from ..pipeline.mentions import mention_spans
+    from ..pipeline.new_share import sample_step, use_new_share
     from ..pipeline.saved import load_pipeline
     from ..util import fingerprint
+    from ._settings import share_option
 
-    nlp, name, component = load_pipeline(pipeline)
-    documents = list(read_gold(corpus))  # offsets are checked before hours of linking
+    nlp, name, component = loaded = load_pipeline(pipeline)
+    documents, queries = list(read_gold(corpus)), query_maker(nlp, name=name)  # offsets are checked before linking
+    sample = documents[:: sample_step(len(documents))]
+    use_new_share(loaded, share_option(new_share), sample, queries=None if end_to_end else queries)
     common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True, "group_by": group_by}
     common["corpus_fingerprint"] = fingerprint(corpus)
     if seen:
@@ -56,7 +63,6 @@ def evaluate(
         spans, prefix = partial(mention_spans, spans_key=component.spans_key), component.extension_prefix
         metrics = evaluate_end_to_end(nlp, component.linker, documents, spans=spans, extension_prefix=prefix, **common)
     else:
-        queries = query_maker(nlp, name=name)
         metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
     plot_run(read_run(output))
     message(f"Wrote {output}")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ..errors import Warnings
 from ._app import pel_cli
-from ._options import Overwrite, Pipeline, Resume, Settings, argument, option
+from ._options import Overwrite, Pipeline, Resume, Settings, Share, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
@@ -25,9 +25,7 @@ def link(
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
     n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
-    new_share: Annotated[
-        str, option("SHARE", "Share of new entities: corpus, document, home, or a number, see estimate.")
-    ] = "corpus",
+    new_share: Share = "corpus",
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
     overwrite: Overwrite = False,

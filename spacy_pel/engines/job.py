@@ -6,8 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
+from ..pipeline.new_share import CorpusShare
 from ..types import NIL
-from .new_share import CorpusShare
 
 
 @dataclass(frozen=True)

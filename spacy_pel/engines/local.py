@@ -19,6 +19,7 @@ from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..pipeline.calibration import learned_state
 from ..pipeline.detectors.name_finder import read_names
+from ..pipeline.new_share import sample_step, use_new_share
 from ..pipeline.records import document_record
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
@@ -28,7 +29,6 @@ from ..util.threads import bound_threads
 from .documents import folder_files, input_format, read_documents
 from .formats import check_replaceable, output_format, read_links, write_links
 from .job import LinkJob, check_some_linked, summary, usual_part_size
-from .new_share import sample_step, use_new_share
 from .parts import PartedOutput
 
 _STRETCH = 2000  # documents of a process after which their words are forgotten, and workers replaced

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError
+from ..pipeline.new_share import use_new_share
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..util import logger, progress
 from .job import LinkJob, check_some_linked, count, summary
 from .local import pipeline_fingerprint
-from .new_share import use_new_share
 from .parted_corpus import Part, PartedCorpus, link_part
 from .parts import PartedOutput, file_system, output_kind
 from .process_pipeline import process_pipeline

@@ -157,13 +157,14 @@ def fit(
     Returns:
         The links of the first part's mentions with the fitted parts, by the linker's ``read_context``.
     """
-    label_types, parts = count_label_types(parts)
+    linker.label_types, parts = count_label_types(parts)
     context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
-    linker.label_types, linker.by_form = label_types, linker.in_context
     links = linker.links(context, linker.top_k)
     if any(part.form_table is None for part in parts):
+        linker.by_form = linker.in_context
         return links
-    linker.by_form = linker.in_context.unfitted()
+    if linker.by_form is linker.in_context:
+        linker.by_form = linker.in_context.unfitted()
     of_forms = [replace(part, table=part.form_table) for part in parts if part.form_table is not None]
     form = fit_decider(linker.by_form, of_forms, "form", choose=choose, label_minimum=label_minimum)
     if linker.read_context == "always":
@@ -195,7 +196,6 @@ def fit_decider(
     if decider.reranker is not None:
         ranker_scores = _fit_reranker(decider.reranker, parts, scores)
         scores = decider.reranker.combine(table, scores, ranker_scores)
-    decider.confidence = Confidence()
     record = getattr(decider.nil_model, "record", None)
     if record is not None:
         if is_nil.any():
@@ -208,6 +208,7 @@ def fit_decider(
         decider.nil_model.fit(table, scores, is_nil)
     nil_scores = decider.nil_scores_of(table, scores)
     if is_nil.any():
+        decider.confidence = Confidence()
         labels = [query.label for query in joined.queries]
         decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, is_nil), {}
         if label_minimum is not None:

@@ -6,7 +6,7 @@ fold, so that the scores to learn from are as uncertain as those of new text.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,9 +145,9 @@ class Confidence:
         shares = shares_of(table, answers.scores)
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
         right, filled = is_gold(table, gold), table.has_candidates
-        is_first = right[np.arange(len(right)), shares.argmax(axis=1)]
+        is_right, _ = _truth(table, shares, gold, composite)
         inputs = answer_features(table, shares, nil_scores, [query.form for query in queries])
-        self.link_weights = _logistic_regression(inputs[filled], (is_first & ~whole)[filled])
+        self.link_weights = _logistic_regression(inputs[filled], is_right[filled])
         self.nil_weights = _logistic_regression(logit(nil_scores)[:, None], is_nil)
 
         held = right & (ranks(shares) < DEPTH)
@@ -165,6 +165,37 @@ class Confidence:
             groups[""] = others
         self.n_mentions = {label: int(members.sum()) for label, members in groups.items()}
         self.smallest = {label: _order_statistics(of_right[members]) for label, members in groups.items()}
+
+    def refit(
+        self,
+        table: CandidateTable,
+        answers: AnswerScores,
+        gold: Sequence[NDArray[np.int64]],
+        queries: Sequence[MentionQuery],
+        *,
+        composite: Flags | None = None,
+    ) -> None:
+        """Learn from too few mentions for all weights: P(right) becomes a logistic function of what it was. The
+        arguments are those of ``fit``, and so are the sets.
+
+        Args:
+            answers: by parts that were not fitted on these mentions.
+        """
+        before = replace(self)
+        self.fit(table, answers, gold, queries, composite=composite)
+        if not before.is_fitted:
+            return
+        shares = shares_of(table, answers.scores)
+        nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
+        forms = [query.form for query in queries]
+        of_link, of_nil = before.probabilities(table, shares, nil_scores, forms)
+        filled, is_right, is_nil = table.has_candidates, *_truth(table, shares, gold, composite)
+        for name, known, p, truth in (
+            ("link_weights", before.link_weights, of_link[filled], is_right[filled]),
+            ("nil_weights", before.nil_weights, of_nil, is_nil),
+        ):
+            bias, slope = _logistic_regression(logit(p)[:, None], truth)
+            setattr(self, name, (bias + slope * known[0], *(slope * weight for weight in known[1:])))
 
     def state(self) -> dict[str, Any]:
         """What ``fit`` learned, as JSON; empty before."""
@@ -218,6 +249,15 @@ def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float
     answers.append((nil_score, NIL))
     answers.sort(key=lambda answer: -answer[0])  # stable
     return [answer for probability, answer in answers if probability >= minimum] or [answers[0][1]]
+
+
+def _truth(
+    table: CandidateTable, shares: Floats, gold: Sequence[NDArray[np.int64]], composite: Flags | None
+) -> tuple[Flags, Flags]:
+    """(n,) whether the best candidate is right, and (n,) whether NIL is; nothing is for several entities at once."""
+    n_gold = np.array([len(rows) for rows in gold])
+    first = is_gold(table, gold)[np.arange(len(table)), shares.argmax(axis=1)]
+    return first & ~((n_gold > 1) & (False if composite is None else composite)), n_gold == 0
 
 
 def _logistic_regression(inputs: Floats, truth: Flags) -> tuple[float, ...]:

@@ -314,9 +314,9 @@ class Linker:
             One for each.
         """
         top_k = self.top_k if top_k is None else top_k
-        stage = self._first_stage
+        stage = self.first_stage
         scored = self._score(stage, queries, top_k)
-        shares = self._new_shares(queries, scored)
+        shares = self.new_shares(queries, scored)
         links = self._decided(scored, shares, top_k)
         readers = {} if stage == "context" else self.readers(queries, links)
         read = sorted(set(readers.values()))
@@ -335,10 +335,10 @@ class Linker:
         for batch in scored:
             start = len(links)
             own = None if shares is None else shares[start : start + len(batch.queries)]
-            links += self.links(self._ranked(batch, own), top_k)
+            links += self.links(self.ranked(batch, own), top_k)
         return links
 
-    def _new_shares(self, queries: Sequence[MentionQuery], scored: Sequence[Scored]) -> Floats | None:
+    def new_shares(self, queries: Sequence[MentionQuery], scored: Sequence[Scored]) -> Floats | None:
         """(n,), the share of new entities in the text of each mention; None = that at home."""
         home = self.home_share
         if home is None or self.new_share is None or not queries:
@@ -357,7 +357,7 @@ class Linker:
         Returns:
             None if the calibration does not know the share at home.
         """
-        linker, stage, home = self.without_memory(), self._first_stage, self.home_share
+        linker, stage, home = self.without_memory(), self.first_stage, self.home_share
         if home is None:
             return None
         firsts = [first for forms in forms_by_document(queries) for first, *_ in forms.values()]
@@ -366,7 +366,7 @@ class Linker:
         return estimate_share(np.concatenate([np.empty(0), *shares]), home)
 
     @property
-    def _first_stage(self) -> Stage:
+    def first_stage(self) -> Stage:
         """What mentions are ranked by first, or alone."""
         if not self.generator.reads_context:
             return "form"
@@ -378,7 +378,7 @@ class Linker:
     @property
     def home_share(self) -> float | None:
         """The share of new entities in the calibration's text; None = not known."""
-        return self.decider(self._first_stage).new_share
+        return self.decider(self.first_stage).new_share
 
     def readers(self, queries: Sequence[MentionQuery], links: Sequence[Link]) -> dict[int, int]:
         """Which mentions to read in their context after their forms were linked: those that would be NIL, since what
@@ -480,9 +480,9 @@ class Linker:
 
     def rank(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch, in a text as at home."""
-        return self._ranked(self.score(stage, queries, top_k), None)
+        return self.ranked(self.score(stage, queries, top_k), None)
 
-    def _ranked(self, scored: Scored, shares: Floats | None) -> Ranked:
+    def ranked(self, scored: Scored, shares: Floats | None) -> Ranked:
         """Mentions in a text with these shares of new entities; what was learned comes first."""
         decider, queries, table, matches = self.decider(scored.stage), scored.queries, scored.table, scored.matches
         scores, home = scored.scores, self.home_share

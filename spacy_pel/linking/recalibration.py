@@ -8,9 +8,9 @@ import numpy as np
 
 from ..types import CandidateTable
 from .calibration import Examples
-from .confidence import AnswerScores, Confidence
+from .confidence import AnswerScores
 from .decider import Decider
-from .linker import Link, Linker
+from .linker import Link, Linker, Scored, Stage
 from .nil.thresholds import ChooseThreshold, best_f1_threshold
 
 FEW_NIL = 30  # mentions; fewer do not tell where a threshold should be
@@ -19,7 +19,7 @@ Refit = Callable[[Linker, Sequence[Examples]], object]
 
 def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshold = best_f1_threshold) -> None:
     """Calibrate P(right) and the sets again, and choose the NIL threshold, if there are enough NIL mentions. The
-    weights of the evidence and P(NIL) stay as they are.
+    weights of the evidence and P(NIL) stay as they are, and so does the share of new entities at home.
 
     Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
 
@@ -28,20 +28,23 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
         examples: annotated mentions.
         choose: takes nil_scores and which are NIL, gives the threshold.
     """
-    _refit(linker.in_context, examples, examples.table, choose)
+    tables: dict[Stage, CandidateTable] = {"context": examples.table}
     if linker.by_form is not linker.in_context and examples.form_table is not None:
-        _refit(linker.by_form, examples, examples.form_table, choose)
+        tables["form"] = examples.form_table
+    scored = {stage: _scored(linker, stage, examples, table) for stage, table in tables.items()}
+    first = scored.get(linker.first_stage)
+    shares = None if first is None else linker.new_shares(examples.queries, [first])
+    for stage, of_stage in scored.items():
+        decider, ranked = linker.decider(stage), linker.ranked(of_stage, shares)
+        if examples.is_nil.sum() >= FEW_NIL:
+            decider.calibrated_threshold, decider.calibrated_by_label = choose(ranked.nil_scores, examples.is_nil), {}
+        answers = AnswerScores(ranked.scores, ranked.nil_scores)
+        decider.confidence.refit(ranked.table, answers, examples.gold, examples.queries, composite=examples.composite)
 
 
-def _refit(decider: Decider, examples: Examples, table: CandidateTable, choose: ChooseThreshold) -> None:
-    scores = decider.rank(examples.kb, examples.queries, table)
-    nil_scores = decider.nil_scores(examples.kb, examples.queries, table, scores)
-    if examples.is_nil.sum() >= FEW_NIL:
-        decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, examples.is_nil), {}
-    labels = [query.label for query in examples.queries]
-    decider.confidence = Confidence()
-    answers = AnswerScores(scores, nil_scores)
-    decider.confidence.fit(table, answers, examples.gold, labels, composite=examples.composite)
+def _scored(linker: Linker, stage: Stage, examples: Examples, table: CandidateTable) -> Scored:
+    scores = linker.decider(stage).rank(examples.kb, examples.queries, table)
+    return Scored(stage=stage, queries=examples.queries, table=table, scores=scores)
 
 
 def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) -> list[Link] | None:

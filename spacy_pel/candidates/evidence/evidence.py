@@ -22,8 +22,8 @@ from .derivations import derivations
 from .extensions import extensions
 from .formulas import formula_names
 from .opposites import opposites
-from .quantities import quantity_names
 from .preferred import preferred_names
+from .quantities import quantity_names
 from .spelling import edit_similarity, spelling
 from .variants import variants
 
