@@ -246,14 +246,33 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     assert linker.link(queries[:1])[0].id_set is None
 
 
-def test_a_refit_without_nil_forgets_what_was_calibrated(kb):
+def test_a_refit_without_nil_keeps_what_needs_nil(kb):
     linker = tfidf_linker(kb)
     queries, gold, documents = queries_and_gold()
     fit_mentions(linker, queries, gold, documents=documents)
-    assert linker.in_context.confidence.is_fitted
+    before = [(one.confidence.state(), one.calibrated_threshold) for one in (linker.in_context, linker.by_form)]
     linkable = [i for i, ids in enumerate(gold) if ids[0] in kb]
     fit_mentions(linker, [queries[i] for i in linkable], [gold[i] for i in linkable])
-    assert not linker.in_context.confidence.is_fitted
+    assert all(confidence for confidence, _ in before)
+    assert before == [(one.confidence.state(), one.calibrated_threshold) for one in (linker.in_context, linker.by_form)]
+
+
+def test_a_refit_on_few_mentions_corrects_p_right():
+    """P(right) is far too low, and two numbers mend that; what the answers rest on keeps its weight."""
+    table, found, gold = made_up(4000, 0)
+    confidence, few = Confidence(), 150
+    confidence.fit(table, found, gold, queries_of([""] * 4000))
+    bias, *weights = confidence.link_weights
+    confidence.link_weights = (bias - 2.0, *weights)
+    table, found, gold = made_up(few, 1)
+    confidence.refit(table, found, gold, queries_of([""] * few))
+    ratios = [after / before for before, after in zip(weights, confidence.link_weights[1:], strict=True) if before]
+    assert ratios == pytest.approx([ratios[0]] * len(ratios)) and 0.5 < ratios[0] < 2.0
+    table, found, gold = made_up(4000, 2)
+    shares = found.scores.astype(np.float64)
+    of_link, _ = confidence.probabilities(table, shares, found.nil_scores.astype(np.float64), ["mention"] * 4000)
+    right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
+    assert of_link.mean() == pytest.approx(right.mean(), abs=0.06)
 
 
 def test_too_few_documents_are_said(kb, caplog):
