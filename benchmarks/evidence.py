@@ -45,6 +45,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "derivations": ("derivation",),
     "opposites": ("opposite",),
     "preferred names": ("preferred",),
+    "numbers of names": ("n_names",),
     "names that say more": ("extension",),
     "abbreviations": ("abbreviation",),
     "spelling": ("edit", "partial"),

@@ -21,6 +21,7 @@ from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .extensions import extensions
 from .formulas import formula_names
+from .name_counts import name_counts
 from .opposites import opposites
 from .preferred import preferred_names
 from .quantities import quantity_names
@@ -43,10 +44,19 @@ FEATURES = (
     "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
     "opposite",  # 1 if the entity's names contradict the surface form: see opposites.py
     "preferred",  # 1 if the form, or a variant, is the entity's preferred name: preferred.py
+    "n_names",  # log(1 + names) of a new entity, less its mean over those with the form as a name: name_counts.py
     "extension",  # 1 if no name is the form in any of these ways, but one says a little more: extensions.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
-OF_NAMES = (*NAMED, "opposite", "preferred", "extension", "edit", "partial")  # FEATURES that only names are needed for
+OF_NAMES = (
+    *NAMED,
+    "opposite",
+    "preferred",
+    "n_names",
+    "extension",
+    "edit",
+    "partial",
+)  # FEATURES that only names are needed for
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
@@ -182,6 +192,7 @@ def _compared(
         **spelling(kb, of_mentions, kb_rows),
         "opposite": opposites(kb, of_mentions, kb_rows),
         "preferred": preferred_names(kb, of_mentions, kb_rows, (features["exact"] + features["variant"]) > 0),
+        "n_names": name_counts(kb, kb_rows, (features["exact"] > 0) & (features["popularity"] <= 0)),
         # annotated text says more of the forms that it has
         "extension": extensions(kb, of_mentions, kb_rows, ~(named | (features["seen"] > 0)).any(axis=1)),
     }

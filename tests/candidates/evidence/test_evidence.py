@@ -84,10 +84,16 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "preferred": float(
                     row in exact | variant and are_equal_or_numbers(key, normalize_alias(kb.name_at(row)))
                 ),
+                "n_names": 0.0,  # see below
                 "extension": 0.0,  # and no name has "of"
                 "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
 
+        new = [row for row in exact if not rows[row]["popularity"]]
+        if len(new) > 1:
+            mean = np.mean([np.log1p(len(own_names(kb, row))) for row in new])
+            for row in new:
+                rows[row]["n_names"] = np.log1p(len(own_names(kb, row))) - mean
         cosines = {row: max(rows[row]["name"], best["mention"].get(row, -9)) for row in rows}
 
         tables.append({})

@@ -45,6 +45,7 @@ def make_table(n, seed, best_everywhere=False):
         "derivation": np.zeros(shape),
         "opposite": np.zeros(shape),
         "preferred": np.zeros(shape),
+        "n_names": np.zeros(shape),
         "extension": np.zeros(shape),
         "abbreviation": np.zeros(shape),
     }
