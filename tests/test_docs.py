@@ -206,7 +206,7 @@ def test_commands_parse(path):
 def test_the_parser_of_this_test_refuses_what_is_wrong():
     usage_error = typer.BadParameter.__mro__[1]
     assert parsed(["kb", "info", "corpus/kb"])[0] == "kb info"
-    for wrong in (["kb", "info"], ["kb", "info", "corpus/kb", "--chekc"], ["kb", "sample", "a", "b", "--share", "x"]):
+    for wrong in (["kb", "info"], ["kb", "info", "corpus/kb", "--chekc"], ["link", "a", "b", "c", "--n-process", "x"]):
         with pytest.raises(usage_error):
             parsed(wrong)
     with pytest.raises(AssertionError):
