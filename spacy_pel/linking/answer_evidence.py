@@ -20,7 +20,6 @@ ANSWER_FEATURES = (
     "nil",  # logit of P(NIL)
     "margin",  # log of the shares' ratio to the second one
     "seen",  # 1 if annotated text has the form
-    "prior",  # log(prior + 0.001)
     "exact",  # 1 if the form is one of its names
     "only",  # 1 if, in addition, it is a name of no other candidate
     "new",  # 1 if annotated text never named the entity
@@ -65,7 +64,6 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         "nil": logit(nil_scores),
         "margin": np.log(best + _CLOSE) - np.log(second + _CLOSE),
         "seen": column("seen").max(axis=1),
-        "prior": np.log(of_first("prior") + 1e-3),
         "exact": of_first("exact"),
         "only": names_alone(table, first).astype(np.float64),
         "new": (of_first("popularity") <= 0).astype(np.float64),
