@@ -108,8 +108,9 @@ class Explanation:
             combiner's; None without a reranker.
         candidates: best first, as many as the linker returns.
         stage: what decided: the surface "form" alone, or the mention read in its "context".
-        new_share: how often an unknown form names a new entity in this text, as assumed; None = as in the
-            calibration's text, see ``home_share``; None there = not known.
+        new_share: how often a form that annotated text lacks names a new entity in this text, as assumed; None = as
+            in the calibration's text.
+        home_share: the same in the calibration's text; None = not known.
     """
 
     text: str
