@@ -234,9 +234,13 @@ def explain(
     Returns:
         With the answer of ``linker.link``.
     """
-    *_, link = linker.link([*others, query])
-    decider = linker.decider(link.stage)
-    table = linker.rank(link.stage, [query], linker.top_k).table
+    links, readers = linker.links_and_readers([*others, query])
+    stage, share = links[-1].stage, links[-1].new_share
+    # alone, since in another batch the last candidates may differ; in the context that was read for it
+    scored = linker.score(stage, [[*others, query][readers.get(len(others), len(others))]], linker.top_k)
+    ranked = linker.ranked(scored, None if share is None else np.array([share]))
+    (link,) = linker.links(ranked, linker.top_k)
+    decider, table = linker.decider(stage), ranked.table
     read = None
     if decider.reranker is not None:
         read = decider.reranker.read(linker.kb, [query], table, decider.combiner(table))[0]
