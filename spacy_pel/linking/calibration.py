@@ -220,7 +220,8 @@ def fit_decider(
             decider.confidence.fit(table, answers, joined.gold, joined.queries, composite=joined.composite)
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
-    decider.new_share = share_at_home(first.queries, first.table, scores[:n])
+    are_shares = decider.reranker is not None or getattr(decider.combiner, "is_probability", False)
+    decider.new_share = share_at_home(first.queries, first.table, scores[:n]) if are_shares else None
     return Ranked(stage=stage, queries=first.queries, table=first.table, scores=scores[:n], nil_scores=nil_scores[:n])
 
 

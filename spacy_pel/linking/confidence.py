@@ -194,7 +194,9 @@ class Confidence:
             ("link_weights", before.link_weights, of_link[filled], is_right[filled]),
             ("nil_weights", before.nil_weights, of_nil, is_nil),
         ):
-            bias, slope = _logistic_regression(logit(p)[:, None], truth)
+            bias, slope = 0.0, 1.0  # a single class does not tell
+            if truth.any() and not truth.all():
+                bias, slope = _logistic_regression(logit(p)[:, None], truth)
             setattr(self, name, (bias + slope * known[0], *(slope * weight for weight in known[1:])))
 
     def state(self) -> dict[str, Any]:

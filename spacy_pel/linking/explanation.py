@@ -108,8 +108,9 @@ class Explanation:
             combiner's; None without a reranker.
         candidates: best first, as many as the linker returns.
         stage: what decided: the surface "form" alone, or the mention read in its "context".
-        new_share: how often an unknown form names a new entity in this text, as assumed; None = as in the
-            calibration's text, see ``home_share``; None there = not known.
+        new_share: how often a form that annotated text lacks names a new entity in this text, as assumed; None = as
+            in the calibration's text.
+        home_share: the same in the calibration's text; None = not known.
     """
 
     text: str
@@ -233,9 +234,13 @@ def explain(
     Returns:
         With the answer of ``linker.link``.
     """
-    *_, link = linker.link([*others, query])
-    decider = linker.decider(link.stage)
-    table = linker.rank(link.stage, [query], linker.top_k).table
+    links, readers = linker.links_and_readers([*others, query])
+    stage, share = links[-1].stage, links[-1].new_share
+    # alone, since in another batch the last candidates may differ; in the context that was read for it
+    scored = linker.score(stage, [[*others, query][readers.get(len(others), len(others))]], linker.top_k)
+    ranked = linker.ranked(scored, None if share is None else np.array([share]))
+    (link,) = linker.links(ranked, linker.top_k)
+    decider, table = linker.decider(stage), ranked.table
     read = None
     if decider.reranker is not None:
         read = decider.reranker.read(linker.kb, [query], table, decider.combiner(table))[0]

@@ -313,6 +313,12 @@ class Linker:
         Returns:
             One for each.
         """
+        return self.links_and_readers(queries, top_k=top_k)[0]
+
+    def links_and_readers(
+        self, queries: Sequence[MentionQuery], *, top_k: int | None = None
+    ) -> tuple[list[Link], dict[int, int]]:
+        """The same, and which mention was read in its context for which, see ``readers``."""
         top_k = self.top_k if top_k is None else top_k
         stage = self.first_stage
         scored = self._score(stage, queries, top_k)
@@ -324,7 +330,7 @@ class Linker:
         again = dict(zip(read, self._decided(scored, None if shares is None else shares[read], top_k), strict=True))
         for number, reader in readers.items():
             links[number] = again[reader]
-        return links
+        return links, readers
 
     def _score(self, stage: Stage, queries: Sequence[MentionQuery], top_k: int) -> list[Scored]:
         batches = (queries[start : start + self.batch_size] for start in range(0, len(queries), self.batch_size))
@@ -363,7 +369,8 @@ class Linker:
         firsts = [first for forms in forms_by_document(queries) for first, *_ in forms.values()]
         scored = linker._score(stage, [queries[i] for i in firsts], linker.top_k)
         shares = [share_of_new(batch.table, batch.scores) for batch in scored]
-        return estimate_share(np.concatenate([np.empty(0), *shares]), home)
+        # the last digits depend on the number of threads; a run is resumed only with the same share
+        return round(estimate_share(np.concatenate([np.empty(0), *shares]), home), 4)
 
     @property
     def first_stage(self) -> Stage:

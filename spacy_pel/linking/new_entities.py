@@ -71,10 +71,10 @@ def share_at_home(queries: Sequence[MentionQuery], table: CandidateTable, scores
     Args:
         queries: its n mentions.
         table: their candidates.
-        scores: (n, k).
+        scores: (n, k), shares of their mention.
 
     Returns:
-        None where all entities are new, or none is, or scores are no shares: nothing can be shifted then.
+        None where all entities are new, or none is: nothing can be shifted then.
     """
     firsts = [first for forms in forms_by_document(queries) for first, *_ in forms.values()]
     shares = share_of_new(table.take(np.array(firsts)), scores[firsts])

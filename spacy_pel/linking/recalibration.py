@@ -32,8 +32,8 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
     if linker.by_form is not linker.in_context and examples.form_table is not None:
         tables["form"] = examples.form_table
     scored = {stage: _scored(linker, stage, examples, table) for stage, table in tables.items()}
-    first = scored.get(linker.first_stage)
-    shares = None if first is None else linker.new_shares(examples.queries, [first])
+    first = scored.get(linker.first_stage, scored["context"])
+    shares = linker.new_shares(examples.queries, [first])
     for stage, of_stage in scored.items():
         decider, ranked = linker.decider(stage), linker.ranked(of_stage, shares)
         if examples.is_nil.sum() >= FEW_NIL:

@@ -33,7 +33,16 @@ from .corrections import corrected_mentions, reference_of
 from .detectors.transformer_states import TransformerStates
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
-from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
+from .mentions import (
+    PHRASE,
+    add_extensions,
+    answers_of_linkers,
+    by_mentions,
+    mention_spans,
+    span_queries,
+    write_groups,
+    write_links,
+)
 from .settings import LinkerSettings
 
 Links = list[list[Link | None]]
@@ -394,8 +403,7 @@ class ProxyEntityLinker(Pipe):
         """
         if not isinstance(span, Span):
             raise PelError(Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
-        mentions = [other for other in mention_spans(span.doc, self.settings.spans_key) if self._wants(other)]
-        *others, query = self._queries(span.doc, [*mentions, span])
+        *others, query = self._queries(span.doc, [*self._linkable(span.doc), span])
         return self._as_phrase(span, explain(self.linker, query, written=span.text, others=others))
 
     def estimate_new_share(self, docs: Iterable[Doc]) -> float | None:
@@ -410,7 +418,7 @@ class ProxyEntityLinker(Pipe):
         """
         queries: list[MentionQuery] = []
         for doc in docs:
-            mentions = [span for span in mention_spans(doc, self.settings.spans_key) if self._wants(span)]
+            mentions = self._linkable(doc)
             queries += self._queries(doc, mentions) if mentions else []
         return self.linker.estimate_new_share(queries)
 
@@ -487,9 +495,17 @@ class ProxyEntityLinker(Pipe):
         return queries if self.states is None else self.states.encode(doc, queries)
 
     def _wants(self, span: Span) -> bool:
+        return self._has_label(span) and (self.settings.overwrite or not span.kb_id_)
+
+    def _has_label(self, span: Span) -> bool:
         settings, names = self.settings, label_names(span.label_)
         is_kept = settings.labels_keep is None or not names.isdisjoint(settings.labels_keep)
-        return is_kept and names.isdisjoint(settings.labels_discard) and (settings.overwrite or not span.kb_id_)
+        return is_kept and names.isdisjoint(settings.labels_discard)
+
+    def _linkable(self, doc: Doc) -> list[Span]:
+        """The mentions that are to be linked, or were: the share of new entities is that of both."""
+        spans = [span for span in mention_spans(doc, self.settings.spans_key) if self._has_label(span)]
+        return [span for span in spans if self._wants(span) or span.kb_id_ in answers_of_linkers(span)]
 
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
         """Write what ``predict`` returned.

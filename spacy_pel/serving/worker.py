@@ -85,10 +85,11 @@ class Worker:
             timeout: seconds to wait for it at most.
         """
         self._stopping = True
-        for wanted in self._jobs.values():
+        for job, wanted in self._jobs.items():
             wanted.clear()
+            job.cancel()
+        wait([self._thread.submit(int)], timeout)  # follows the job that runs, also if nobody waits for that any longer
         self._thread.shutdown(wait=False, cancel_futures=True)
-        wait(self._jobs, timeout)
 
     def _timed(self, function: Callable[[IsWanted], Any], is_wanted: IsWanted) -> Any:
         started = time.monotonic()

@@ -275,6 +275,19 @@ def test_a_refit_on_few_mentions_corrects_p_right():
     assert of_link.mean() == pytest.approx(right.mean(), abs=0.06)
 
 
+@pytest.mark.parametrize("is_nil", [False, True])
+def test_a_refit_on_a_single_class_changes_no_p_right(is_nil):
+    table, found, gold = made_up(4000, 0)
+    confidence = Confidence()
+    confidence.fit(table, found, gold, queries_of([""] * 4000))
+    before = confidence.link_weights, confidence.nil_weights
+    table, found, gold = made_up(20, 1)
+    firsts = table.kb_rows[np.arange(20), found.scores.argmax(axis=1)]
+    gold = [np.array([], dtype=np.int64) if is_nil else np.array([first]) for first in firsts]
+    confidence.refit(table, found, gold, queries_of([""] * 20))
+    assert (confidence.link_weights, confidence.nil_weights) == before
+
+
 def test_too_few_documents_are_said(kb, caplog):
     linker = tfidf_linker(kb)
     queries, gold, _ = queries_and_gold()

@@ -14,7 +14,7 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, MentionQuery, Reranker
 from spacy_pel.linking.calibration import fit
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.pipeline.calibration import learned_state, load_learned_state
@@ -271,6 +271,15 @@ def test_explanations_say_what_decided(make, mode):
         assert said in str(why)
 
 
+def test_a_repeated_form_is_explained_by_the_mention_that_was_read(make):
+    text = "grubulose, then wexinate for the knee again; as before, no sign of severe grubulose"
+    first, last = (MentionQuery(text, start, start + 9) for start in (0, text.rindex("grubulose")))
+    linker = make(new_share=None)
+    assert linker.link([last])[0].scores != linker.link([first])[0].scores
+    why = explain(linker, last, others=[first])
+    assert why.stage == "context" and why.candidates == explain(linker, first).candidates
+
+
 class FirstLetter:
     """A ranker that prefers entities whose name has the first letter of the word after the mention."""
 
@@ -308,6 +317,16 @@ def test_a_generator_without_context_has_one_stage(mode):
 
 
 # -- calibration -----------------------------------------------------------------------------------------
+
+
+def test_only_scores_that_are_shares_tell_the_share_of_new_entities():
+    homes = {}
+    for combiner in (LinearCombiner(), BestRow()):
+        linker = make_linker()
+        linker = Linker(linker.kb, linker.encoder, linker.index, combiner, LogisticNil())
+        fit(linker, [examples(linker, *calibration())])
+        homes[type(combiner)] = linker.home_share
+    assert homes[LinearCombiner] is not None and homes[BestRow] is None
 
 
 def test_a_saved_calibration_answers_alike(state):

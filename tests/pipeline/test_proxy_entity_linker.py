@@ -192,6 +192,25 @@ def test_settings_can_be_changed_in_use(nlp):
     assert (linker.linker.top_k, linker.top_k) == (2, 1)
 
 
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_linked_document_has_the_same_share_of_new_entities(make_nlp, overwrite):
+    nlp = make_nlp(overwrite=overwrite, combiner={"@pel_combiners": "spacy-pel.LinearCombiner.v1"})
+    linker = nlp.get_pipe(NAME)
+    linker.linker.in_context.new_share = 0.3  # as if calibrated
+    with nlp.select_pipes(disable=NAME):
+        doc = nlp(TEXTS[0])
+    doc.ents = [Span(doc, 0, 1, "CHEMICAL", kb_id="GIVEN"), *doc.ents[1:]]
+    of_links = {link.new_share for (links,) in [linker.predict([doc])] for link in links if link}
+
+    def shares():
+        return linker.estimate_new_share([doc]), linker.explain(doc.ents[1]).new_share
+
+    before = shares()
+    assert before[0] > 0.3 and {before[1]} == of_links
+    linker(doc)
+    assert shares() == before
+
+
 def test_overwrite(make_nlp):
     for overwrite, expected in ((True, ["C02", "C05"]), (False, ["KEEP", "C05"])):
         nlp = make_nlp(overwrite=overwrite, entity_types={"DISEASE": ["T047"]})
