@@ -157,8 +157,9 @@ def fit(
     Returns:
         The links of the first part's mentions with the fitted parts, by the linker's ``read_context``.
     """
-    linker.label_types, parts = count_label_types(parts)
+    label_types, parts = count_label_types(parts)
     context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
+    linker.label_types = label_types
     links = linker.links(context, linker.top_k)
     if any(part.form_table is None for part in parts):
         linker.by_form = linker.in_context
