@@ -60,7 +60,9 @@ def estimate(
         spans = (span for _, doc in pieces for span in mention_spans(doc, component.spans_key))
         records = (mention_record(component, span, 0) for span in spans)
         found += (
-            (one["probability"], one["kb_id"] == NIL, one["label"] or _NO_LABEL) for one in records if one["kb_id"]
+            (one["probability"], one["kb_id"] == NIL, one["label"] or _NO_LABEL)
+            for one in records
+            if one["probability"] is not None  # an id that another component set has none
         )
     if not found:
         raise PelError(Errors.E663.format(path=texts))

@@ -23,7 +23,10 @@ def preferred_names(kb: KnowledgeBase, forms: list[str], kb_rows: Rows, named: N
         (n, k), 1 or 0.
     """
     is_preferred = np.zeros(kb_rows.shape, dtype=np.float32)
-    for mention, place in np.argwhere(named).tolist():
-        name, form = normalize_alias(kb.name_at(int(kb_rows[mention, place]))), forms[mention]
+    mentions, places = np.nonzero(named)
+    rows, which = np.unique(kb_rows[mentions, places], return_inverse=True)
+    preferred = [normalize_alias(names[0]) for names in kb.names_at(rows)]  # at once: each read of the store takes time
+    for mention, place, row in zip(mentions.tolist(), places.tolist(), which.tolist(), strict=True):
+        name, form = preferred[row], forms[mention]
         is_preferred[mention, place] = name == form or name in variants(form)
     return is_preferred

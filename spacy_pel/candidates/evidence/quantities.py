@@ -86,4 +86,6 @@ def _terms(quantity: str, is_high: bool) -> Iterator[str]:
         yield term.split("/")[0 if is_high else 1]
     elif " " not in term:
         stem = term.removesuffix("s").removesuffix("e")
+        if not stem:  # "high E" is no hyperemia
+            return
         yield ("hyper" if is_high else "hyp" if stem.startswith("o") else "hypo") + stem + "emia"

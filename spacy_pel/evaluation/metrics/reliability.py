@@ -42,10 +42,10 @@ def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Rel
         n_bins: number of bins between 0 and 1.
 
     Returns:
-        None if there are no scores, or one is below 0 or above 1 and thus
+        None if there are no scores, or one is NaN, below 0 or above 1 and thus
         not a probability.
     """
-    if not len(scores) or scores.min() < 0.0 or scores.max() > 1.0:
+    if not len(scores) or not (scores.min() >= 0.0 and scores.max() <= 1.0):
         return None
     bins = np.minimum((scores * n_bins).astype(np.int64), n_bins - 1)
     n = np.bincount(bins, minlength=n_bins)

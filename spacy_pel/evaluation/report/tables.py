@@ -133,7 +133,8 @@ def relation_table(runs: Runs) -> Table | None:
         [Cell(f"{name}: {meaning}"), *(_share(one.get(f"wrong_links_{name}")) for one in metrics)]
         for name, meaning in RELATIONS.items()
     ]
-    rows.append([Cell("wrong links"), *(Cell(f"{one.get('n_wrong_links', 0):,}") for one in metrics)])
+    counts = [one.get("n_wrong_links") for one in metrics]
+    rows.append([Cell("wrong links"), *(Cell("–" if n is None else f"{n:,}") for n in counts)])
     note = (
         "What the link is to the right entity (is-a), in percent of the wrong links of mentions whose entity is in "
         "the KB."

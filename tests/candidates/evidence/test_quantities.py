@@ -30,7 +30,9 @@ def test_a_quantity_has_other_names(form, name):
 
 @pytest.mark.parametrize(
     ("form", "name"),
-    pairs_of("low_platelets thrombocytosis  high_sugar hypoglycemia  low_blood_cell_count low_cell_count"),
+    pairs_of(
+        "low_platelets thrombocytosis  high_sugar hypoglycemia  low_blood_cell_count low_cell_count  high_e hyperemia"
+    ),
 )
 def test_but_not_these(form, name):
     assert name not in quantity_names(form)

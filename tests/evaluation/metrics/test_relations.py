@@ -74,3 +74,5 @@ def test_table_of_a_report(relations):
     relations.add(predicted(["left"], ["heart"], "heart"))
     rows = {row[0].text: row[1].text for row in relation_table({"a": run()}).rows}
     assert rows["parent: one step broader"] == "50.0" and rows["wrong links"] == "2"
+    without = Run(Path("b"), {}, Outcomes.of([]), [], [])
+    assert {row[2].text for row in relation_table({"a": run(), "b": without}).rows} == {"–"}

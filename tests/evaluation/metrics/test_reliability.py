@@ -33,7 +33,7 @@ def test_metrics_by_hand():
     assert found["nil_reliability"] == [[pytest.approx(0.1), 0.0, 2], [pytest.approx(0.9), 0.5, 2]]
 
 
-@pytest.mark.parametrize("scores", [[], [1.2, 0.1], [-0.1, 0.1]])
+@pytest.mark.parametrize("scores", [[], [1.2, 0.1], [-0.1, 0.1], [np.nan, 0.1]])
 def test_what_is_no_probability_has_no_error(scores, tmp_path):
     scores = np.asarray(scores, dtype=np.float64)
     truth = np.zeros(len(scores), dtype=bool)
