@@ -6,7 +6,7 @@ fold, so that the scores to learn from are as uncertain as those of new text.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,17 +127,20 @@ class Confidence:
         queries: Sequence[MentionQuery],
         *,
         composite: Flags | None = None,
+        rescale: bool = False,
     ) -> None:
         """Learn from the answers to annotated mentions.
 
         Args:
             table: the candidates of n mentions.
-            answers: their scores, by cross-fitting.
+            answers: their scores, by parts that were not fitted on them, e.g. by cross-fitting.
             gold: for each mention the KB rows of its entity, any of them right;
                 empty = NIL.
             queries: (n,), the mentions.
             composite: (n,), mentions that mean all of their entities, so that no single
                 one is right and a set has to hold all. None = there is none.
+            rescale: P(right), if it was fitted before, becomes a logistic function of what it was: for mentions that
+                are too few for all weights.
         """
         n_gold = np.array([len(rows) for rows in gold])
         is_nil = n_gold == 0
@@ -145,10 +148,16 @@ class Confidence:
         shares = shares_of(table, answers.scores)
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
         right, filled = is_gold(table, gold), table.has_candidates
-        is_right, _ = _truth(table, shares, gold, composite)
-        inputs = answer_features(table, shares, nil_scores, [query.form for query in queries])
-        self.link_weights = _logistic_regression(inputs[filled], is_right[filled])
-        self.nil_weights = _logistic_regression(logit(nil_scores)[:, None], is_nil)
+        is_right = right[np.arange(len(right)), shares.argmax(axis=1)] & ~whole
+        forms = [query.form for query in queries]
+        if rescale and self.is_fitted:
+            of_link, of_nil = self.probabilities(table, shares, nil_scores, forms)
+            self.link_weights = _rescaled(self.link_weights, of_link[filled], is_right[filled])
+            self.nil_weights = _rescaled(self.nil_weights, of_nil, is_nil)
+        else:
+            inputs = answer_features(table, shares, nil_scores, forms)
+            self.link_weights = _logistic_regression(inputs[filled], is_right[filled])
+            self.nil_weights = _logistic_regression(logit(nil_scores)[:, None], is_nil)
 
         held = right & (ranks(shares) < DEPTH)
         highest = np.where(held, shares, 0.0).max(axis=1)
@@ -165,39 +174,6 @@ class Confidence:
             groups[""] = others
         self.n_mentions = {label: int(members.sum()) for label, members in groups.items()}
         self.smallest = {label: _order_statistics(of_right[members]) for label, members in groups.items()}
-
-    def refit(
-        self,
-        table: CandidateTable,
-        answers: AnswerScores,
-        gold: Sequence[NDArray[np.int64]],
-        queries: Sequence[MentionQuery],
-        *,
-        composite: Flags | None = None,
-    ) -> None:
-        """Learn from too few mentions for all weights: P(right) becomes a logistic function of what it was. The
-        arguments are those of ``fit``, and so are the sets.
-
-        Args:
-            answers: by parts that were not fitted on these mentions.
-        """
-        before = replace(self)
-        self.fit(table, answers, gold, queries, composite=composite)
-        if not before.is_fitted:
-            return
-        shares = shares_of(table, answers.scores)
-        nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
-        forms = [query.form for query in queries]
-        of_link, of_nil = before.probabilities(table, shares, nil_scores, forms)
-        filled, is_right, is_nil = table.has_candidates, *_truth(table, shares, gold, composite)
-        for name, known, p, truth in (
-            ("link_weights", before.link_weights, of_link[filled], is_right[filled]),
-            ("nil_weights", before.nil_weights, of_nil, is_nil),
-        ):
-            bias, slope = 0.0, 1.0  # a single class does not tell
-            if truth.any() and not truth.all():
-                bias, slope = _logistic_regression(logit(p)[:, None], truth)
-            setattr(self, name, (bias + slope * known[0], *(slope * weight for weight in known[1:])))
 
     def state(self) -> dict[str, Any]:
         """What ``fit`` learned, as JSON; empty before."""
@@ -253,13 +229,12 @@ def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float
     return [answer for probability, answer in answers if probability >= minimum] or [answers[0][1]]
 
 
-def _truth(
-    table: CandidateTable, shares: Floats, gold: Sequence[NDArray[np.int64]], composite: Flags | None
-) -> tuple[Flags, Flags]:
-    """(n,) whether the best candidate is right, and (n,) whether NIL is; nothing is for several entities at once."""
-    n_gold = np.array([len(rows) for rows in gold])
-    first = is_gold(table, gold)[np.arange(len(table)), shares.argmax(axis=1)]
-    return first & ~((n_gold > 1) & (False if composite is None else composite)), n_gold == 0
+def _rescaled(weights: tuple[float, ...], probability: Floats, truth: Flags) -> tuple[float, ...]:
+    """Weights whose probabilities are a logistic function of those that they gave."""
+    if truth.all() or not truth.any():  # a single class does not tell
+        return weights
+    bias, slope = _logistic_regression(logit(probability)[:, None], truth)
+    return (bias + slope * weights[0], *(slope * weight for weight in weights[1:]))
 
 
 def _logistic_regression(inputs: Floats, truth: Flags) -> tuple[float, ...]:

@@ -39,7 +39,9 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
         if examples.is_nil.sum() >= FEW_NIL:
             decider.calibrated_threshold, decider.calibrated_by_label = choose(ranked.nil_scores, examples.is_nil), {}
         answers = AnswerScores(ranked.scores, ranked.nil_scores)
-        decider.confidence.refit(ranked.table, answers, examples.gold, examples.queries, composite=examples.composite)
+        decider.confidence.fit(
+            ranked.table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True
+        )
 
 
 def _scored(linker: Linker, stage: Stage, examples: Examples, table: CandidateTable) -> Scored:

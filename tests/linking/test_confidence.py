@@ -265,7 +265,7 @@ def test_a_refit_on_few_mentions_corrects_p_right():
     bias, *weights = confidence.link_weights
     confidence.link_weights = (bias - 2.0, *weights)
     table, found, gold = made_up(few, 1)
-    confidence.refit(table, found, gold, queries_of([""] * few))
+    confidence.fit(table, found, gold, queries_of([""] * few), rescale=True)
     ratios = [after / before for before, after in zip(weights, confidence.link_weights[1:], strict=True) if before]
     assert ratios == pytest.approx([ratios[0]] * len(ratios)) and 0.5 < ratios[0] < 2.0
     table, found, gold = made_up(4000, 2)
@@ -284,7 +284,7 @@ def test_a_refit_on_a_single_class_changes_no_p_right(is_nil):
     table, found, gold = made_up(20, 1)
     firsts = table.kb_rows[np.arange(20), found.scores.argmax(axis=1)]
     gold = [np.array([], dtype=np.int64) if is_nil else np.array([first]) for first in firsts]
-    confidence.refit(table, found, gold, queries_of([""] * 20))
+    confidence.fit(table, found, gold, queries_of([""] * 20), rescale=True)
     assert (confidence.link_weights, confidence.nil_weights) == before
 
 
