@@ -58,14 +58,14 @@ def calibrate(
     from ..linking.nil import best_f1_threshold, precision_threshold
     from ..linking.recalibration import FEW_NIL, refit_decision
     from ..pipeline.calibration import learned_state
-    from ..pipeline.saved import check_may_change
+    from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:
         raise PelError(Errors.E660)
     if fold and refit_weights is False:
         raise PelError(Errors.E664)
-    targets = [output] if output else list(apply_to or [pipeline])
+    targets = [output] if output else [pipeline_folder(path) for path in apply_to or [pipeline]]
     for target in targets:
         check_may_change(target)
     folds = [_fold(argument) for argument in fold or []]

@@ -125,8 +125,8 @@ def _mention_finder(ner: Path | None, lang: str) -> "Language":
 
 
 def _set_meta(nlp: "Language", name: str) -> None:
-    """Name the pipeline, for `spacy package`. What the detector's pipeline says of itself does not hold for it,
-    but for the sources of its weights."""
+    """Name a pipeline in its meta data, for `spacy package`. Of what the detector's pipeline says of itself, only
+    the sources still hold."""
     nlp.meta = {key: nlp.meta[key] for key in ("lang", "sources") if key in nlp.meta}
     name = name.removeprefix(f"{nlp.lang}_")
     if name.isidentifier():

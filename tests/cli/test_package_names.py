@@ -16,7 +16,7 @@ from spacy_pel.util import read_jsonl, write_jsonl
 from .conftest import done, refused
 
 NAME = "en_pel_tiny"
-TEXT = "Aspirin against fever in zebra fish."
+TEXT = "We gave aspirin against fever in zebra fish."
 OWN_PART = """
 from spacy.language import Language
 
@@ -134,7 +134,8 @@ def test_it_is_not_changed_in_place(folder, packaged, unchanged, command, by_fol
 
 
 def test_a_copy_is_changed(folder, packaged, unchanged, tmp_path):
-    refused("E667", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", packaged)
+    for target in (NAME, packaged):
+        refused("E667", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", target)
     done("calibrate", NAME, folder / "dev.jsonl", "--output", tmp_path / "calibrated")
     spacy.load(packaged).to_disk(tmp_path / "copied")
     write_jsonl(tmp_path / "entity.jsonl", [{"concept_id": "N1", "canonical_name": "gout"}])
