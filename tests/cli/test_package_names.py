@@ -15,6 +15,8 @@ from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import done, refused
 
+pytestmark = pytest.mark.slow
+
 NAME = "en_pel_tiny"
 TEXT = "We gave aspirin against fever in zebra fish."
 OWN_PART = """
