@@ -97,7 +97,9 @@ def test_a_pipeline_made_with_its_detector_and_encoder_names_itself(packaged, un
     done("quickstart", tmp_path / "codes.csv", tmp_path / "en_my_codes", "--ner", NAME, "--encoder", NAME)
     nlp = spacy.load(tmp_path / "en_my_codes")
     assert {ent.text: ent.kb_id_ for ent in nlp("Aspirin against fever.").ents}["fever"] == "X1"
-    assert (nlp.meta["name"], nlp.meta["version"]) == ("my_codes", "0.0.0")
+    package(tmp_path / "en_my_codes", tmp_path, create_sdist=False)
+    config = Path("en_my_codes-0.0.0", "en_my_codes", "en_my_codes-0.0.0", "config.cfg")  # without --name
+    assert (tmp_path / config).is_file()
 
 
 def test_a_package_loads_the_parts_that_it_brings(packaged):
