@@ -60,3 +60,7 @@ class TrainingErrors:
 
 class TrainingWarnings:
     W300 = "mixed_precision = 'bf16' is 3 to 20 times slower here than float32. Set 'auto', or use --gpu-id."
+    W301 = (
+        "No evaluation was better than that of the untrained model: {metric} {before:.4g} at step 0, {best:.4g} at best. "
+        "Train longer, or change the learning rate or the loss."
+    )

@@ -13,6 +13,8 @@ from thinc.api import ConfigValidationError
 from ..errors import Errors, PelError
 from ..registry import registry
 
+_EVALUATIONS = 5  # of a training at least, besides that before the first update
+
 
 class Strict(BaseModel):
     """A section without unknown keys."""
@@ -58,13 +60,17 @@ class BaseTrainingSettings(Strict):
     batch_size: int = Field(ge=1, title="Mentions in one step")
     max_epochs: int = Field(ge=1, title="Passes over the training mentions")
     max_steps: int = Field(default=0, ge=0, title="Stop after this many steps; 0 = by epochs")
-    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations")
+    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations; fewer in a short training")
     patience: int = Field(default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never")
     accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
     mixed_precision: Literal["auto", "no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
     limit: int = Field(default=0, ge=0, title="Maximum number of training mentions; 0 = all")
     optimizer: OptimizerSettings = OptimizerSettings()
     dev: BaseDevSettings
+
+    def evaluate_every(self, total: int) -> int:
+        """Steps between evaluations of a training of ``total`` steps: few enough for five of them."""
+        return min(self.eval_frequency, max(1, total // _EVALUATIONS))
 
 
 # These settings only end a training or evaluate it, and may change when it is resumed.
