@@ -16,9 +16,10 @@ _BUFFER = 100  # lines
 
 
 class TrainingLog:
-    """Writes a line of metrics.jsonl for each evaluation: means since the last one, and scores on dev; that of
-    step 0, before any update, has no means. And a short line of steps.jsonl for each update: "step", "loss", "grad_norm" (before clipping), "learn_rate", for
-    plots of the gradient norm (Wiatrak et al. 2022, Fig. 3). On resuming, lines after the checkpoint are dropped.
+    """Writes a line of metrics.jsonl for each evaluation: means since the last one, and scores on dev. That of step 0,
+    before any update, has no means. A short line of steps.jsonl for each update: "step", "loss", "grad_norm" (before
+    clipping), "learn_rate", for the learning curve and plots of the gradient norm (Wiatrak et al. 2022, Fig. 3).
+    On resuming, lines after the checkpoint are dropped.
 
     Lines of steps.jsonl are buffered: call ``flush`` before each checkpoint.
 

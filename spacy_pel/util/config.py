@@ -1,7 +1,7 @@
 """Reading config files, the same way for training and commands, with one-line errors."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,23 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
                 _make_room(config, name.split(".")[:-1])
             config = Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
-        raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
+        known = [name for name in _leaves(config) if name not in (overrides or ())]
+        hints = (did_you_mean(name, known) for name in overrides or () if name.split(".")[0] not in config)
+        got = describe_config_error(err) + next(filter(None, hints), "")
+        raise PelError(Errors.E601.format(path=path, got=got)) from err
     except (ValueError, ConfigParserError, TypeError, LookupError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
     check_unicode(config, path)
     return config
+
+
+def _leaves(section: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Dotted names of the settings."""
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
 
 
 def _check_blanks(path: Path) -> None:
@@ -71,10 +83,10 @@ def _make_room(config: Any, sections: Sequence[str]) -> None:
 def describe_config_error(err: Any) -> str:
     """One line for thinc's ConfigValidationError: section, key and reason, and the known key
     that is nearest to one that is not."""
-    reasons = [
-        " -> ".join(str(part) for part in error.get("loc", ())) + f": {error.get('msg', '')}" + _hint(err, error)
-        for error in err.errors or ()
-    ]
+    reasons = []
+    for error in err.errors or ():
+        place = " -> ".join(str(part) for part in error.get("loc", ()))
+        reasons.append(f"{place}: {error.get('msg', '').removeprefix('at root: ')}{_hint(err, error)}")
     return " ".join(("; ".join(reasons) or err.desc or str(err)).split())
 
 

@@ -49,7 +49,7 @@ def test_training_config(config):
     assert (facts["dev.mentions"], facts["dev.nil"]) == (80, 28)
     assert 0 < facts["dev.share_seen"] < 1
     assert facts["updates"] == 9  # 40 mentions in batches of 16, three times
-    assert facts["evaluations"] == 3
+    assert facts["evaluations"] == 10, "after each update, and before the first"
     assert facts["parts"]["loss"] == "ProxySoftplus"
 
 

@@ -28,7 +28,7 @@ def test_train_and_resume(train, tmp_path):
     result = train(tmp_path / "run", "--json")
     assert result.code == 0, result.err
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == [2, 4]
+    assert [line["step"] for line in lines] == [0, 1, 2, 3, 4]
     assert result.json["best"] in lines
     assert result.json["model"] == str(tmp_path / "run" / "model-best")
     assert "step 4" in result.err and "step" not in result.out.replace('"step"', "")

@@ -56,10 +56,10 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
 def test_metrics_and_files(train, tmp_path):
     best = train(tmp_path / "run", pel__training__max_steps=10)
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
-        *("cache", "checkpoint", "metrics.jsonl", "model-best", "model-last", "steps.jsonl")
+        *("cache", "checkpoint", "learning_curve.png", "metrics.jsonl", "model-best", "model-last", "steps.jsonl")
     ]
     log = metrics(tmp_path / "run")
-    assert [record["step"] for record in log] == [4, 8, 10], "every eval_frequency steps, and the last"
+    assert [record["step"] for record in log] == [2, 4, 6, 8, 10], "every eval_frequency steps"
     for record in log:
         assert set(record) == {
             *("step", "epoch", "loss", "similarity+", "similarity-", "accuracy", "grad_norm", "learn_rate"),
