@@ -99,7 +99,7 @@ def test_every_command_needs_only_what_is_given_or_made_before(steps):
     made = []
     for name in [name for step in steps for name in config["workflows"].get(step, [step])]:
         for path in commands[name]["deps"]:
-            path = path.removeprefix("./")
+            path = path.removeprefix("./").rstrip("/")
             assert (
                 (ROOT / path).is_file()
                 or path in made

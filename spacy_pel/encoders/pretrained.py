@@ -1,8 +1,6 @@
 """Initial weights: from a folder, an installed package or the Hugging Face Hub, or random."""
 
 import string
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -146,25 +144,11 @@ def _read(source: str, access: dict[str, Any], **weights: Any) -> tuple[Any, Any
     if AutoConfig.from_pretrained(source, **access).model_type in ("bert", "roberta"):
         weights["add_pooling_layer"] = False
     tokenizer = AutoTokenizer.from_pretrained(source, **access)
-    with _quiet():
-        model, found = AutoModel.from_pretrained(source, output_loading_info=True, **access, **weights)
+    model, found = AutoModel.from_pretrained(source, output_loading_info=True, **access, **weights)
     if found["missing_keys"] or found["mismatched_keys"]:
         missing = ", ".join([*found["missing_keys"], *(one[0] for one in found["mismatched_keys"])])
         logger.warning(Warnings.W302.format(source=source, missing=shortened(missing)))
     return tokenizer, model
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the warnings of transformers, which lists weights that the file has and the model does not need."""
-    from transformers.utils import logging
-
-    level = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
 
 
 def _first_line(err: Exception) -> str:

@@ -33,6 +33,7 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
 
     if not Path(path).is_file():
         raise unexpected(path, "a config file", "no file", "Check the path; configs/ has examples.")
+    config: Any = {}
     try:
         _check_blanks(Path(path))
         config = spacy_load_config(Path(path), interpolate=not overrides)
@@ -41,14 +42,19 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
                 _make_room(config, name.split(".")[:-1])
             config = Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
-        known = [name for name in _leaves(config) if name not in (overrides or ())]
-        hints = (did_you_mean(name, known) for name in overrides or () if name.split(".")[0] not in config)
-        got = describe_config_error(err) + next(filter(None, hints), "")
+        got = describe_config_error(err) + _meant(config, overrides or {})
         raise PelError(Errors.E601.format(path=path, got=got)) from err
     except (ValueError, ConfigParserError, TypeError, LookupError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
     check_unicode(config, path)
     return config
+
+
+def _meant(config: dict[str, Any], overrides: dict[str, Any]) -> str:
+    """The setting that is nearest to the first override of no section of the config."""
+    known = list(_leaves(config))
+    hints = (did_you_mean(name, known) for name in overrides if name.split(".")[0] not in config)
+    return next(filter(None, hints), "")
 
 
 def _leaves(section: dict[str, Any], prefix: str = "") -> Iterator[str]:
