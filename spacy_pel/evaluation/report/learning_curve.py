@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...util import read_jsonl
 from ..run_folder import run_names
-from .figure import COLORS, GREY, LINE_STYLES, new_figure, new_panels, save_figure
+from .figure import COLORS, LINE_STYLES, new_figure, new_panels, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _NO_SCORES = ("step", "epoch", "seconds")  # keys of the evaluation at step 0 beside the metrics on dev
+_TEXT = "#595959"
 _WINDOWS = 30  # a line of the loss has this many independent points
 
 
@@ -93,17 +94,17 @@ def _draw_scores(axes: "Axes", curves: Mapping[str, Curve]) -> None:
             _say(axes, steps, values)
     metrics = " or ".join(dict.fromkeys(curve.metric for curve in curves.values()))
     in_percent = " (%)" if metrics.startswith("recall@") else ""
-    axes.set(xlabel="updates", ylabel=f"{metrics}{in_percent}", title="Dev (hollow = untrained)")
+    axes.set(xlabel="updates", ylabel=f"{metrics}{in_percent}", title="Learning curve on dev")
     axes.margins(x=0.04, y=0.15)
 
 
 def _say(axes: "Axes", steps: NDArray[np.float64], values: NDArray[np.float64]) -> None:
     """Write the first and the best value at their points."""
-    best = int(values.argmax())
-    for at in dict.fromkeys((0, best)):
-        above = 8 if at == best or values[0] > values[1:].min() else -14
-        text, place = f"{values[at]:.4g}", (steps[at], values[at])
-        axes.annotate(text, place, xytext=(0, above), textcoords="offset points", ha="center", color=GREY)
+    best = int(values[1:].argmax()) + 1 if len(values) > 1 else 0
+    for at, text, side in ((best, "{:.4g}", "center"), (0, "untrained: {:.4g}", "left")):
+        falls = len(values) > at + 1 and values[at + 1] < values[at]
+        where = {"xytext": (0, 9 if at == best or falls else -17), "textcoords": "offset points", "ha": side}
+        axes.annotate(text.format(values[at]), (steps[at], values[at]), color=_TEXT, **where)
 
 
 def _draw_losses(axes: "Axes", curves: Mapping[str, Curve]) -> None:
