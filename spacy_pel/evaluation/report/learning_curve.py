@@ -78,7 +78,7 @@ def training_figures(folders: Sequence[Path]) -> dict[str, tuple["Figure", "Axes
     for name, draw in (("learning-curve", _draw_scores), ("loss", _draw_losses)) if curves else ():
         figure, axes = drawn[name] = new_figure()
         draw(axes, curves)
-        if len(curves) > 1:
+        if len(curves) > 1:  # the page names the evaluations only
             axes.legend()
     return drawn
 
@@ -99,12 +99,12 @@ def _draw_scores(axes: "Axes", curves: Mapping[str, Curve]) -> None:
 
 
 def _say(axes: "Axes", steps: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Write the first and the best value at their points."""
-    best = int(values[1:].argmax()) + 1 if len(values) > 1 else 0
-    for at, text, side in ((best, "{:.4g}", "center"), (0, "untrained: {:.4g}", "left")):
-        falls = len(values) > at + 1 and values[at + 1] < values[at]
-        where = {"xytext": (0, 9 if at == best or falls else -17), "textcoords": "offset points", "ha": side}
-        axes.annotate(text.format(values[at]), (steps[at], values[at]), color=_TEXT, **where)
+    """Write the best value at its point, and the first one at the end of its line."""
+    best = int(values.argmax())
+    near: dict[str, Any] = {"textcoords": "offset points", "color": _TEXT}
+    axes.annotate(f"{values[best]:.3g}", (steps[best], values[best]), xytext=(0, 8), ha="center", **near)
+    end = axes.get_yaxis_transform()  # across the axes, at a value
+    axes.annotate(f"untrained {values[0]:.3g}", (1, values[0]), xycoords=end, xytext=(0, 4), ha="right", **near)
 
 
 def _draw_losses(axes: "Axes", curves: Mapping[str, Curve]) -> None:

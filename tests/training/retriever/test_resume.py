@@ -77,7 +77,9 @@ CASES = {
     "at the last step": (11, {}),
     "two towers": (6, {"pel__encoder__tied": False}),
     "accumulated": (6, {"pel__training__accumulate_gradient": 3}),
-    "another mention as the positive": (9, {"pel__positives__mention": 1.0}),
+    "another mention as the positive": (
+        *(9, {"pel__positives__card": 0.0, "pel__positives__name": 0.0, "pel__positives__mention": 1.0}),
+    ),
     "own negatives": (6, {"pel__negatives__shared": False}),
     "bfloat16": (6, {"pel__training__mixed_precision": "bf16"}),
 }
@@ -153,7 +155,7 @@ def finished(trained, tmp_path):
     [
         {"system__seed": 7},
         {"pel__training__batch_size": 4},
-        {"pel__positives__card": 0.5},
+        {"pel__positives__card": 0.5, "pel__positives__name": 0.5},
         {"pel__loss__alpha": 16.0},
         {"pel__encoder__name": "random:layers=1,width=32,seed=1"},
         {"pel__encoder__mention_template__max_length": 20},

@@ -39,6 +39,7 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
         pel__loss__alpha=16.0,
         pel__negatives__n_negatives=16,
         pel__positives__card=0.0,
+        pel__positives__name=1.0,
         pel__positives__alias_share=0.0,
         pel__training__max_steps=300,
         pel__training__eval_frequency=50,
