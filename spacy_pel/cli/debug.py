@@ -39,7 +39,8 @@ def debug(
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:
-        hint = did_you_mean("pel", settings) or did_you_mean("ranker", settings) or did_you_mean("components", settings)
+        known = (*check, "components")
+        hint = next(filter(None, (did_you_mean(name, known) for name in settings)), "")
         got = f"it has no [pel], [ranker] or [components] section{hint}"
         raise PelError(Errors.E601.format(path=config, got=got))
     emit(result, as_json=as_json, text=key_values)

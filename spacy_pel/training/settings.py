@@ -130,7 +130,7 @@ def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[st
         PelError: if there is no such section, or another one of ours is misspelled.
     """
     if section not in config:
-        hint = did_you_mean(section, config)
+        hint = next(filter(None, (did_you_mean(name, [section]) for name in config)), "")
         raise PelError(text.format(path=path, got=f"it has no [{section}] section{hint}"))
     for name, keys in ((None, ("paths", "system")), ("system", ("seed",))):
         # other sections and keys are spaCy's: only what looks like one of ours is a mistake
