@@ -57,7 +57,14 @@ class CommandErrors:
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
     E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
-    E666 = "Expected the default pipeline at {path}. Run this in the root of the repository, or give {option}."
+    E666 = (
+        "Expected the default pipeline, as the installed package {name} or at {path}, got neither. Install its wheel, "
+        "run this in the root of the repository, or give {option}."
+    )
+    E667 = (
+        "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a "
+        "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
+    )
     E668 = (
         "A worker process ended with exit code {got}. If memory ran out (-9), use fewer processes. To continue "
         "`spacy-pel link`, run the same command with --resume."
