@@ -30,6 +30,7 @@ from pages import (
 
 from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
+from spacy_pel.cli._app import without_code
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
@@ -179,6 +180,7 @@ def parsed(words):
     Returns:
         The command's full name and its arguments.
     """
+    words, _ = without_code(words)  # of every command, read before it
     n_words = 2 if " ".join(words[:2]) in COMMANDS else 1
     full_name = " ".join(words[:n_words])
     assert full_name in COMMANDS, f"no command {' '.join(words)!r}"

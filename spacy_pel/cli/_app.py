@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -102,7 +102,7 @@ class PelGroup(HelpGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _read_utf8()
         ctx.meta[VERBOSE] = VERBOSE in args
-        rest, ctx.meta[CODE] = _without_code([arg for arg in args if arg != VERBOSE])
+        rest, ctx.meta[CODE] = without_code([arg for arg in args if arg != VERBOSE])
         return super().parse_args(ctx, rest)
 
     def invoke(self, ctx: Any) -> Any:
@@ -142,7 +142,7 @@ def _read_utf8() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _without_code(args: list[str]) -> tuple[list[str], list[str]]:
+def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
     """The arguments without ``--code FILE``, and these files."""
     rest: list[str] = []
     paths: list[str] = []

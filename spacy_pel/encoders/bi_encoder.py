@@ -142,7 +142,8 @@ class BiEncoder:
 
     @property
     def _lengths(self) -> tuple[int, int]:
-        return self.mention_template.max_length, self.entity_template.max_length
+        # a template of entities may have no limit of its own
+        return self.mention_template.max_length, getattr(self.entity_template, "max_length", 0)
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
         from torch import nn

@@ -119,6 +119,7 @@ class BaseTrainer:
         best = self._train(task, Progress(fingerprint=fingerprint), resume=resume)
         if self.accelerator.is_main_process:
             self.model.to_disk(self.output / "model-last")
+            self._draw_curve()
         return best
 
     # -- what a subclass provides, or may override ----------------------------------------------
@@ -214,15 +215,13 @@ class BaseTrainer:
                 log.flush()
                 self._save(objective, optimizer, state)
         log.close()
-        if is_main:
-            self._show(log, best)
+        metric = self.training.dev.metric
+        if is_main and best and best[metric] <= log.records[0][metric]:
+            logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
         return best
 
-    def _show(self, log: TrainingLog, best: dict[str, Any]) -> None:
-        """Draw the learning curve; say it if the training brought nothing."""
-        metric = self.training.dev.metric
-        if best and best[metric] <= log.records[0][metric]:
-            logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
+    def _draw_curve(self) -> None:
+        """Write learning_curve.png, or say which extra draws it."""
         try:
             from ..evaluation.report.learning_curve import plot_training
         except PelError as err:  # without matplotlib

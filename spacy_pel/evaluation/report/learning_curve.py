@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _NO_SCORES = ("step", "epoch", "seconds")  # keys of the evaluation at step 0 beside the metrics on dev
 _TEXT = "#595959"
-_WINDOWS = 30  # a line of the loss has this many independent points
+_WINDOWS = 30  # a line of the loss has this many independent points,
+_WINDOW = 8  # each the mean of as many updates or more
 
 
 class Curve(NamedTuple):
@@ -111,13 +112,14 @@ def _draw_losses(axes: "Axes", curves: Mapping[str, Curve]) -> None:
     """Each update in pale, and the moving average."""
     for (name, curve), look in zip(curves.items(), _looks(len(curves)), strict=True):
         steps, losses = curve.losses.T
-        width = max(1, len(losses) // _WINDOWS)
+        width = max(1, len(losses) // _WINDOWS, min(_WINDOW, len(losses) // 3))
         axes.plot(steps, losses, color=look["color"], alpha=0.25, linewidth=0.8)
         if len(losses):
             smooth = np.convolve(losses, np.full(width, 1 / width), mode="valid")
             axes.plot(steps[width - 1 :] - (width - 1) / 2, smooth, label=name or None, **look)
     axes.set(xlabel="updates", ylabel="loss", title="Training loss")
     axes.margins(x=0.04)
+    axes.set_ylim(bottom=0)
 
 
 def _looks(n: int) -> list[dict[str, Any]]:
