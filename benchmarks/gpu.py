@@ -9,6 +9,7 @@ negatives and links documents, and prints a table. Each row has a share of the t
 """
 
 import gc
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -135,7 +136,7 @@ class Work:
 
 def peak_of(device_name: str, precision: str) -> float | None:
     """Floating-point operations per second of a card; None = of an unknown card."""
-    found = next((peaks for name, peaks in PEAKS.items() if name in device_name), None)
+    found = next((peaks for name, peaks in PEAKS.items() if re.search(rf"\b{name}\b", device_name)), None)
     return None if found is None else 1e12 * found[precision != FP32]
 
 
@@ -189,6 +190,21 @@ def slice_of(call: Callable[[Any], Work], inputs: Iterable[Any], seconds: float,
         if number == calls or time.perf_counter() - after_first > seconds:
             break
     return {"work": work, "seconds": time.perf_counter() - after_first, "first_seconds": after_first - started}
+
+
+def smaller_until_it_fits(train: Callable[[int, int], dict[str, Any] | None], batch_size: int) -> dict[str, Any]:
+    """Halve the batches and double their number in an update, as long as memory runs out.
+
+    Args:
+        train: batch size, batches per update -> figures; None = out of memory.
+    """
+    parts = 1
+    while (found := train(batch_size // parts, parts)) is None:
+        parts *= 2
+    if parts > 1:
+        changed = f"batch_size = {batch_size // parts}, accumulate_gradient = {parts}"
+        found["note"] = f"out of memory with batches of {batch_size}: {changed}"
+    return found
 
 
 class TimeIsUp(Exception):
@@ -336,14 +352,9 @@ class Report:
     # -- the parts ---------------------------------------------------------------------------
 
     def _training(self, seconds: float, *, precision: str, compiler: str | None = None) -> dict[str, Any]:
-        """Updates of the config's size; where they do not fit into the memory, of several smaller batches."""
-        pel = load_config(CONFIG, self.settings)["pel"]
-        size, parts = pel["training"]["batch_size"], 1
-        while (found := self._train(seconds, precision, compiler, size // parts, parts)) is None:
-            parts *= 2
-            self._forget()
-        if parts > 1:
-            found["note"] = f"out of memory with batch_size = {size}: {size // parts}, accumulate_gradient = {parts}"
+        """Updates of the config's size."""
+        size = load_config(CONFIG, self.settings)["pel"]["training"]["batch_size"]
+        found = smaller_until_it_fits(partial(self._train, seconds, precision, compiler), size)
         whole = MENTIONS * found["seconds"] / found["work"].count
         return {**found, "flops": 3.0, "whole": f"an epoch of {MENTIONS:,} mentions", "whole_seconds": whole}
 
@@ -351,6 +362,7 @@ class Report:
         self, seconds: float, precision: str, compiler: str | None, batch_size: int, parts: int
     ) -> dict[str, Any] | None:
         """None = out of memory."""
+        self._forget()
         changed = {
             "pel.training.mixed_precision": precision,
             "pel.training.batch_size": batch_size,

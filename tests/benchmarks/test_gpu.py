@@ -6,8 +6,21 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.gpu import BF16, COMPILED, ENTITIES, FP32, HEAD, MENTIONS, Budget, Row, duration, forward_flops, main
-from benchmarks.gpu import peak_of as peak
+from benchmarks.gpu import (
+    BF16,
+    COMPILED,
+    ENTITIES,
+    FP32,
+    HEAD,
+    MENTIONS,
+    Budget,
+    Row,
+    duration,
+    forward_flops,
+    main,
+    peak_of,
+    smaller_until_it_fits,
+)
 
 H100 = "NVIDIA H100 80GB HBM3"
 
@@ -25,16 +38,28 @@ H100 = "NVIDIA H100 80GB HBM3"
     ],
 )
 def test_peaks_of_cards(card, precision, tera):
-    assert peak(card, precision) == pytest.approx(1e12 * tera)
+    assert peak_of(card, precision) == pytest.approx(1e12 * tera)
 
 
-def test_an_unknown_card_has_no_share():
+@pytest.mark.parametrize("card", ["NVIDIA GeForce GTX 1080", "NVIDIA L40", "NVIDIA GH200 480GB"])
+def test_an_unknown_card_has_no_share(card):
     row = Row("encoding", BF16, "entities", count=1, tokens=1, flops=1e12, seconds=2.0)
-    assert peak("NVIDIA GeForce GTX 1080", BF16) is None
-    assert row.share_of_peak("NVIDIA GeForce GTX 1080") is None and row.cells("x")[4] == "–"
+    assert peak_of(card, BF16) is None and row.share_of_peak(card) is None and row.cells(card)[4] == "–"
     assert row.share_of_peak(H100) == pytest.approx(0.5e12 / 989e12) and row.cells(H100)[4] == "0.1%"
     row.setting = FP32
     assert row.share_of_peak(H100) == pytest.approx(0.5e12 / 67e12)
+
+
+@pytest.mark.parametrize(
+    ("most", "size", "parts", "note"),
+    [(32, 32, 1, None), (9, 8, 4, "out of memory with batches of 32: batch_size = 8, accumulate_gradient = 4")],
+)
+def test_smaller_batches_where_memory_runs_out(most, size, parts, note):
+    def train(batch_size, n):
+        return {"asked": (batch_size, n)} if batch_size <= most else None
+
+    found = smaller_until_it_fits(train, 32)
+    assert found["asked"] == (size, parts) and found.get("note") == note
 
 
 def test_operations_of_a_model_of_berts_base_size():
