@@ -244,15 +244,16 @@ class TimedTrainer(Trainer):
         """See ``Trainer``."""
         self.planner = CountingPlanner(store, **self.planner_settings)
         self.planner.work = Work()
-        if self.compiler:
-            compile_towers(self.encoder, self.compiler)
-        self.begun = time.perf_counter()
         return self.planner
 
     def before_update(self, state: Progress, total: int) -> None:
         """See ``Trainer``."""
         super().before_update(state, total)
         synchronize(self.accelerator.device)
+        if state.step == 0:
+            self.begun = time.perf_counter()
+            if self.compiler:  # not before the evaluation that comes first
+                compile_towers(self.encoder, self.compiler)
         if state.step <= self._warm:
             self.started, self.planner.work = time.perf_counter(), Work()
         elif self.seconds > self.limit or state.step == self._warm + self.calls:
@@ -369,6 +370,8 @@ class Report:
             "pel.training.accumulate_gradient": parts,
             "pel.training.max_epochs": 1_000_000,  # TimedTrainer ends it
             "pel.training.eval_frequency": 1_000_000,
+            "pel.training.dev.n_mentions": 32,  # is evaluated once, before the first update
+            "pel.training.dev.n_entities": 100,
         }
         gpu_id = 0 if self.device.type == "cuda" else -1
         with tempfile.TemporaryDirectory(dir=self.folder) as output:
