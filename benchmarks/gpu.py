@@ -60,7 +60,7 @@ HEAD += ["measured", "the whole, calculated"]
 NOTE = (
     "Share of peak: floating-point operations of the model on tokens that are not padding, over the card's peak in "
     "this precision. Padding: share of all tokens read. The rates leave out the first call, in which code is "
-    "compiled; they include tokenizing, reading the knowledge base and copying."
+    "compiled; they include tokenising, reading the knowledge base and copying."
 )
 
 
@@ -302,6 +302,7 @@ class Report:
         ]
         self.folder, self.sizes, self.device = folder, sizes, torch.device(device)
         self.budget = Budget(minutes, len(self.parts))
+        self.entities_per_second = 0.0  # as last encoded
         self.made: Material = write_material(folder, sizes)
         self.kb = KnowledgeBase.from_disk(self.made.kb)
         self.documents = list(read_corpus(self.made.corpus))
@@ -362,7 +363,7 @@ class Report:
     def _train(
         self, seconds: float, precision: str, compiler: str | None, batch_size: int, parts: int
     ) -> dict[str, Any] | None:
-        """None = out of memory."""
+        """Train on batches of this size, ``parts`` to an update; None = out of memory."""
         self._forget()
         changed = {
             "pel.training.mixed_precision": precision,
@@ -424,7 +425,7 @@ class Report:
 
     def _mining(self, seconds: float) -> dict[str, Any]:
         """Hard negatives of mentions among as many entities as the time allows."""
-        n = max(1_000, int(seconds * getattr(self, "entities_per_second", 0.0) / 2))
+        n = max(1_000, int(seconds * self.entities_per_second / 2))
         mentions = linked_mentions(self.kb, self.documents)
         part, chosen = part_of(self.kb, mentions, n, n // 8)
         encoder = self._encoder(batch_size=_LARGE)
