@@ -99,7 +99,7 @@ def _joined(reports: Mapping[str, Report]) -> Report:
     for tables_of_all in zip(*(report.tables for report in reports.values()), strict=True):
         rows = [[name, *row] for name, (_, own) in zip(reports, tables_of_all, strict=True) for row in own]
         tables.append((["corpus", *tables_of_all[0][0]], rows))
-    notes = [f"{name}: {note}" for name, report in reports.items() for note in report.notes]
+    notes = [f"{name}. {note}" for name, report in reports.items() for note in report.notes]
     return Report(tables, notes, {"corpora": {name: report.data for name, report in reports.items()}})
 
 
@@ -140,7 +140,7 @@ def _encoder_report(settings: Any, results: list[Any], cells: Cells) -> Report:
     tables.append((CLAIM_HEAD, claim_rows(claims)))
     notes = [] if settings.worlds is None else [WORLDS_NOTE]
     if settings.paper_size:
-        notes.append(f"ours: {size_note(results)}. Paper: {settings.paper_size}.")
+        notes.append(f"Ours: {size_note(results)}. Paper: {settings.paper_size}.")
     said = [{"claim": one.text, **one.difference._asdict(), "verdict": one.verdict} for one in claims]
     return Report(tables, notes, {"results": results, "claims": said})
 

@@ -84,7 +84,7 @@ def test_one_table_of_all_corpora_beside_the_papers(overrides, tmp_path):
     paper = head.index("paper @1 / @64")
     assert [row[paper] for row in trained] == ["63.3 / 95.9", "55.7 / 94.0", "–", "–"]
     assert [row[0] for row in table[claims + 2 :]] == ["MedMentions", "BC5CDR"], "one claim has all of its runs"
-    first, second = [line for line in lines if ": ours: " in line]
+    first, second = [line for line in lines if ". Ours: " in line]
     assert "2 updates, 16 entities" in first and "2,360,000 entities" in first
     assert "2 updates, 15 entities" in second and "no results on BC5CDR" in second
     report = json.loads(done.stdout)["corpora"]
