@@ -1,4 +1,4 @@
-# make demo [TEXT="..."], check, test, lint, docs, smoke, versions, package, package-check: each sets up .venv first.
+# make demo [TEXT="..."], check, test, lint, docs, smoke, gpu, versions, package, package-check: each sets up .venv first.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pe
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
-.PHONY: demo check test lint docs smoke versions package package-check clean
+.PHONY: demo check test lint docs smoke gpu versions package package-check clean
 .DELETE_ON_ERROR:
 
 # the packages it needs; reinstalled when a version or a requirement changes
@@ -84,6 +84,10 @@ smoke: $(VENV)/installed.stamp
 	rm -rf build/smoke && mkdir -p build/smoke/assets
 	cp -r project.yml configs build/smoke && cp -r assets/tiny build/smoke/assets
 	$(BIN)/python -m spacy project run all build/smoke $(TINY)
+
+# training, encoding, mining and linking at the paper's size on a GPU: a table; skipped with a word without one
+gpu: $(VENV)/installed.stamp
+	$(BIN)/python -m benchmarks.gpu --minutes $(or $(MINUTES),8)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache

@@ -162,6 +162,13 @@ PAPERS = {
         "Pb 0.05": {**PB, **MIXED, **N_32, "pel.loss.margin": 0.05},
         "Pb 0.1": {**PB, **MIXED, **N_32, "pel.loss.margin": 0.1},
     },
+    "study_paper": {
+        "": {**MEDMENTIONS, **STUDY, **PLAIN},
+        "Pb random": {**PB_0, **RANDOM, **N_64},
+        "Pb mixed": {**PB_0, **MIXED, **N_32},
+        "CE random": {**CE, **RANDOM, **N_64},
+        "CE mixed": {**CE, **MIXED, **N_32},
+    },
     # Table 4: 64 mixed negatives
     "study_nil": {
         "": {**MEDMENTIONS, **STUDY, **N_64, **PLAIN},

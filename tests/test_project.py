@@ -69,7 +69,7 @@ def test_lists_stay_as_they_are_written(project):
         ends = [[line.rpartition("}")[2] for line in one["script"]] for one in (before, after)]
         assert all(then.endswith(now) for now, then in zip(*ends, strict=True)), before["name"]
     assert set(sum(read["workflows"].values(), [])) <= set(names)
-    assert {"all", "train", "ner", "mesh"} <= set(read["workflows"]) and "smoke" in names
+    assert {"all", "encoder", "ner", "mesh", "paper"} <= set(read["workflows"]) and {"train", "smoke"} <= set(names)
     assert read["vars"]["gpu_id"] == -1
 
 
@@ -91,7 +91,7 @@ def test_sources_of_a_knowledge_base_are_assets(config):
 
 @pytest.mark.parametrize(
     "steps",
-    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"]],
+    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"], ["paper"]],
     ids=lambda steps: steps[0],
 )
 def test_every_command_needs_only_what_is_given_or_made_before(steps):
