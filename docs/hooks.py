@@ -1,5 +1,6 @@
-"""Hooks of mkdocs: the site has the paths of the repository, so that links work in both, and a reference."""
+"""Hooks of mkdocs: the site has the paths of the repository, so that links work in both, a reference, and notebooks."""
 
+import json
 import re
 from importlib.metadata import distribution
 from pathlib import Path
@@ -13,7 +14,8 @@ NO_PARTS = ("console_scripts", "spacy_cli")  # groups of entry points
 
 
 def on_files(files, config):
-    """Move docs/ to its path in the repository; add the other pages, what they link to, and the reference."""
+    """Move docs/ to its path in the repository; add the other pages, what they link to, notebooks as pages, and the
+    reference."""
     root = Path(config.config_file_path).parent
     paths = list(PAGES_ELSEWHERE)
     for file in [file for file in files if file.src_dir == config.docs_dir]:
@@ -27,9 +29,39 @@ def on_files(files, config):
                 paths.append(linked.relative_to(root).as_posix())
     for path in dict.fromkeys(paths):
         files.append(File.generated(config, path, abs_src_path=str(root / path)))
+        if path.endswith(".ipynb"):
+            page = notebook_page(root / path)
+            files.append(File.generated(config, path.replace(".ipynb", ".md"), content=page))
     files.append(File.generated(config, "reference/python.md", content=public_names()))
     files.append(File.generated(config, "reference/parts.md", content=parts()))
     return files
+
+
+def on_page_markdown(markdown, **_):
+    """Links to notebooks lead to their pages."""
+    return re.sub(r"(\]\([\w./-]+)\.ipynb\)", r"\1.md)", markdown)
+
+
+def notebook_page(path):
+    """A notebook as a page: its texts, and its code with what it printed and showed."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf8"))["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(text)
+            continue
+        language = "bash" if text.startswith("!") else "python"
+        parts.append(f"```{language}\n{text.removeprefix('!')}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            if "text/html" in data:
+                parts.append(" ".join("".join(data["text/html"]).split("\n")))
+            elif "image/png" in data:
+                description = cell["metadata"]["description"]
+                parts.append(f'<img alt="{description}" src="data:image/png;base64,{data["image/png"]}">')
+            else:
+                parts.append(f"```text\n{''.join(data['text/plain']).rstrip()}\n```")
+    return "\n\n".join(parts)
 
 
 def public_names():

@@ -88,8 +88,14 @@ def own_parts(monkeypatch):
         del catalogue.REGISTRY[key]
 
 
+def missing_packages(code):
+    """The packages that Python code imports, and that are not installed."""
+    modules = re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)
+    return {module for module in modules if find_spec(module) is None}
+
+
 def run_python(path, capsys):
-    """Run the Python of a page, block by block, in one namespace.
+    """Run the Python of a page, block by block, in one namespace, but for blocks whose packages are missing.
 
     Yields:
         What a block printed, and what the page says that it prints.
@@ -97,7 +103,7 @@ def run_python(path, capsys):
     names = {}
     page = [*blocks(path), SimpleNamespace(language="", code="")]
     for block, following in zip(page, page[1:], strict=False):
-        if block.language == "python":
+        if block.language == "python" and not missing_packages(block.code):
             exec(compile(block.code, name(path), "exec"), names)
             yield capsys.readouterr().out, following.code if following.language == "text" else None
 
@@ -112,10 +118,14 @@ def test_python_runs_and_prints_what_the_page_says(path, pipeline, own_parts, ca
     ran = list(run_python(path, capsys))
     loads_pipeline = any(str(PIPELINE) in block.code for block in blocks(path) if block.language == "python")
     if pipeline or not loads_pipeline:
-        assert all(written is None or printed == written for printed, written in ran)
+        for printed, written in ran:
+            assert written is None or printed == written
     if path == README:
         assert len(ran) >= 3 and ran[0][1] and "rheumatoid arthritis C" in ran[0][0]
         assert "canonical_name='rheumatoid arthritis'" in ran[1][0] and ran[2][0] == "['MY:1']\n"
+    missing = {package for language, code in blocks(path) if language == "python" for package in missing_packages(code)}
+    if missing:
+        pytest.skip(f"all blocks ran, but for those with {', '.join(sorted(missing))}, which is not installed")
 
 
 def test_features_of_an_explanation():
