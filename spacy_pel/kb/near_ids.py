@@ -10,12 +10,12 @@ _CUTOFF = 0.7  # similarity: "HP:118" finds HP:0000118
 
 
 def did_you_mean_id(kb: "KnowledgeBase", text: str) -> str:
-    """A question to append to a clause about an unknown id: the entities with that name, or ids spelled like it;
-    empty if there are none."""
+    """A question to append to a clause about an unknown id: the entities with that name or code, or ids spelled
+    like it; empty if there are none."""
     from rapidfuzz import process
     from rapidfuzz.distance import Indel
 
-    ids = kb.ids(text)[:_N_NAMED]
+    ids = (kb.ids(text) or kb.ids_of_xref(text))[:_N_NAMED]
     if not ids:
         similarity = Indel.normalized_similarity
         matches = process.extract(

@@ -11,7 +11,7 @@ from .._app import kb_cli
 from .._kb import open_kb, reader_of_all
 from .._options import Below, CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
 from .._output import JSON, count_with_examples, emit, key_values, message
-from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
+from .source import IdPrefix, Languages, Reader, Sources, Strict, Types, kb_source
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
@@ -60,7 +60,7 @@ def kb_add(
     files: Annotated[
         list[Path], argument("FILE...", "JSON lines, a table, another format of `kb build`, or abbreviations.")
     ],
-    reader: Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {READERS}")] = None,
+    reader: Reader = None,
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -211,7 +211,7 @@ def _dropped_text(result: dict[str, Any]) -> str:
 
 def _line(edit: dict[str, Any]) -> str:
     was, new = (edit[key] and edit[key]["canonical_name"] for key in ("was", "is"))
-    change = f"{was or '–'} -> {new or edit['successor'] or '–'}"
+    change = " -> ".join(filter(None, (was, new or edit["successor"])))
     return f"{edit['at']}  {edit['concept_id']}  {edit['edit']}  {change}"
 
 
