@@ -55,8 +55,14 @@ class ComponentWarnings:
         "P(right) are unchanged. Use a corpus with NIL mentions."
     )
     W504 = "{similarity} compares tokens, but an index has one vector per text. See: spacy-pel ranker add --help"
-    W505 = "'{name}' has no NIL threshold, so each mention with a candidate is linked. Fit one: spacy-pel calibrate"
-    W506 = "'{name}' is not calibrated: default weights decide on NIL. Fit your own with: spacy-pel calibrate"
+    W505 = (
+        "'{name}' has no NIL threshold, so each mention with a candidate is linked. Fit one: "
+        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    W506 = (
+        "'{name}' is not calibrated: default weights decide on NIL. Fit your own with: "
+        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
     W507 = (
         "P(right) and coverage were not calibrated: this needs {n} documents, any four fifths of which have NIL and "
         "other mentions. Use a larger corpus."
@@ -69,6 +75,15 @@ class ComponentWarnings:
     )
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
     W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
-    W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
-    W503 = "'{name}' was calibrated with the reranker {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"
-    W501 = "'{name}' was calibrated with {saved}, but now has {now}. Recalibrate it with: spacy-pel calibrate"
+    W508 = (
+        "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: "
+        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    W503 = (
+        "'{name}' was calibrated with the reranker {saved}, now has {now}. Recalibrate it with: "
+        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    W501 = (
+        "'{name}' was calibrated with {saved}, but now has {now}. Recalibrate it with: "
+        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )

@@ -28,7 +28,8 @@ class KnowledgeBaseErrors:
         "'{example}'. Nothing was changed. Check the file and the filters, or list the ids to retire in a file of "
         "changes."
     )
-    E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits"
+    E127 = "Expected an id, or a name or code that one entity has, got '{text}'{hint}. Check the spelling, and the KB."
+    E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits KB"
     E140 = "Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = "Expected an 'id', and else {known} or null, as columns of {path}, got {got}. Fix the setting 'columns'."
     E142 = "Invalid {config}, {where}: {fault}. Fix this setting."
@@ -49,15 +50,15 @@ class KnowledgeBaseWarnings:
         "The KB lacks the ids of {n_outside} of {n} annotated mentions, e.g. '{example}' (it has ids such as '{own}'): "
         "they count as NIL, or are left out of training. Use the KB of the annotation.{hint}"
     )
-    W106 = "Left out {n:,} entities without a name or an id, or with the id 'NIL': {places}. Complete or remove them."
+    W106 = "Left out, without a name or an id, or with the id 'NIL': {n:,}, such as {places}. Complete or remove them."
     W104 = (
         "Bytes at {place} are not valid UTF-8 and became '\ufffd', as in '{got}'. Convert the file, e.g. with: iconv "
         "-f WINDOWS-1252 -t UTF-8 FILE > FILE_UTF8"
     )
     W107 = "{place}: {kind} that are not read: {names}. Known {kind}: {known}. Rename those that are needed{todo}."
     W108 = (
-        "{n:,} lines repeat an earlier id with another name: {cases}. Lines with one id are one entity, and these "
-        "names are its aliases. Give different entities different ids."
+        "Lines that repeat an earlier id with another name: {n:,}, such as {cases}. Lines with one id are one entity, and "
+        "these names are its aliases. Give different entities different ids."
     )
     W101 = (
         "{place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If that is "

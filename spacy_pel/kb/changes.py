@@ -190,7 +190,7 @@ def _live_rows(kb: "KnowledgeBase", ids: list[str]) -> Rows:
 
 def _checked(entities: Iterable[Entity]) -> list[Entity]:
     if isinstance(entities, Entity):
-        raise PelError(Errors.E115.format(wanted="entities", got=entities))
+        raise PelError(Errors.E115.format(wanted="entities", got=f"Entity({entities.concept_id!r}, …)"))
     repairs, checked = Repairs(), {}
     for entity in entities:
         if not isinstance(entity, Entity):

@@ -152,8 +152,8 @@ class Explanation:
         ]
         if self.new_share is not None and self.home_share is not None:
             lines.append(
-                f"of the forms that annotated text lacks, {self.new_share:.0%} name new entities in this text "
-                f"({self.home_share:.0%} in the calibration's)"
+                f"of the forms that annotated text lacks, {self.new_share:.0%} are estimated to name entities that it "
+                f"never names ({self.home_share:.0%} in the calibration's text)"
             )
         if self.learned is not None:
             lines.append(f"decided by what was learned: {described(self.learned)}")

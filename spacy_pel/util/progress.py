@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_DELAY = 1.0  # seconds; what takes less has no bar
 # the bar of the chunk that is being worked on, its count before the chunk, and the items of the chunk
 _chunk: ContextVar[tuple[Any, int, int] | None] = ContextVar("chunk", default=None)
 
@@ -121,7 +122,7 @@ def _bar(items: Iterable[T] | None, description: str, total: int | None, show: b
 
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
-    pace: Any = {"mininterval": 0.5 if sys.stderr.isatty() else 10.0}
+    pace: Any = {"mininterval": 0.5 if sys.stderr.isatty() else 10.0, "delay": _DELAY}
     pace["miniters"] = 1 if items is None else None  # chunks differ: look at the clock each time
     is_hidden = not show or total == 0
     return tqdm(items, desc=description, total=total, initial=start, disable=is_hidden, file=sys.stderr, **pace)

@@ -160,6 +160,7 @@ def test_show(kb):
         "MESH: D001241, C1",
         "RXNORM: 1191",
         "other codes: own",
+        "aliases:",
         "- ASA",
     ]
     assert run("kb", "show", kb, "D3").out.splitlines() == [
@@ -169,7 +170,16 @@ def test_show(kb):
     ]
     assert run_json("kb", "show", kb, "D3")["parent_names"] == {"C2": "Fever", "X9": None}
     assert run_json("kb", "show", kb, "C2")["children"] == {"D3": "Cough"}
-    assert "PEL-E100" in fails("kb", "show", kb, "C9")
+    for found in ("aspirin", "ASA", "rxnorm:1191", "MSH:D001241"):  # a name or a code of one entity
+        assert run_json("kb", "show", kb, found)["concept_id"] == "C1"
+    assert "PEL-E127" in fails("kb", "show", kb, "C9") and "'C2', Fever" in fails("kb", "show", kb, "c2")
+
+
+def test_show_lists_the_entities_that_share_a_name_or_code(tmp_path):
+    entities = [Entity("A", "cold", xrefs=("MESH:D1",)), Entity("B", "Cold", xrefs=("MESH:D1",)), Entity("C", "heat")]
+    KnowledgeBase(entities).to_disk(tmp_path / "kb")
+    for text in ("cold", "MESH:D1"):
+        assert "did you mean 'A', cold; 'B', Cold?" in fails("kb", "show", tmp_path / "kb", text)
 
 
 def test_show_counts_all_children_and_names_the_first(tmp_path):
@@ -197,7 +207,9 @@ def test_add_and_diff(kb, tmp_path):
     found = run_json("kb", "diff", old, kb)
     assert (found["added"], found["removed"]) == (["C4"], {"C2": "C4"})
     assert found["changed"] == {"C1": ["aliases", "types", "definition", "xrefs"]}
-    assert "- C2 -> C4" in run("kb", "diff", old, kb).out.splitlines()
+    shown = run("kb", "diff", old, kb).out.splitlines()
+    assert "+ C4 Pyrexia" in shown and "- C2 Fever -> C4" in shown
+    assert "~ C1 Aspirin (aliases, types, definition, xrefs)" in shown
     assert "C4" not in run("kb", "diff", old, kb, "--limit", "0").out
     assert "changes.jsonl, line 1" in fails("kb", "add", kb, changes)
     assert run_json("kb", "info", kb)["fingerprint"] == added["fingerprint"]
@@ -359,14 +371,16 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
         Entity("N1", "Rash").to_json(),
     ]
     mine = change(tmp_path / "mine.jsonl", *lines)
-    assert run_json("kb", "add", kb, mine, "--as-edits")["added"] == 1
+    added = run_json("kb", "add", kb, mine, "--as-edits")
+    assert (added["added"], added["n_missing"]) == (1, 0)  # no release, which would be whole
     again = run_json("kb", "add", kb, tmp_path / "kb.jsonl")  # the source, as it was
     assert again["edited"] == {"C1": "replaced", "C2": "retired"} and not again["conflicts"]
     assert run_json("kb", "show", kb, "C2")["concept_id"] == "D3" and again["n_missing"] == 0
     listed = run_json("kb", "edits", kb)["edits"]
     assert {one["concept_id"]: one["edit"] for one in listed} == {"C1": "replaced", "N1": "added", "C2": "retired"}
     assert listed[0]["was"] == ENTITIES[0].to_json() and listed[0]["is"] == lines[1]
-    assert "C2  retired  Fever -> D3" in run("kb", "edits", kb).out
+    shown = run("kb", "edits", kb).out
+    assert "C2  retired  Fever -> D3" in shown and "C1  replaced  Aspirin\n" in shown and "N1  added  Rash\n" in shown
     assert run_json("kb", "info", kb)["counts"]["edits"] == 3
     assert "E126" in fails("kb", "edits", kb, "--drop", "C1", "--drop", "D3")
     assert run("kb", "edits", kb, "--drop", "C1", "--drop", "N1").out.endswith("edits left: 1\n")

@@ -1,7 +1,19 @@
 """The progress bar on stderr."""
 
+import importlib
+
+import pytest
+
 from spacy_pel.util import progress
 from spacy_pel.util.progress import ChunkProgress, report_parts
+
+
+@pytest.fixture(autouse=True)
+def delay(monkeypatch):
+    module = importlib.import_module("spacy_pel.util.progress")
+    usual = module._DELAY
+    monkeypatch.setattr(module, "_DELAY", 0.0)
+    return usual
 
 
 def last_line(capfd):
@@ -11,6 +23,15 @@ def last_line(capfd):
 def test_items_pass_and_are_counted(capfd):
     assert list(progress(range(20), description="Linking", total=30, start=10, warm_up=5)) == list(range(20))
     assert "30/30" in last_line(capfd)
+
+
+def test_what_is_done_at_once_has_no_bar(capfd, delay, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("spacy_pel.util.progress"), "_DELAY", delay)
+    assert list(progress(range(3), description="Linking")) == [0, 1, 2]
+    assert list(progress(range(3), description="Linking", warm_up=2)) == [0, 1, 2]
+    with ChunkProgress(description="Linking", total=3) as bar, bar.chunk(3):
+        pass
+    assert capfd.readouterr().err == ""
 
 
 def test_silent(capfd):

@@ -12,16 +12,17 @@ from ...util.config import load_config
 from ...util.files import atomic_path
 from .._app import CONFIG_CONTEXT, kb_cli
 from .._config import parse_overrides
+from .._kb import reader_of_all
 from .._options import Below, Files, NewKB, Settings, argument, option
 from .._output import JSON, emit, key_values
-from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
+from .source import IdPrefix, Languages, Reader, Sources, Strict, Types, kb_source
 
 
 @kb_cli.command("build")
 def kb_build(
     out: NewKB,
     files: Annotated[list[Path], argument("FILE...", "The source files; for umls the META folder.")],
-    reader: Annotated[str, option("NAME", f"The format: {READERS}")],
+    reader: Reader = None,
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -38,7 +39,8 @@ def kb_build(
     from ...kb import KnowledgeBase
 
     lists = {"types": types, "sources": sources, "languages": languages}
-    made, source = kb_source(reader, settings, lists, {"id_prefix": id_prefix, "strict": strict})
+    values = {"id_prefix": id_prefix, "strict": strict}
+    made, source = kb_source(reader or reader_of_all(files), settings, lists, values)
     kb = KnowledgeBase.read(made, files, out, about=source, below=below or (), strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}

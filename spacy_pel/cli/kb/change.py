@@ -11,7 +11,7 @@ from .._app import kb_cli
 from .._kb import open_kb, reader_of_all
 from .._options import Below, CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
 from .._output import JSON, count_with_examples, emit, key_values, message
-from .source import READERS, IdPrefix, Languages, Sources, Strict, Types, kb_source
+from .source import IdPrefix, Languages, Reader, Sources, Strict, Types, kb_source
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
@@ -61,7 +61,7 @@ def kb_add(
     files: Annotated[
         list[Path], argument("FILE...", "JSON lines, a table, another format of `kb build`, or abbreviations.")
     ],
-    reader: Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {READERS}")] = None,
+    reader: Reader = None,
     types: Types = None,
     sources: Sources = None,
     languages: Languages = None,
@@ -110,7 +110,7 @@ def kb_add(
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
     learned = component.learned if component is not None else ()
     lost = [mention.id for mention in learned if mention.after != NIL and opened.resolve(mention.after) is None]
-    result = _update_result(opened, update, retire_missing=retire_missing)
+    result = _update_result(opened, update, list_missing=not (retire_missing or as_edits))
     result |= {"corrections_without_entity": lost, "repairs": changes.repairs}
     result |= {"entities": len(opened), "fingerprint": opened.fingerprint}
     emit(result, as_json=as_json, text=_update_text)
@@ -130,8 +130,8 @@ def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
     return {"long_forms": len(entries), "short_forms_in_all": index.meta["abbreviations"]}
 
 
-def _update_result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> dict[str, Any]:
-    missing = [] if retire_missing else update.missing
+def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool) -> dict[str, Any]:
+    missing = update.missing if list_missing else []  # own edits are no release
     return {
         "added": len(update.added),
         "updated": len(update.replaced),
@@ -212,7 +212,7 @@ def _dropped_text(result: dict[str, Any]) -> str:
 
 def _line(edit: dict[str, Any]) -> str:
     was, new = (edit[key] and edit[key]["canonical_name"] for key in ("was", "is"))
-    change = f"{was or '–'} -> {new or edit['successor'] or '–'}"
+    change = " -> ".join(dict.fromkeys(filter(None, (was, new or edit["successor"]))))
     return f"{edit['at']}  {edit['concept_id']}  {edit['edit']}  {change}"
 
 

@@ -1,8 +1,10 @@
 """The commands ``kb info``, ``kb show`` and ``kb diff``, which print what a KB holds."""
 
+from collections.abc import Callable
 from itertools import islice
 from typing import Annotated, Any
 
+from ...errors import Errors, PelError
 from .._app import kb_cli
 from .._kb import index_meta, open_kb
 from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
@@ -64,16 +66,26 @@ def _info_text(result: dict[str, Any]) -> str:
 
 @kb_cli.command("show")
 def kb_show(
-    kb: KBOrPipeline, entity_id: Annotated[str, argument("ID", "An id, live or retired.")], as_json: bool = JSON
+    kb: KBOrPipeline,
+    entity_id: Annotated[
+        str, argument("ID", "An id, live or retired; or a name or code, such as MESH:D001241, that one entity has.")
+    ],
+    as_json: bool = JSON,
 ) -> None:
     """Show an entity: names, types, definition, codes of other vocabularies, and its place among broader and
     narrower ones. A retired id shows its successor.
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
+    from ...kb.near_ids import did_you_mean_id
     from ...types.semantic_types import type_group, type_name
 
     opened = open_kb(kb)
+    if opened.resolve(entity_id) is None and not opened.is_retired(entity_id):
+        ids = opened.ids(entity_id) or opened.ids_of_xref(entity_id)
+        if len(ids) != 1:
+            raise PelError(Errors.E127.format(text=entity_id, hint=did_you_mean_id(opened, entity_id)))
+        entity_id = ids[0]
     entity = opened[entity_id]
     names = {one: opened[one].canonical_name if one in opened else None for one in entity.parents}
     result = {
@@ -107,7 +119,9 @@ def _entity_text(result: dict[str, Any]) -> str:
         lines.append(f"parents: {_named(result['parent_names'])}")
     if children := result["children"]:
         lines.append(f"{len(children):,} children: {_named(children)}")
-    return "\n".join([*lines, *(f"- {alias}" for alias in result["aliases"])])
+    if aliases := result["aliases"]:
+        lines += ["aliases:", *(f"- {alias}" for alias in aliases)]
+    return "\n".join(lines)
 
 
 def _named(names: dict[str, str | None]) -> str:
@@ -133,15 +147,20 @@ def kb_diff(
     changes = vars(diff(before, after, show_progress=True))
     counts = {f"n_{kind}": len(changes[kind]) for kind in ("added", "removed", "changed")}
     result = {**counts, "n_edits": {"old": len(before.edits), "new": len(after.edits)}, **changes}
-    emit(result, as_json=as_json, text=lambda shown: _diff_text(shown, limit))
+
+    def name(entity_id: str) -> str:
+        names = [kb[entity_id].canonical_name for kb in (before, after) if kb.resolve(entity_id) == entity_id]
+        return " -> ".join(dict.fromkeys(names))
+
+    emit(result, as_json=as_json, text=lambda shown: _diff_text(shown, limit, name))
 
 
-def _diff_text(result: dict[str, Any], limit: int) -> str:
+def _diff_text(result: dict[str, Any], limit: int, name: Callable[[str], str]) -> str:
     lines: list[str] = []
     for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
         ids = result[kind]
         lines.append(f"{len(ids):,} {kind}")
-        lines += [f"{sign} {entity_id}{_note(ids, entity_id)}" for entity_id in list(ids)[:limit]]
+        lines += [f"{sign} {entity_id} {name(entity_id)}{_note(ids, entity_id)}" for entity_id in list(ids)[:limit]]
         if len(ids) > limit:
             lines.append(f"  … and {len(ids) - limit:,} more (--limit, --json)")
     if any(result["n_edits"].values()):

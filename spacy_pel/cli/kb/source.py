@@ -5,12 +5,13 @@ from typing import Annotated, Any
 from .._options import flag, option
 from .._settings import make_reader, parse_settings, split_names
 
-READERS = (
+_READERS = (
     "jsonl, csv, obo, umls, rxnorm, rf2 (SNOMED CT), loinc, mesh, medic, zeshel, corpusnames, saved (a KB folder), or "
     "a registered one."
 )
 
 Filter = list[str] | None
+Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
 Types = Annotated[Filter, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
 Sources = Annotated[Filter, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")]
 Languages = Annotated[Filter, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")]

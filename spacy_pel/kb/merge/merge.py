@@ -64,6 +64,7 @@ class Merge:
     def __call__(self) -> Iterator[Entity]:
         """The merged entities, ordered by id."""
         sources = self.config.sources
+        self._check_files()
         base = dict(takewhile(lambda item: item[1].reader, sources.items()))
         for name, source in base.items():
             self._add_entities(name, source)
@@ -90,6 +91,18 @@ class Merge:
             parents = dict.fromkeys(self.redirects.get(parent, parent) for parent in record.parents)
             record.parents = {parent: None for parent in parents if parent != entity_id and parent in self._records}
             yield record.entity(entity_id)
+
+    def _check_files(self) -> None:
+        """Before the first source is read, which may take minutes.
+
+        Raises:
+            PelError: if a file of a source is missing.
+        """
+        for name, source in self.config.sources.items():
+            for file in (*source.files, *source.mappings, *source.via_mappings):
+                if not (self.data / file).exists():
+                    todo = "Check the path and --data, or leave the source out."
+                    raise unexpected(self.data / file, f"a file or folder of the source '{name}'", "nothing", todo)
 
     def _drop_loose_xrefs(self) -> None:
         """Leave out ontologies' cross references to a vocabulary of which a surer source gives some."""
@@ -192,7 +205,9 @@ class Merge:
             for key, change in {"ids": -1, "ids_new": -1, "terms_without_name": 1}.items():
                 counts[key] += change
         self.report[name] = dict(counts)
-        logger.info("%s: %s", name, self.report[name])
+        if counts:
+            said = ", ".join(f"{key} {n:,}" for key, n in sorted(counts.items()))
+            logger.info("%s: %s", name, said)
 
     def _owners(self) -> dict[str, set[str]]:
         """Normalized name -> the ids that have it so far."""

@@ -1,6 +1,7 @@
 """Entities from a table with a header line: cells between commas, semicolons, tabs or bars."""
 
 import csv
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -149,12 +150,12 @@ class CsvKB(KBReaderBase):
             todo = f"Use --reader {reader}, or name the columns with the setting 'columns'."
             raise unexpected(place, expected, got, todo)
         position, several = self._fields(header)
-        missing = [self.column_of.get(field, field) for field in sorted(self.needed_fields - position.keys())]
-        if missing:
-            names = " and ".join(map(self._name_of, ("concept_id", "canonical_name")))
-            got = f"{', '.join(header) or 'an empty one'} (no {', '.join(missing)})"
-            todo = "Add a header line, rename the columns, or give their names in the setting 'columns'."
-            raise unexpected(place, f"a header with {names}, each column once,", got, todo)
+        if missing := [field for field in USUAL_NAMES if field in self.needed_fields - position.keys()]:
+            expected = f"a header with one column {' and one column '.join(map(self._name_of, missing))}"
+            other = next((name for at, name in enumerate(header) if name and at not in position.values()), "NAME")
+            example = json.dumps({missing[0]: shortened(other)}, ensure_ascii=False)
+            todo = f"Add a header line, rename the column, or name it: --set 'columns={example}'"
+            raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         unused = [field for field in FIELDS if field not in position]
         for at, name in enumerate(header):
             if name and at not in position.values():

@@ -132,7 +132,7 @@ class RrfTables:
         parts = [path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
         if not parts and name in _NEEDED:
             expected = f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)"
-            todo = "Pass the folder of the release, or all its tables."
+            todo = "Pass the folder that has it (META of the UMLS, rrf of RxNorm), or all tables."
             raise unexpected(self.folder, expected, "no such file", todo)
         return parts
 

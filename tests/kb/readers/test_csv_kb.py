@@ -54,10 +54,25 @@ def test_names_of_columns(write, header):
 def test_the_surest_name_of_a_column(write, header, wanted):
     path = write("\n".join([header, *ROWS]))
     if wanted is None:
-        with pytest.raises(PelError, match=r"Expected a header.*line 1.*no concept_id"):
+        with pytest.raises(PelError, match=r"Expected a header with one column concept_id .*line 1"):
             read(path)
     else:
         assert read(path)[0][0].concept_id == wanted
+
+
+@pytest.mark.parametrize(
+    "header, settings, todo",
+    [
+        ("icd10,name,x", {}, """--set 'columns={"concept_id": "icd10"}'"""),
+        ("code,Bezeichnung,x", {}, """--set 'columns={"canonical_name": "Bezeichnung"}'"""),
+        ("code,name,kind", {"columns": {"types": "Kind of"}}, """--set 'columns={"types": "kind"}'"""),
+        ("M10,Gout,x", {}, "Add a header line"),
+    ],
+)
+def test_the_error_for_a_header_says_what_to_set(write, header, settings, todo):
+    with pytest.raises(PelError) as error:
+        read(write("\n".join([header, *ROWS])), **settings)
+    assert todo in str(error.value) and repr(header.split(",")) in str(error.value)
 
 
 @pytest.mark.parametrize(
