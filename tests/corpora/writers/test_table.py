@@ -41,11 +41,13 @@ def test_rows(tmp_path, name):
     rows = read(tmp_path / "new" / name)
     assert list(rows[0]) == [*COLUMNS, "MESH", "ICD10CM", "note", "n", "late", "meta_label"]
     found = [(row["document"], int(row["start"]), int(row["end"]), row["text"], row["id"]) for row in rows]
-    assert found == [(one["id"], m["start"], m["end"], m["text"], m["kb_id"]) for one in RECORDS for m in one["mentions"]]
+    assert found == [
+        (one["id"], m["start"], m["end"], m["text"], m["kb_id"]) for one in RECORDS for m in one["mentions"]
+    ]
     assert [row["name"] for row in rows][:3] == ["a, b", "", "a, b"]
     assert [(float(row["p_right"]), row["p_nil"]) for row in rows][2:4] == [(0.25, ""), (1e-06, "")]
     assert [(row["MESH"], row["ICD10CM"]) for row in rows][3:5] == [("", ""), ("D1|D2", "")]
-    assert [(row["note"], row["n"], row["late"]) for row in rows][4:] == [("a\nb;\t\"c\"", "5", ""), ("", "", "")]
+    assert [(row["note"], row["n"], row["late"]) for row in rows][4:] == [('a\nb;\t"c"', "5", ""), ("", "", "")]
     assert [one.name for one in (tmp_path / "new").iterdir()] == [name]
 
 
