@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from ...errors import quoted
-from ...util.files import read_cells, read_lines
+from ...util.files import ending_of, read_cells, read_lines
 from ...util.place import Place, unexpected
 from .parquet_rows import unique_names
 
@@ -55,7 +55,7 @@ def open_table(
 
 def _delimiter(path: Path, line: str, column: str) -> str:
     """The first that makes this name a column of the header, or else the one that makes most columns."""
-    default = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    default = "\t" if ending_of(path) == ".tsv" else ","
     headers = {}
     for delimiter in dict.fromkeys((default, *_DELIMITERS)):
         try:
