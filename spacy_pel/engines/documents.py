@@ -171,8 +171,8 @@ def document_of(record: dict[str, Any], number: int, where: str, columns: Column
 
 
 def id_of(value: Any) -> str | None:
-    """The id of a document as text; None if there is none. 0 is one."""
-    if value is None or value == "":
+    """The id of a document as text; None if there is none."""
+    if value is None:
         return None
     is_whole = isinstance(value, float) and value.is_integer()  # in a column of integers, some of them missing
     return str(int(value) if is_whole else value)
