@@ -135,7 +135,9 @@ def _jsonl(path: Path, columns: Columns) -> Iterator[Document]:
 
 
 def _table(path: Path, columns: Columns) -> Iterator[Document]:
-    _, rows = open_table(path, columns.text or "text")
+    names, rows = open_table(path, columns.text or "text")
+    if names:
+        columns.of(dict.fromkeys(names), f"{path}")  # also where there are no rows, as of a table without a header
     for number, (line, record) in enumerate(rows, start=1):
         yield document_of(record, number, f"{path}, line {line}", columns)
 
