@@ -70,9 +70,9 @@ def test_a_document_that_cannot_be_read_is_named(folder, tmp_path, cluster):
     assert not (tmp_path / "out.jsonl" / "_SUCCESS").exists()
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz"])
-def test_tables(folder, tmp_path, cluster, name):
+def test_tables(folder, tmp_path, cluster):
     """Only the first documents have mentions, and every part has the same header."""
+    name = "out.tsv.gz"
     texts = ["fever after\naspirin", "kidney stone", *["nothing"] * 10]
     with open(tmp_path / "in.csv", "w", newline="") as file:
         csv.writer(file).writerows(
@@ -83,7 +83,7 @@ def test_tables(folder, tmp_path, cluster, name):
     result = done(*args, *named).json
     assert [result[key] for key in ("documents", "mentions", "nil")] == [12, 3, 0]
     parts = [read_text(tmp_path / name / f"part-{n:06}{name[3:]}") for n in range(3)]
-    rows = [list(csv.reader(part.splitlines(), delimiter="," if "csv" in name else "\t")) for part in parts]
+    rows = [list(csv.reader(part.splitlines(), delimiter="\t")) for part in parts]
     assert [[(row[0], row[3], row[-1]) for row in part[1:]] for part in rows] == [
         [("00", "fever", "0"), ("00", "aspirin", "0"), ("01", "kidney stone", "1")],
         *([], []),
