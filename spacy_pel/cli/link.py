@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ..errors import Warnings
 from ._app import pel_cli
-from ._options import PIPELINE, Overwrite, Resume, Settings, Share, argument, option
+from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
@@ -15,11 +15,20 @@ def link(
     pipeline: Annotated[str, argument("PIPELINE", PIPELINE)],  # a cluster's machines find a package by its name
     input_path: Annotated[
         str,
-        argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
+        argument(
+            "INPUT",
+            ".txt (a document per line), .jsonl, .csv, .tsv, .parquet, PubTator, BioC, or a folder of .txt or BioC.",
+        ),
     ],
-    output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
-    format_name: Annotated[str, option("NAME", "txt, jsonl, parquet, pubtator, bioc, auto.", "--format")] = "auto",
-    to: Annotated[str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat; auto = by name.")] = "auto",
+    output: Annotated[
+        str, argument("OUTPUT", "A .jsonl, .csv, .tsv, .parquet, .pubtator or .xml (BioC) file, or a .brat folder.")
+    ],
+    format_name: InputFormat = "auto",
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
+    to: Annotated[
+        str, option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat; auto = by name.")
+    ] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
@@ -31,13 +40,14 @@ def link(
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
-    """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
+    """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates; each row of a
+    .csv or .tsv output is a mention.
 
-    Input and output may be gzipped (.gz), except for Parquet.
+    Input and output may be gzipped (.gz), except for Parquet. The other columns of a table go along.
     Results are saved part by part. To continue an interrupted run, run the same command with --resume. Documents
     on which the pipeline fails are left out and listed; all others are linked.
 
-    Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
+    Example: spacy-pel link training/pipeline abstracts.csv linked.csv --text-column abstract --id-column pmid
     """
     from ..engines import LinkJob
     from ._settings import make_reader, parse_settings, share_option
@@ -48,6 +58,8 @@ def link(
         LinkJob(
             *(pipeline, input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
             new_share=share_option(new_share),
+            text_column=text_column,
+            id_column=id_column,
         )
     )
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):

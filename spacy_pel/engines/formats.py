@@ -1,6 +1,7 @@
 """The formats that ``link`` writes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
 from ..corpora.writers.parquet import write_parquet
 from ..corpora.writers.pubtator import write_pubtator
+from ..corpora.writers.table import read_table, write_table
 from ..errors import Errors, PelError
 from ..types import CorpusReader, Document
 from ..util import write_jsonl
@@ -21,12 +23,14 @@ from ..util.log import without_warnings
 class _Format(NamedTuple):
     endings: tuple[str, ...]  # of the output's name
     write: Callable[[Path, Iterable[dict[str, Any]]], Any]
-    reader: Callable[[], CorpusReader]
+    reader: Callable[[], CorpusReader] | None = None  # None = of a table, which has no texts
 
 
 _FORMATS = {
     "jsonl": _Format((".jsonl", ".jsonl.gz"), write_jsonl, JsonlCorpus),
     "parquet": _Format((".parquet",), write_parquet, JsonlCorpus),
+    "csv": _Format((".csv", ".csv.gz"), write_table),
+    "tsv": _Format((".tsv", ".tsv.gz"), write_table),
     "pubtator": _Format((".pubtator", ".pubtator.gz"), write_pubtator, PubtatorCorpus),
     "bioc": _Format((".xml", ".xml.gz"), write_bioc, BiocCorpus),
     "brat": _Format((".brat",), write_brat, BratCorpus),
@@ -75,20 +79,34 @@ def check_replaceable(output: Path, format_name: str) -> None:
             raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {file.name}"))
 
 
-def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str) -> None:
+def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str, codes: Sequence[str] = ()) -> None:
     """Write linked documents in a format, atomically.
+
+    Args:
+        output: the file or folder.
+        records: linked documents.
+        format_name: see ``output_format``.
+        codes: vocabularies that get columns in a table.
 
     Raises:
         PelError: if the output cannot be written.
     """
-    _FORMATS[format_name].write(output, records)
+    write = _FORMATS[format_name].write
+    write = partial(write_table, codes=codes) if write is write_table else write
+    write(output, records)
 
 
-def read_links(output: Path, format_name: str) -> Iterator[Document]:
+def read_links(output: Path, format_name: str, documents: Iterable[Document]) -> Iterator[Document]:
     """Read what ``write_links`` wrote.
+
+    Args:
+        output: the file or folder.
+        format_name: its format.
+        documents: those that were linked, as a table does not hold their texts.
 
     Raises:
         PelError: if it is something else.
     """
+    reader = _FORMATS[format_name].reader
     with without_warnings("W202", "W203"):  # that these are links
-        yield from _FORMATS[format_name].reader()([output])
+        yield from reader()([output]) if reader else read_table(output, documents)

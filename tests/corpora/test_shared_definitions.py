@@ -48,14 +48,14 @@ def test_a_passage_s_own_definition_comes_first(nlp):
 
 @pytest.mark.parametrize("n_process", [1, 2])
 def test_documents_of_a_stream(nlp, n_process):
-    metas = [{ARTICLE: "PMC1"}, {ARTICLE: "PMC1"}, {ARTICLE: "PMC2"}, {}, {}]
-    texts = [DEFINING, USING, USING, DEFINING, USING]
+    metas = [{ARTICLE: "PMC1"}, {ARTICLE: "PMC1"}, {ARTICLE: "PMC2"}, {}, {}, {ARTICLE: ""}, {ARTICLE: ""}]
+    texts = [DEFINING, USING, USING, DEFINING, USING, DEFINING, USING]
     documents = [
         Document(str(number), text, meta=meta) for number, (text, meta) in enumerate(zip(texts, metas, strict=True))
     ]
     results = process_documents(nlp, documents, n_process=n_process, batch_size=1)
     found = [read(doc) for result in results for _, doc in result.pieces]
-    assert [one is not None for one in found] == [True, True, False, True, False]
+    assert [one is not None for one in found] == [True, True, False, *[True, False] * 2]
 
 
 def test_pieces_of_a_long_document(nlp):

@@ -8,6 +8,8 @@ from typing import Any
 
 from ...util import atomic_path
 
+VERSION = 1  # of the schema
+METADATA = {"spacy_pel.links": str(VERSION)}
 _ROWS = 1000  # of a row group
 
 
@@ -35,7 +37,7 @@ def write_parquet(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 
 def link_schema() -> Any:
-    """Of linked documents, one a row."""
+    """The schema of linked documents, one a row, with its version as the metadata "spacy_pel.links"."""
     import pyarrow as pa
 
     text, number, texts = pa.string(), pa.float64(), pa.list_(pa.string())
@@ -44,7 +46,8 @@ def link_schema() -> Any:
     scores = dict.fromkeys(("score", "nil_score", "probability"), number)
     answer = {"kb_id": text, "name": text, **scores, "id_set": texts, "candidates": candidates}
     mentions = pa.list_(pa.struct(list((place | answer).items())))
-    return pa.schema([("id", text), ("text", text), ("mentions", mentions), ("meta", text)])
+    fields = [("id", text), ("text", text), ("mentions", mentions), ("meta", text)]
+    return pa.schema(fields, metadata=METADATA)
 
 
 def link_row(record: dict[str, Any]) -> dict[str, Any]:
