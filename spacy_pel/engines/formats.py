@@ -1,6 +1,6 @@
 """The formats that ``link`` writes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +10,8 @@ from ..corpora.readers.jsonl_corpus import JsonlCorpus
 from ..corpora.readers.pubtator_corpus import PubtatorCorpus
 from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
+from ..corpora.writers.fhir import write_fhir
+from ..corpora.writers.omop import OmopConcepts, note_id, write_omop
 from ..corpora.writers.parquet import write_parquet
 from ..corpora.writers.pubtator import write_pubtator
 from ..errors import Errors, PelError
@@ -20,7 +22,7 @@ from ..util.log import without_warnings
 
 class _Format(NamedTuple):
     endings: tuple[str, ...]  # of the output's name
-    write: Callable[[Path, Iterable[dict[str, Any]]], Any]
+    write: Callable[..., Any]
     reader: Callable[[], CorpusReader]
 
 
@@ -30,6 +32,8 @@ _FORMATS = {
     "pubtator": _Format((".pubtator", ".pubtator.gz"), write_pubtator, PubtatorCorpus),
     "bioc": _Format((".xml", ".xml.gz"), write_bioc, BiocCorpus),
     "brat": _Format((".brat",), write_brat, BratCorpus),
+    "fhir": _Format((".ndjson", ".ndjson.gz"), write_fhir, JsonlCorpus),
+    "omop": _Format((".csv", ".csv.gz"), write_omop, JsonlCorpus),
 }
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
 
@@ -75,13 +79,39 @@ def check_replaceable(output: Path, format_name: str) -> None:
             raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {file.name}"))
 
 
-def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str) -> None:
+def checked(documents: Iterable[Document], format_name: str) -> Iterator[Document]:
+    """Documents, before they are linked.
+
+    Raises:
+        PelError: if the format of the output cannot hold one.
+    """
+    for document in documents:
+        if format_name == "omop":
+            note_id(document.id)
+        yield document
+
+
+def write_links(
+    output: Path,
+    records: Iterable[dict[str, Any]],
+    format_name: str,
+    codes: Sequence[str] = (),
+    concepts: OmopConcepts | None = None,
+) -> None:
     """Write linked documents in a format, atomically.
+
+    Args:
+        output: the file or folder.
+        records: linked documents.
+        format_name: see ``output_format``.
+        codes: the vocabularies whose codes the mentions have.
+        concepts: of OMOP, for these codes.
 
     Raises:
         PelError: if the output cannot be written.
     """
-    _FORMATS[format_name].write(output, records)
+    settings: dict[str, dict[str, Any]] = {"parquet": {"codes": codes}, "omop": {"concepts": concepts}}
+    _FORMATS[format_name].write(output, records, **settings.get(format_name, {}))
 
 
 def read_links(output: Path, format_name: str) -> Iterator[Document]:

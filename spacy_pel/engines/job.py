@@ -24,6 +24,8 @@ class LinkJob:
         resume: continue an interrupted run.
         overwrite: replace an output that exists.
         new_share: the share of new entities, see ``LinkerSettings``; "corpus" = estimated from a sample of it.
+        codes: vocabularies whose codes to add to each mention, or "all".
+        omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
     """
 
     pipeline: str
@@ -36,6 +38,8 @@ class LinkJob:
     resume: bool = False
     overwrite: bool = False
     new_share: CorpusShare = "corpus"
+    codes: tuple[str, ...] = ()
+    omop_concepts: str = ""
 
 
 @runtime_checkable

@@ -12,6 +12,7 @@ from pyarrow import fs
 
 from ..corpora.readers.parquet_rows import as_in_json, open_parquet
 from ..errors import Errors, PelError
+from ..kb.codes import Codes
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
 from ..util import fingerprint
@@ -177,6 +178,7 @@ def link_part(
     *,
     n_candidates: int,
     batch_size: int,
+    codes: Codes,
 ) -> dict[str, int]:
     """Read, link and write a part.
 
@@ -187,6 +189,7 @@ def link_part(
         output: where to write it.
         n_candidates: how many candidates to write per mention.
         batch_size: as in ``link_batch``.
+        codes: gives the codes to write.
 
     Returns:
         Its number as "part", and "documents", "mentions", "nil" and "left_out".
@@ -195,5 +198,5 @@ def link_part(
         PelError: if it cannot be read.
     """
     documents = read_part(files, part)
-    linked = link_documents(pipeline, documents, n_candidates=n_candidates, batch_size=batch_size)
-    return {"part": part.number, **output.write(part.number, linked)}
+    linked = link_documents(pipeline, documents, n_candidates=n_candidates, batch_size=batch_size, codes=codes)
+    return {"part": part.number, **output.write(part.number, linked, codes=codes.names)}

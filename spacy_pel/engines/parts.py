@@ -8,7 +8,7 @@ import gzip
 import json
 import re
 import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,13 +137,14 @@ class PartedOutput:
         matches = (_PART.fullmatch(name) for name in self._names() if name.endswith(self.kind))
         return sorted(int(match[1]) for match in matches if match)
 
-    def write(self, part: int, records: Iterable[dict[str, Any]]) -> dict[str, int]:
+    def write(self, part: int, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> dict[str, int]:
         """Write a part, and before it what is left out of it; each atomically. Two workers may write the same
         part: they write the same.
 
         Args:
             part: its number.
             records: linked documents, and "id" and "error" of those that the pipeline failed on.
+            codes: the vocabularies whose codes the mentions have.
 
         Returns:
             Their counts.
@@ -158,7 +159,7 @@ class PartedOutput:
             self._delete([left_out_file])
         if self.kind == ".parquet":
             sink = pa.BufferOutputStream()
-            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=batch_schema()), sink)
+            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=batch_schema(codes)), sink)
             content = sink.getvalue().to_pybytes()
         else:
             content = _json_lines(linked)

@@ -29,6 +29,7 @@ class KnowledgeBaseErrors:
         "changes."
     )
     E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits"
+    E127 = "Expected vocabularies in which the KB has codes, got {got}{hint}. It has (entities): {known}."
     E140 = "Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = "Expected an 'id', and else {known} or null, as columns of {path}, got {got}. Fix the setting 'columns'."
     E142 = "Invalid {config}, {where}: {fault}. Fix this setting."
