@@ -21,7 +21,7 @@ def link(
     output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
     format_name: Annotated[str, option("NAME", "txt, jsonl, parquet, pubtator, bioc, auto.", "--format")] = "auto",
     to: Annotated[
-        str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat, fhir, omop; auto = by name.")
+        str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat, fhir, omop, auto.")
     ] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,

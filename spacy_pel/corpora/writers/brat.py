@@ -20,10 +20,10 @@ def write_brat(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
     A mention is a line ``T1``, its id a line ``N1`` with the entity's name. An id without a colon gets the
     prefix ``KB:``, as BRAT wants a database; so does an id that starts with ``KB:``, as the reader takes one
-    off. Its codes in other vocabularies are a note. A NIL mention has a note ``NIL`` instead; one that the linker did
-    not look at has neither. Offsets count characters (Unicode code points) of the .txt file, which are those of the text: tabs, and line ends
-    other than newlines, become blanks, one each. A mention that goes on in the next line has a fragment for
-    each line, as BRAT itself writes it.
+    off. Its codes in other vocabularies are a note. A NIL mention has a note ``NIL`` instead; one that the linker
+    did not look at has neither. Offsets count characters (Unicode code points) of the .txt file, which are those of
+    the text: tabs, and line ends other than newlines, become blanks, one each. A mention that goes on in the next
+    line has a fragment for each line, as BRAT itself writes it.
 
     A file is named by the document's id: characters other than letters, digits, ``.``, ``-`` and ``_`` are
     written as %XX, and where two documents have the same id, the second is ``id~2``.
