@@ -48,6 +48,9 @@ Below = Annotated[
 ]
 TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
+InputFormat = Annotated[str, option("NAME", "txt, jsonl, csv, tsv, parquet, pubtator, bioc, auto.", "--format")]
+TextColumn = Annotated[str | None, option("NAME", "Column or JSON key of the text. [default: text]", "--text-column")]
+IdColumn = Annotated[str | None, option("NAME", "Column or JSON key of the id. [default: id]", "--id-column")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
 Share = Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from ..errors import Errors, PelError
 from ._app import corpus_cli
-from ._options import Corpus, Files, KBForTypes, Seed, Settings, argument, option
+from ._options import Corpus, Files, KBForTypes, Seed, Settings, TextColumn, argument, option
 from ._output import JSON, emit, first_rows, key_values, message, type_rows
 
 
@@ -107,8 +107,9 @@ def corpus_restore(
 
 @corpus_cli.command("abbreviations")
 def corpus_abbreviations(
-    texts: Annotated[Path, argument("TEXTS", "Texts as for `link`: .txt, .jsonl, .parquet, PubTator, BioC, a folder.")],
+    texts: Annotated[Path, argument("TEXTS", "Texts in any format that `link` reads.")],
     output: Annotated[Path, argument("OUT", "The table to write: .tsv or .tsv.gz.")],
+    text_column: TextColumn = None,
     reader: Annotated[str | None, option("NAME", "Read TEXTS as a corpus, with a reader of `convert`.")] = None,
     settings: Settings = None,
     kb: Annotated[Files, option("FOLDER", "Also read the names and definitions of this KB (repeatable).")] = None,
@@ -122,13 +123,13 @@ def corpus_abbreviations(
     Example: spacy-pel corpus abbreviations abstracts.txt abbreviations.tsv --kb my_pipeline
     """
     from ..corpora.inventory import AbbreviationCounts, write_inventory
-    from ..engines.documents import read_documents
+    from ..engines.documents import Columns, read_documents
     from ..util import progress
     from ._kb import open_kb
     from ._settings import make_reader, parse_settings
 
     if reader is None:
-        documents = read_documents(texts)
+        documents = read_documents(texts, columns=Columns(text_column))
     else:
         documents = make_reader("pel_corpus_readers", reader, parse_settings(settings or []))([texts])
     counts = AbbreviationCounts()

@@ -1,5 +1,6 @@
 """The command ``estimate``: what accuracy to expect on text that nobody annotated."""
 
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..types import NIL
 from ._app import pel_cli
-from ._options import Files, Pipeline, Share, argument, option
+from ._options import Files, IdColumn, InputFormat, Pipeline, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message, percent
 from ._table import text_table
 
@@ -20,7 +21,9 @@ _NO_LABEL = "–"
 def estimate(
     pipeline: Pipeline,
     texts: Annotated[Path, argument("TEXTS", "Text without annotation, in any format that `link` reads.")],
-    format_name: Annotated[str, option("NAME", "txt, jsonl, parquet, pubtator, bioc, auto.", "--format")] = "auto",
+    format_name: InputFormat = "auto",
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
     check: Annotated[
         Files, option("CORPUS", "Annotated corpus on which to check such an estimate (repeatable).")
     ] = None,
@@ -36,7 +39,7 @@ def estimate(
     Example: spacy-pel estimate training/pipeline notes.txt --check corpus/annotated_notes.jsonl
     """
     from ..corpora.document_stream import process_documents
-    from ..engines.documents import read_documents
+    from ..engines.documents import Columns, read_documents
     from ..pipeline.mentions import mention_spans
     from ..pipeline.new_share import sample_step, use_new_share
     from ..pipeline.records import mention_record
@@ -44,17 +47,18 @@ def estimate(
     from ._settings import share_option
 
     share = share_option(new_share)
+    read = partial(read_documents, texts, format_name, Columns(text_column, id_column))
     nlp, _, component = loaded = load_pipeline(pipeline)
     linker = component.linker
     if not linker.in_context.confidence.is_fitted:
         message(
             "P(right) of this pipeline is not calibrated, so the estimate is rough. Fit it with: spacy-pel calibrate"
         )
-    step = sample_step(sum(1 for _ in read_documents(texts, format_name)))
-    about = use_new_share(loaded, share, islice(read_documents(texts, format_name), 0, None, step))
+    step = sample_step(sum(1 for _ in read()))
+    about = use_new_share(loaded, share, islice(read(), 0, None, step))
     found: list[tuple[float, bool, str]] = []
     n_documents = n_left_out = 0
-    for _, pieces, error in process_documents(nlp, read_documents(texts, format_name), batch_size=nlp.batch_size):
+    for _, pieces, error in process_documents(nlp, read(), batch_size=nlp.batch_size):
         n_documents += 1
         n_left_out += bool(error)
         spans = (span for _, doc in pieces for span in mention_spans(doc, component.spans_key))

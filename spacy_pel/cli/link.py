@@ -5,7 +5,7 @@ from typing import Annotated
 
 from ..errors import Errors, PelError, Warnings
 from ._app import pel_cli
-from ._options import Overwrite, Pipeline, Resume, Settings, Share, argument, option
+from ._options import IdColumn, InputFormat, Overwrite, Pipeline, Resume, Settings, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
@@ -16,12 +16,24 @@ def link(
     pipeline: Pipeline,
     input_path: Annotated[
         str,
-        argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
+        argument(
+            "INPUT",
+            ".txt (a document per line), .jsonl, .csv, .tsv, .parquet, PubTator, BioC, or a folder of .txt or BioC.",
+        ),
     ],
-    output: Annotated[str, argument("OUTPUT", "A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat.")],
-    format_name: Annotated[str, option("NAME", "txt, jsonl, parquet, pubtator, bioc, auto.", "--format")] = "auto",
+    output: Annotated[
+        str,
+        argument(
+            "OUTPUT",
+            "A .jsonl, .csv, .tsv, .parquet, .pubtator, .xml (BioC) or .ndjson (FHIR) file, or a .brat folder.",
+        ),
+    ],
+    format_name: InputFormat = "auto",
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
     to: Annotated[
-        str, option("NAME", "Output format: jsonl, parquet, pubtator, bioc, brat, fhir, omop, auto.")
+        str,
+        option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat, fhir, omop; auto = by name."),
     ] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,
@@ -41,13 +53,14 @@ def link(
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
-    """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
+    """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates; each row of a
+    .csv or .tsv output is a mention.
 
-    Input and output may be gzipped (.gz), except for Parquet.
+    Input and output may be gzipped (.gz), except for Parquet. The other columns of a table go along.
     Results are saved part by part. To continue an interrupted run, run the same command with --resume. Documents
     on which the pipeline fails are left out and listed; all others are linked.
 
-    Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
+    Example: spacy-pel link training/pipeline abstracts.csv linked.csv --text-column abstract --id-column pmid
     """
     from ..engines import LinkJob
     from ._settings import make_reader, parse_settings, share_option, split_names
@@ -63,6 +76,8 @@ def link(
             new_share=share_option(new_share),
             codes=names,
             omop_concepts=str(omop_concepts or ""),
+            text_column=text_column,
+            id_column=id_column,
         )
     )
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):

@@ -9,16 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from ..corpora.document_stream import process_documents
-from ..corpora.readers.parquet_rows import as_in_json
+from ..corpora.readers.parquet_rows import json_rows
 from ..corpora.writers.parquet import link_row, link_schema
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.records import document_record
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
+from .documents import id_of, meta_of
 from .process_pipeline import process_pipeline
 
-VERSION = 1  # of the schema
 # a pipeline works for one thread at a time: its tokenizers cannot be borrowed twice, and memory zones cannot nest
 _one_thread = threading.Lock()
 
@@ -39,7 +39,7 @@ def batch_schema(codes: Sequence[str] = ()) -> pa.Schema:
     Args:
         codes: the vocabularies whose codes the mentions have, in their usual spelling.
     """
-    return link_schema(codes).with_metadata({"spacy_pel.links": str(VERSION)})
+    return link_schema(codes)
 
 
 def link_batch(
@@ -58,7 +58,8 @@ def link_batch(
     Args:
         pipeline: loaded, or the path of one, which is loaded once per process.
         batch: n rows with the columns ``text`` (strings; null = nothing to link) and
-            ``id`` (anything that has a text), and perhaps "meta" (JSON, or a structure).
+            ``id`` (anything that has a text), and perhaps "meta" (JSON, or a structure). Other columns are added
+            to "meta".
         text, id: names of these columns.
         n_candidates: how many candidates to keep per mention.
         batch_size: documents that the components process together. A document on its own gives the same
@@ -112,12 +113,5 @@ def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Doc
     kind = batch.schema.field(text).type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
         raise PelError(Errors.E633.format(name=text, got=kind))
-    columns = [batch.column(name).to_pylist() for name in (id, text)]
-    metas = batch.column("meta").to_pylist() if "meta" in names else [None] * len(batch)
-    documents = []
-    for key, content, meta in zip(*columns, metas, strict=True):
-        meta = as_in_json({"meta": meta})["meta"]
-        document = Document(None if key is None else str(key), content)  # type: ignore[arg-type]
-        document.meta = meta if isinstance(meta, dict) else {}
-        documents.append(document)
-    return documents
+    rows = json_rows(batch, "a batch")
+    return [Document(id_of(row[id]), row[text], meta=meta_of(row, text, id)) for row in rows]  # type: ignore[arg-type]

@@ -1,12 +1,13 @@
-"""Reading the texts to link: plain text, JSON lines, Parquet, PubTator, BioC."""
+"""Reading the texts to link: plain text, JSON lines, CSV, TSV, Parquet, PubTator, BioC."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..corpora.readers.parquet_rows import open_parquet, parquet_rows
-from ..errors import Errors, PelError, Warnings, quoted
+from ..corpora.readers.parquet_rows import document_rows, json_object_of
+from ..corpora.readers.table_rows import open_table
+from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
 from ..util import logger, read_jsonl, read_lines, read_text
 from ..util.files import check_unicode
@@ -14,34 +15,77 @@ from ..util.place import unexpected
 
 _ENDINGS = {"txt": (".txt",), "bioc": (".xml", ".json")}  # of the files of a folder, plain or gzipped
 _TXT = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE)
-_RENAME = "Rename the one with the text."
 _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
 
-def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
+class Columns(NamedTuple):
+    """The columns of a table, or keys of JSON, with the text and the id of a document, in any case.
+
+    Attributes:
+        text: None = "text".
+        id: None = "id", which may be missing.
+    """
+
+    text: str | None = None
+    id: str | None = None
+
+    def of(self, record: dict[str, Any], where: str) -> tuple[str, str | None]:
+        """The keys of text and id in an object or row.
+
+        Raises:
+            PelError: if it lacks one.
+        """
+        text, id = _find(record, self.text or "text"), _find(record, self.id or "id")
+        if text is None or (id is None and self.id):
+            wanted, option = (self.id, "--id-column") if text is not None else (self.text or "text", "--text-column")
+            got = ", ".join(shortened(name, 40) for name in record)
+            raise PelError(Errors.E641.format(where=where, name=wanted, got=shortened(got), option=option))
+        return text, id
+
+
+USUAL_COLUMNS = Columns()
+
+
+def _find(names: Collection[str], wanted: str) -> str | None:
+    """The name among them that is wanted, or else the only one that differs in case alone."""
+    if wanted in names:
+        return wanted
+    alike = [name for name in names if name.lower() == wanted.lower()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def read_documents(path: Path, format_name: str = "auto", columns: Columns = USUAL_COLUMNS) -> Iterator[Document]:
     """Read texts, one document after the other. Files may be gzipped, except for Parquet.
 
     Args:
         path: "txt": one document per line, named by its line number, or a folder of .txt
             files, one document each, named by the file. "jsonl": objects with "text" (null = empty) and
-            perhaps "id" and "meta". "parquet": columns of these names. "pubtator": title and
+            perhaps "id" and "meta". "csv", "tsv" and "parquet": columns of these names. "pubtator": title and
             abstract lines. "bioc": XML or JSON, or a folder of such files; the passages of a document
             are one text, in which each keeps its offset unless passages overlap. Annotations are left out.
         format_name: one of these, or "auto" = by the file's name and first line.
+        columns: of "jsonl", "csv", "tsv" and "parquet". All others go into the documents' meta.
 
     Yields:
         Without mentions.
 
     Raises:
-        PelError: if the format is unknown, the file is not in it, or a folder holds files of two.
+        PelError: if the format is unknown, the file is not in it or lacks a column, a folder holds files of two, or
+            columns are named for a format without.
     """
     if not path.exists():
         raise unexpected(path, "texts", "no such file", "Check the path.")
     name = input_format(path, format_name)
-    if name not in _READERS:
+    if name not in _READERS | _WITH_COLUMNS:
         got = f"{path}, whose name says none" if format_name == "auto" else f"'{format_name}' for {path}"
-        raise PelError(Errors.E640.format(got=got, known=", ".join(sorted(_READERS))))
-    yield from _READERS[name](path)
+        raise PelError(Errors.E640.format(got=got, known=", ".join(sorted(_READERS | _WITH_COLUMNS))))
+    if name in _WITH_COLUMNS:
+        yield from _WITH_COLUMNS[name](path, columns)
+    elif columns == USUAL_COLUMNS:
+        yield from _READERS[name](path)
+    else:
+        option = "--text-column" if columns.text else "--id-column"
+        raise PelError(Errors.E639.format(known=", ".join(_WITH_COLUMNS), option=option, got=name))
 
 
 def input_format(path: Path, format_name: str = "auto") -> str:
@@ -85,26 +129,30 @@ def _text(path: Path) -> Iterator[Document]:
             yield Document(str(number), line)
 
 
-def _jsonl(path: Path) -> Iterator[Document]:
+def _jsonl(path: Path, columns: Columns) -> Iterator[Document]:
     for number, record in enumerate(read_jsonl(path), start=1):
-        yield document_of(record, number, f"{path}, document {number}")
+        yield document_of(record, number, f"{path}, document {number}", columns)
 
 
-def _parquet(path: Path) -> Iterator[Document]:
-    columns = open_parquet(path).schema_arrow.names
-    if "text" not in columns:
-        raise PelError(Errors.E641.format(where=path, got=f"the columns {', '.join(columns)}", todo=_RENAME))
-    for number, record in parquet_rows(path, ("id", "text", "meta")):
-        yield document_of(record, number, f"{path}, row {number}")
+def _table(path: Path, columns: Columns) -> Iterator[Document]:
+    _, rows = open_table(path, columns.text or "text")
+    for number, (line, record) in enumerate(rows, start=1):
+        yield document_of(record, number, f"{path}, line {line}", columns)
 
 
-def document_of(record: dict[str, Any], number: int, where: str) -> Document:
+def _parquet(path: Path, columns: Columns) -> Iterator[Document]:
+    for number, record in enumerate(document_rows(path), start=1):
+        yield document_of(record, number, f"{path}, row {number}", columns)
+
+
+def document_of(record: dict[str, Any], number: int, where: str, columns: Columns = USUAL_COLUMNS) -> Document:
     """Make a document of an object of JSON lines, or of a row.
 
     Args:
-        record: with "text" (null = nothing to link), and perhaps "id" and "meta".
+        record: with a text (null = nothing to link), and perhaps an id, "meta" and anything else.
         number: its id if it has none.
         where: file and number, for errors.
+        columns: the keys of text and id.
 
     Returns:
         Without mentions; null is an empty text.
@@ -112,16 +160,35 @@ def document_of(record: dict[str, Any], number: int, where: str) -> Document:
     Raises:
         PelError: without a text that UTF-8 can hold.
     """
-    if "text" not in record:
-        raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}", todo=_RENAME))
-    text = "" if record["text"] is None else record["text"]
+    text_key, id_key = columns.of(record, where)
+    text = "" if record[text_key] is None else record[text_key]
     if not isinstance(text, str):
-        raise PelError(Errors.E641.format(where=where, got=quoted(text), todo="Convert it to a string."))
-    check_unicode({key: record.get(key) for key in ("id", "text", "meta")}, where)
-    meta = record.get("meta")
-    key = record.get("id")
-    has_id = key is not None and key != ""  # 0 is one
-    return Document(str(key if has_id else number), text, meta=meta if isinstance(meta, dict) else {})
+        raise PelError(Errors.E665.format(where=where, key=text_key, got=quoted(text)))
+    meta = meta_of(record, text_key, id_key)
+    key = record[id_key] if id_key is not None else None
+    check_unicode({"id": key, "text": text, "meta": meta}, where)
+    return Document(id_of(key) or str(number), text, meta=meta)
+
+
+def id_of(value: Any) -> str | None:
+    """The id of a document as text; None if there is none. 0 is one."""
+    if value is None or value == "":
+        return None
+    is_whole = isinstance(value, float) and value.is_integer()  # in a column of integers, some of them missing
+    return str(int(value) if is_whole else value)
+
+
+def meta_of(record: dict[str, Any], text_key: str, id_key: str | None) -> dict[str, Any]:
+    """What goes along with a document: what its object or row holds apart from text, id and mentions. If it has
+    "meta", an object or its JSON, the keys of that are added, and win.
+    """
+    others = {key: value for key, value in record.items() if key not in (text_key, id_key)}
+    if not isinstance(others.get("mentions"), str):
+        others.pop("mentions", None)
+    meta = json_object_of(others.get("meta"))
+    if meta is not None or others.get("meta") in (None, ""):
+        others.pop("meta", None)
+    return others | (meta or {})
 
 
 def _pubtator(path: Path) -> Iterator[Document]:
@@ -141,5 +208,10 @@ def _bioc(path: Path) -> Iterator[Document]:
         logger.warning(Warnings.W601.format(n=moved, path=path))
 
 
-Reader = Callable[[Path], Iterator[Document]]
-_READERS: dict[str, Reader] = {"txt": _text, "jsonl": _jsonl, "parquet": _parquet, "pubtator": _pubtator, "bioc": _bioc}
+_READERS: dict[str, Callable[[Path], Iterator[Document]]] = {"txt": _text, "pubtator": _pubtator, "bioc": _bioc}
+_WITH_COLUMNS: dict[str, Callable[[Path, Columns], Iterator[Document]]] = {
+    "jsonl": _jsonl,
+    "csv": _table,
+    "tsv": _table,
+    "parquet": _parquet,
+}

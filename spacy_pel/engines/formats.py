@@ -1,6 +1,7 @@
 """The formats that ``link`` writes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,10 +11,11 @@ from ..corpora.readers.jsonl_corpus import JsonlCorpus
 from ..corpora.readers.pubtator_corpus import PubtatorCorpus
 from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
-from ..corpora.writers.fhir import write_fhir
-from ..corpora.writers.omop import OmopConcepts, note_id, write_omop
+from ..corpora.writers.fhir import read_fhir, write_fhir
+from ..corpora.writers.omop import OmopConcepts, note_id, read_omop, write_omop
 from ..corpora.writers.parquet import write_parquet
 from ..corpora.writers.pubtator import write_pubtator
+from ..corpora.writers.table import read_table, write_table
 from ..errors import Errors, PelError
 from ..types import CorpusReader, Document
 from ..util import write_jsonl
@@ -23,17 +25,21 @@ from ..util.log import without_warnings
 class _Format(NamedTuple):
     endings: tuple[str, ...]  # of the output's name
     write: Callable[..., Any]
-    reader: Callable[[], CorpusReader]
+    reader: Callable[[], CorpusReader] | None = None
+    # of formats without texts
+    read: Callable[[Path, Iterable[Document]], Iterator[Document]] = read_table
 
 
 _FORMATS = {
     "jsonl": _Format((".jsonl", ".jsonl.gz"), write_jsonl, JsonlCorpus),
     "parquet": _Format((".parquet",), write_parquet, JsonlCorpus),
+    "csv": _Format((".csv", ".csv.gz"), write_table),
+    "tsv": _Format((".tsv", ".tsv.gz"), write_table),
     "pubtator": _Format((".pubtator", ".pubtator.gz"), write_pubtator, PubtatorCorpus),
     "bioc": _Format((".xml", ".xml.gz"), write_bioc, BiocCorpus),
     "brat": _Format((".brat",), write_brat, BratCorpus),
-    "fhir": _Format((".ndjson", ".ndjson.gz"), write_fhir, JsonlCorpus),
-    "omop": _Format((".csv", ".csv.gz"), write_omop, JsonlCorpus),
+    "fhir": _Format((".ndjson", ".ndjson.gz"), write_fhir, read=read_fhir),
+    "omop": _Format((".csv", ".csv.gz"), write_omop, read=read_omop),
 }
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
 
@@ -110,15 +116,25 @@ def write_links(
     Raises:
         PelError: if the output cannot be written.
     """
-    settings: dict[str, dict[str, Any]] = {"parquet": {"codes": codes}, "omop": {"concepts": concepts}}
-    _FORMATS[format_name].write(output, records, **settings.get(format_name, {}))
+    write = _FORMATS[format_name].write
+    if write in (write_table, write_parquet):
+        write = partial(write, codes=codes)
+    elif write is write_omop:
+        write = partial(write, concepts=concepts)
+    write(output, records)
 
 
-def read_links(output: Path, format_name: str) -> Iterator[Document]:
+def read_links(output: Path, format_name: str, documents: Iterable[Document]) -> Iterator[Document]:
     """Read what ``write_links`` wrote.
+
+    Args:
+        output: the file or folder.
+        format_name: its format.
+        documents: those that were linked, as a table does not hold their texts.
 
     Raises:
         PelError: if it is something else.
     """
+    made = _FORMATS[format_name]
     with without_warnings("W202", "W203"):  # that these are links
-        yield from _FORMATS[format_name].reader()([output])
+        yield from made.reader()([output]) if made.reader else made.read(output, documents)

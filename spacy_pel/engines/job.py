@@ -8,6 +8,7 @@ from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
 from ..pipeline.new_share import CorpusShare
 from ..types import NIL
+from .documents import Columns
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class LinkJob:
         resume: continue an interrupted run.
         overwrite: replace an output that exists.
         new_share: the share of new entities, see ``LinkerSettings``; "corpus" = estimated from a sample of it.
+        text_column, id_column: columns or keys of the input, see ``Columns``.
         codes: vocabularies whose codes to add to each mention, or "all".
         omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
     """
@@ -38,8 +40,15 @@ class LinkJob:
     resume: bool = False
     overwrite: bool = False
     new_share: CorpusShare = "corpus"
+    text_column: str | None = None
+    id_column: str | None = None
     codes: tuple[str, ...] = ()
     omop_concepts: str = ""
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of text and id."""
+        return Columns(self.text_column, self.id_column)
 
 
 @runtime_checkable

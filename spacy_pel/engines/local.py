@@ -81,8 +81,7 @@ class LocalEngine:
         check_replaceable(output, to)
         parts.check(resume=job.resume, overwrite=job.overwrite)
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
-        documents = checked(read_documents(source, job.format_name), to)
-        has_text = Counter(bool(document.text.strip()) for document in documents)
+        has_text = Counter(bool(document.text.strip()) for document in checked(_documents(job), to))
         total, without_text = has_text.total(), has_text[False]
         if not total:
             raise PelError(Errors.E645.format(path=source))
@@ -97,13 +96,14 @@ class LocalEngine:
                 what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
                 logger.info("%s of %s no text to link", f"{without_text:,}", what)
             nlp, _, component = loaded = load_pipeline(Path(job.pipeline))
-            documents = read_documents(source, job.format_name)
             codes = Codes(component.kb, job.codes)
             concepts = OmopConcepts.read(Path(job.omop_concepts), codes.names) if job.omop_concepts else None
-            about = use_new_share(loaded, job.new_share, islice(documents, 0, None, sample_step(total)))
+            sample = islice(_documents(job), 0, None, sample_step(total))
+            about = use_new_share(loaded, job.new_share, sample)
             part_size = job.part_size or usual_part_size(total)
             settings: dict[str, Any] = {"input": _input_fingerprint(source, job.format_name)}
             settings["input_format"] = input_format(source, job.format_name)
+            settings |= {"text_column": job.text_column, "id_column": job.id_column}
             settings["pipeline"] = pipeline_fingerprint(nlp, component)
             settings.update(n_candidates=job.n_candidates, part_size=part_size, **about)
             settings["codes"] = ",".join(codes.names) or "none"
@@ -144,7 +144,7 @@ class LocalEngine:
         before = counts["documents"] + counts["left_out"]
         if before:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{total:,}")
-        documents = islice(read_documents(Path(job.input), job.format_name), before, None)
+        documents = islice(_documents(job), before, None)
         batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
         with workers_end_with_this_process():
             records = _records(nlp, component, documents, self.n_process, batch_size, job.n_candidates, codes)
@@ -164,6 +164,10 @@ class LocalEngine:
         return counts, before
 
 
+def _documents(job: LinkJob) -> Iterator[Document]:
+    return read_documents(Path(job.input), job.format_name, job.columns)
+
+
 def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
     """Count what is in an output that exists. What it does not show is not checked: the pipeline that wrote it.
 
@@ -175,12 +179,12 @@ def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
     Raises:
         PelError: if its texts are not as many and as long as those of the input.
     """
-    documents = read_documents(Path(job.input), job.format_name)
-    expected = sorted(len(document.text) for document in documents if document.id not in left_out)
+    expected = sorted(len(document.text) for document in _documents(job) if document.id not in left_out)
+    linked = (document for document in _documents(job) if document.id not in left_out)
     counts = {"documents": 0, "mentions": 0, "nil": 0}
     lengths = []
     try:
-        for document in read_links(Path(job.output), to):
+        for document in read_links(Path(job.output), to, linked):
             lengths.append(len(document.text))
             counts["documents"] += 1
             counts["mentions"] += len(document.mentions)

@@ -5,12 +5,13 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice, repeat
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from pyarrow import fs
 
-from ..corpora.readers.parquet_rows import as_in_json, open_parquet
+from ..corpora.readers.parquet_rows import document_columns, json_rows, open_parquet
+from ..corpora.readers.table_rows import open_table
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.saved import LoadedPipeline
@@ -19,9 +20,9 @@ from ..util import fingerprint
 from ..util.files import READ_ERRORS, json_object
 from ..util.place import unexpected
 from .batch import link_documents
-from .documents import document_of
+from .documents import USUAL_COLUMNS, Columns, document_of
 from .job import usual_part_size
-from .parts import KINDS, PartedOutput, file_system
+from .parts import FORMATS, KINDS, PartedOutput, file_system
 
 _SAMPLED_PARTS, _SAMPLED_DOCUMENTS = 20, 200  # at most
 
@@ -46,21 +47,25 @@ class Part:
 
 
 class PartedCorpus:
-    """One file, or a folder of files, .parquet, .jsonl or .jsonl.gz, in parts.
+    """One file, or a folder of files, of ``KINDS``, in parts.
 
     Args:
         path: a file or a folder, or the URI of one.
-        format_name: "jsonl" or "parquet": only these files of a folder; "auto" = both.
+        format_name: "jsonl", "parquet", "csv" or "tsv": only these files of a folder; "auto" = all.
         part_size: documents per part; None = a 50th of them, 10 to 1,000. The last part of each
             file may be smaller.
+        columns: of text and id.
 
     Raises:
         PelError: if there are no such files, or one cannot be read.
     """
 
-    def __init__(self, path: str, *, format_name: str = "auto", part_size: int | None = None) -> None:
-        if format_name not in ("auto", "jsonl", "parquet"):
-            raise PelError(Errors.E640.format(known="jsonl, parquet", got=f"'{format_name}' for {path}"))
+    def __init__(
+        self, path: str, *, format_name: str = "auto", part_size: int | None = None, columns: Columns = USUAL_COLUMNS
+    ) -> None:
+        if format_name not in ("auto", *FORMATS):
+            raise PelError(Errors.E640.format(known=", ".join(FORMATS), got=f"'{format_name}' for {path}"))
+        self.columns = columns
         kinds = tuple(kind for kind in KINDS if format_name == "auto" or format_name in kind)
         self.files, inside = file_system(path)
         infos = [self.files.get_file_info(inside)]
@@ -98,18 +103,25 @@ class PartedCorpus:
         step = -(-len(parts) // _SAMPLED_PARTS)
         n = -(-_SAMPLED_DOCUMENTS // len(parts[::step]))
         for part in parts[::step]:
-            yield from read_part(self.files, replace(part, n=min(part.n, n)))
+            yield from read_part(self.files, replace(part, n=min(part.n, n)), self.columns)
 
     def _offsets(self, path: str) -> Iterator[int]:
         """Of each document: where its line begins; 0 in files whose rows or lines can only be counted."""
         if path.endswith(".parquet"):
             return repeat(0, open_parquet(path, self.files).metadata.num_rows)
+        if ".jsonl" not in path:
+            return (0 for _ in _table_records(self.files, path, self.columns))
         lines = _lines(self.files, path)
         return (0 if path.endswith(".gz") else offset for offset, _ in lines)
 
 
-def read_part(files: fs.FileSystem, part: Part) -> list[Document]:
+def read_part(files: fs.FileSystem, part: Part, columns: Columns = USUAL_COLUMNS) -> list[Document]:
     """Read the documents of a part.
+
+    Args:
+        files: where it is.
+        part: what to read.
+        columns: of text and id.
 
     Returns:
         As ``link`` reads them; one without an id has its number in the file.
@@ -117,9 +129,15 @@ def read_part(files: fs.FileSystem, part: Part) -> list[Document]:
     Raises:
         PelError: if there are no such documents.
     """
-    records = _parquet_records(files, part) if part.path.endswith(".parquet") else _json_records(files, part)
+    records: Iterator[dict[str, Any]]
+    if part.path.endswith(".parquet"):
+        records = _parquet_records(files, part)
+    elif ".jsonl" in part.path:
+        records = _json_records(files, part)
+    else:
+        records = islice(_table_records(files, part.path, columns), part.first, part.first + part.n)
     documents = [
-        document_of(record, number, f"{part.path}, document {number}")
+        document_of(record, number, f"{part.path}, document {number}", columns)
         for number, record in enumerate(records, start=part.first + 1)
     ]
     if len(documents) != part.n:
@@ -129,7 +147,6 @@ def read_part(files: fs.FileSystem, part: Part) -> list[Document]:
 
 def _parquet_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
     file = open_parquet(part.path, files)
-    names = [name for name in file.schema_arrow.names if name in ("id", "text", "meta")]
     sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
     starts = list(accumulate(sizes, initial=0))
     groups = [
@@ -137,9 +154,9 @@ def _parquet_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any
         for number, size in enumerate(sizes)
         if starts[number] < part.first + part.n and starts[number] + size > part.first
     ]
-    table = file.read_row_groups(groups, columns=names, use_threads=False)
+    table = file.read_row_groups(groups, columns=document_columns(file.schema_arrow), use_threads=False)
     skipped = part.first - starts[groups[0]] if groups else 0
-    return map(as_in_json, table.slice(skipped, part.n).to_pylist())
+    return json_rows(table.slice(skipped, part.n), part.path)
 
 
 def _json_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
@@ -149,13 +166,22 @@ def _json_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
         yield json_object(line, f"{part.path}, document {number}")
 
 
+def _table_records(files: fs.FileSystem, path: str, columns: Columns) -> Iterator[dict[str, Any]]:
+    with files.open_input_file(path) as raw:
+        _, rows = open_table(Path(path), columns.text or "text", _unpacked(raw, path))
+        yield from (record for _, record in rows)
+
+
+def _unpacked(raw: Any, path: str) -> IO[bytes]:
+    return gzip.open(raw) if path.endswith(".gz") else io.BufferedReader(raw, 1 << 20)  # type: ignore[return-value]
+
+
 def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """The offset of each line that is not blank, and the line."""
     try:
         with files.open_input_file(path) as raw:
             raw.seek(offset)
-            unpacked = gzip.open(raw) if path.endswith(".gz") else io.BufferedReader(raw, 1 << 20)  # type: ignore[arg-type]
-            for line in unpacked:
+            for line in _unpacked(raw, path):
                 size = len(line)
                 if offset == 0:
                     line = line.removeprefix(b"\xef\xbb\xbf")
@@ -179,6 +205,7 @@ def link_part(
     n_candidates: int,
     batch_size: int,
     codes: Codes,
+    columns: Columns = USUAL_COLUMNS,
 ) -> dict[str, int]:
     """Read, link and write a part.
 
@@ -190,6 +217,7 @@ def link_part(
         n_candidates: how many candidates to write per mention.
         batch_size: as in ``link_batch``.
         codes: gives the codes to write.
+        columns: of text and id.
 
     Returns:
         Its number as "part", and "documents", "mentions", "nil" and "left_out".
@@ -197,6 +225,6 @@ def link_part(
     Raises:
         PelError: if it cannot be read.
     """
-    documents = read_part(files, part)
+    documents = read_part(files, part, columns)
     linked = link_documents(pipeline, documents, n_candidates=n_candidates, batch_size=batch_size, codes=codes)
     return {"part": part.number, **output.write(part.number, linked, codes=codes.names)}

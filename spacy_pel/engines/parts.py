@@ -5,6 +5,7 @@ that are missing.
 """
 
 import gzip
+import io
 import json
 import re
 import uuid
@@ -17,16 +18,18 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from ..corpora.readers.parquet_rows import as_in_json
-from ..corpora.writers.parquet import link_row
+from ..corpora.readers.table_rows import open_table
+from ..corpora.writers.parquet import link_row, link_schema
+from ..corpora.writers.table import write_rows
 from ..errors import Errors, PelError
-from .batch import batch_schema
 from .job import count
 
-KINDS = (".parquet", ".jsonl", ".jsonl.gz")
+KINDS = (".parquet", ".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
+FORMATS = ("jsonl", "parquet", "csv", "tsv")
 _FORMAT = 2  # of the records in a part
 # "_": no data, as for Spark
 _SETTINGS, _SUCCESS, _UNFINISHED, _LEFT_OUT = "_settings.json", "_SUCCESS", "_unfinished-", "_left_out-"
-_PART = re.compile(r"part-(\d{6,})\.(?:parquet|jsonl|jsonl\.gz)")
+_PART = re.compile(rf"part-(\d{{6,}})(?:{'|'.join(map(re.escape, KINDS))})")
 _OTHER = re.compile(rf"{_LEFT_OUT}\d{{6,}}\.jsonl|{_SETTINGS}|{_SUCCESS}|{_UNFINISHED}\w+")
 
 
@@ -48,17 +51,17 @@ def output_kind(name: str, path: str) -> str:
     """Choose the format of the parts.
 
     Args:
-        name: "jsonl", "parquet", or "auto" = by the output's name.
+        name: "jsonl", "parquet", "csv", "tsv", or "auto" = by the output's name.
         path: the output's folder.
 
     Returns:
-        ".parquet", ".jsonl" or ".jsonl.gz".
+        One of ``KINDS``.
 
     Raises:
         PelError: if there is no such format, or the name says none.
     """
-    if name not in ("auto", "jsonl", "parquet"):
-        raise PelError(Errors.E646.format(known="auto, jsonl, parquet", got=name))
+    if name not in ("auto", *FORMATS):
+        raise PelError(Errors.E646.format(known=", ".join(("auto", *FORMATS)), got=name))
     by_name = next((kind for kind in KINDS if path.rstrip("/").endswith(kind)), None)
     if name != "auto" and (by_name is None or name not in by_name):
         return f".{name}"
@@ -69,17 +72,18 @@ def output_kind(name: str, path: str) -> str:
 
 
 class PartedOutput:
-    """A folder with ``part-000000.parquet`` and so on, or ``.jsonl`` or ``.jsonl.gz``; it is whole once it has
+    """A folder with ``part-000000.parquet`` and so on, or another kind of files; it is whole once it has
     a file ``_SUCCESS``. Documents that the pipeline failed on are in no part: ``_left_out-000000.jsonl`` says
     why.
 
     Args:
         path: the folder, or its URI.
-        kind: ".parquet", ".jsonl" or ".jsonl.gz".
+        kind: one of ``KINDS``.
+        codes: vocabularies that get columns in a table.
     """
 
-    def __init__(self, path: str, kind: str) -> None:
-        self.name, self.kind = path, kind
+    def __init__(self, path: str, kind: str, codes: Sequence[str] = ()) -> None:
+        self.name, self.kind, self.codes = path, kind, codes
         self.files, self.folder = file_system(path)
 
     def exists(self) -> bool:
@@ -159,23 +163,34 @@ class PartedOutput:
             self._delete([left_out_file])
         if self.kind == ".parquet":
             sink = pa.BufferOutputStream()
-            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=batch_schema(codes)), sink)
+            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema(codes)), sink)
             content = sink.getvalue().to_pybytes()
         else:
-            content = _json_lines(linked)
+            content = _json_lines(linked) if ".jsonl" in self.kind else self._table(linked)
             content = gzip.compress(content, mtime=0) if self.kind.endswith(".gz") else content
         self._write(f"part-{part:06}{self.kind}", content)
         return count(records)
 
+    def _table(self, records: list[dict[str, Any]]) -> bytes:
+        keys = dict.fromkeys(key for record in records for key in record["meta"])
+        file = io.StringIO()
+        write_rows(file, records, keys=keys, codes=self.codes, delimiter="\t" if "tsv" in self.kind else ",")
+        return file.getvalue().encode("utf8")
+
     def records(self, parts: Iterable[int]) -> Iterator[dict[str, Any]]:
-        """The linked documents of parts that are there."""
+        """The linked documents of parts that are there. Of tables: as many mentions, each as a document."""
         for part in parts:
             content = self._read(f"part-{part:06}{self.kind}")
             if self.kind == ".parquet":
                 yield from map(as_in_json, pq.read_table(pa.BufferReader(content)).to_pylist())
-            else:
-                content = gzip.decompress(content) if self.kind.endswith(".gz") else content
+                continue
+            content = gzip.decompress(content) if self.kind.endswith(".gz") else content
+            if ".jsonl" in self.kind:
                 yield from map(json.loads, content.splitlines())
+            else:
+                file: Any = io.BufferedReader(io.BytesIO(content))  # type: ignore[arg-type]
+                _, rows = open_table(Path(f"part{self.kind}"), "document", file)
+                yield from ({"mentions": [{"kb_id": row["id"]}]} for _, row in rows)
 
     def left_out(self, parts: Collection[int]) -> list[dict[str, Any]]:
         """ "id" and "error" of the documents that are left out of parts."""

@@ -30,10 +30,10 @@ from .process_pipeline import process_pipeline
 class RayEngine:
     """Links with a pool of Ray actors, each with its own pipeline; Ray Data hands them the parts.
 
-    Reads .parquet, .jsonl and .jsonl.gz, a file or a folder of them, and writes a folder of .parquet, .jsonl
-    or .jsonl.gz; paths may be URIs such as "s3://bucket/folder". The pipeline and the paths must be reachable
-    from each node. An actor that dies is replaced, and its part linked again; so is a part whose reading or
-    writing fails. A text that always kills its actor is tried until you stop the run.
+    Reads .parquet, .jsonl, .csv and .tsv, a file or a folder of them, and writes a folder of such files; all but
+    .parquet may be gzipped. Paths may be URIs such as "s3://bucket/folder". The pipeline and the paths must be
+    reachable from each node. An actor that dies is replaced, and its part linked again; so is a part whose reading
+    or writing fails. A text that always kills its actor is tried until you stop the run.
 
     Args:
         n_process: number of actors.
@@ -74,7 +74,7 @@ class RayEngine:
     def _link(self, job: LinkJob) -> dict[str, Any]:
         ray = _import_ray()
         output = PartedOutput(job.output, output_kind(job.to, job.output))
-        corpus = PartedCorpus(job.input, format_name=job.format_name, part_size=job.part_size)
+        corpus = PartedCorpus(job.input, format_name=job.format_name, part_size=job.part_size, columns=job.columns)
         if output.overlaps(job.input):
             raise PelError(Errors.E649.format(path=job.output))
         output.check(resume=job.resume, overwrite=job.overwrite)
@@ -88,6 +88,8 @@ class RayEngine:
             "input": corpus.fingerprint,
             "pipeline": pipeline_fingerprint(nlp, component),
             "kind": output.kind,
+            "text_column": job.text_column,
+            "id_column": job.id_column,
             "codes": ",".join(job.codes) or "none",
             **about,
         }
@@ -96,13 +98,14 @@ class RayEngine:
         output.start(settings | sizes, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
-        before = counts["documents"] + counts["left_out"]
+        parts = list(corpus.parts())
+        before = sum(part.n for part in parts if part.number in set(written))
+        counts["documents"] = before - counts["left_out"]  # a table lacks those without mentions
         if before == corpus.n_documents:
             logger.info("Nothing to do: all documents are linked (%s)", f"{before:,}")
         elif written:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{corpus.n_documents:,}")
         started = time.perf_counter()
-        parts = list(corpus.parts())
         missing = [part for part in parts if part.number not in set(written)]
         started_here = bool(missing) and self._start(ray)
         try:
@@ -185,6 +188,7 @@ class _PartLinker:
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Counts of a part, and what is wrong with its texts as "error"."""
         settings: Any = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
+        settings["columns"] = self.job.columns
         settings["codes"] = self.codes
         tries = 0
         while True:

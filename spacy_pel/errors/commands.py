@@ -33,8 +33,9 @@ class CommandErrors:
     E636 = "Expected {expected} documents or more in {path}, got fewer. Do not change it during the run."
     E637 = "The Ray job failed: {got}. What was linked is kept: continue with --resume, see more with --verbose."
     E638 = "{path} exists, but not with the links of {input}. Add --overwrite to replace it, or choose another file."
+    E639 = "Expected texts as {known} with {option}, got {got}, which has no columns. Leave the option out."
     E640 = "Expected texts in one of the formats {known}, got {got}. Name the format with --format."
-    E641 = '{where}: expected a "text" column or key that holds text, got {got}. {todo}'
+    E641 = "{where}: expected a column or key '{name}', got {got}. Name the right one with {option}."
     E642 = "Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = "{folder} holds an interrupted run. Add --resume to continue it, or delete the folder to start over."
     E644 = "Cannot resume the run in {folder}: {changed} since it began. Repeat its command, or delete the folder."
@@ -58,6 +59,7 @@ class CommandErrors:
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
     E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
+    E665 = "{where}: expected text in '{key}', got {got}. Convert it to a string."
     E666 = "Expected the default pipeline at {path}. Run this in the root of the repository, or give {option}."
     E668 = (
         "A worker process ended with exit code {got}. If memory ran out (-9), use fewer processes. To continue "

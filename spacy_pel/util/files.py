@@ -128,11 +128,12 @@ def ending_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def raw_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
+def raw_lines(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, bytes]]:
     """Stream the lines of a file, plain or gzipped, as bytes.
 
     Args:
         path: the file.
+        file: its open content, unpacked; None = it is opened here.
 
     Yields:
         The number of the line, from 1, and the line with its end.
@@ -141,13 +142,13 @@ def raw_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
         PelError: if the file is missing or a damaged .gz, names the line; or if its lines end in CR
             alone, which would be one long line.
     """
-    for first, lines in raw_blocks(path):
+    for first, lines in raw_blocks(path, file):
         for number, line in enumerate(lines, start=first):
             _LastRead.path, _LastRead.line = path, number
             yield number, line
 
 
-def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
+def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, list[bytes]]]:
     """Stream the lines of a file as ``raw_lines`` does, thousands at a time.
 
     Yields:
@@ -158,8 +159,8 @@ def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
         PelError: as ``raw_lines``.
     """
     number = 1
-    with open_bytes(path) as file:
-        stream = _line_stream(file)
+    with file or open_bytes(path) as content:
+        stream = _line_stream(content)
         while True:
             lines: list[bytes] = []
             try:
@@ -208,11 +209,13 @@ def _as_utf8(text: IO[str]) -> Iterator[bytes]:
         line = text.readline(_LINE + 1)
 
 
-def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
-    """Stream the lines of a UTF-8 file, plain or gzipped, without their ends and without a BOM.
+def read_lines(path: PathLike, file: IO[bytes] | None = None, *, line_ends: str = "\r\n") -> Iterator[tuple[int, str]]:
+    r"""Stream the lines of a UTF-8 file, plain or gzipped, without their ends and without a BOM.
 
     Args:
         path: the file.
+        file: its open content, unpacked; None = it is opened here.
+        line_ends: the characters to remove; "\n" keeps the CR of CR LF.
 
     Yields:
         The number of the line, from 1, and the line; empty lines too.
@@ -220,12 +223,12 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     Raises:
         PelError: if the file is missing, a damaged .gz, or not UTF-8; names the line.
     """
-    for number, raw in raw_lines(path):
+    for number, raw in raw_lines(path, file):
         try:
             line = raw.decode("utf8")
         except UnicodeDecodeError as err:
             raise _unreadable(f"{path}, line {number}", err) from err
-        yield number, (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+        yield number, (line.removeprefix("\ufeff") if number == 1 else line).rstrip(line_ends)
 
 
 def read_text(path: PathLike) -> str:
@@ -249,7 +252,7 @@ def _unreadable(place: PathLike, err: Exception) -> PelError:
 
 
 def read_cells(
-    path: Path, lines: Iterable[tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True
+    path: Path, lines: Iterable[tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True, texts: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Split the lines of a table into cells.
 
@@ -259,6 +262,7 @@ def read_cells(
         delimiter: between cells.
         quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
             quotation marks; False = they are ordinary characters.
+        texts: cells hold whole texts, so a line end and a tab in one cell are no sign of a stray quotation mark.
 
     Yields:
         The number of the row's last line, and its cells; no empty lines.
@@ -267,26 +271,28 @@ def read_cells(
         PelError: at a quotation mark that is never closed, or closed in another row: the rows between
             would be lost; names the line.
     """
-    number = 0
+    first = number = 0  # lines of the row
 
     def numbered() -> Iterator[str]:
-        nonlocal number
+        nonlocal first, number
         for at, line in lines:
-            number = at
+            first, number = first or at, at
             yield line + "\n"
 
     def not_a_row(got: str) -> PelError:
-        todo = "Check the quotation marks of this line and those before it."
-        return unexpected(Place(path, number), "a row of a table", got, todo)
+        todo = "Check the quotation marks of this row."
+        return unexpected(Place(path, first), "a row of a table", got, todo)
 
+    csv.field_size_limit(_LINE)  # of the process; the default is 131,072 characters
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
         for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
             swallowed = next((cell for cell in cells if "\n" in cell and delimiter in cell), None)
-            if swallowed is not None and delimiter == "\t":
+            if swallowed is not None and delimiter == "\t" and not texts:
                 raise not_a_row(f"a cell with rows in it: {quoted(swallowed)}")
             if cells:
                 yield number, cells
+            first = 0
     except csv.Error as err:
         raise not_a_row(f"an error: {err}") from err
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from ...about import __version__
 from ...errors import Errors, PelError, quoted
-from ...types import NIL
+from ...types import NIL, Document, Mention
 from ...util.files import read_lines, write_text
 from ...util.place import Place, unexpected
 from ..readers.reader_base import whole_number
+from ..readers.table_rows import open_table
 from .one_line import one_line
 
 COLUMNS = (
@@ -114,6 +115,36 @@ def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopC
         mentions = ((record, mention) for record in records for mention in record["mentions"])
         for number, (record, mention) in enumerate(mentions, start=1):
             table.writerow({"note_nlp_id": number, **_row(record, mention, concepts or OmopConcepts()), **when})
+
+
+def read_omop(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
+    """Read the mentions that ``write_omop`` wrote.
+
+    Args:
+        path: the file.
+        documents: those that were linked, in order.
+
+    Yields:
+        The documents with their mentions.
+
+    Raises:
+        PelError: if it is another table, or of other documents.
+    """
+    names, rows = open_table(path, "note_id")
+    if tuple(names) != COLUMNS:
+        raise unexpected(path, "a table NOTE_NLP", f"the columns {', '.join(names)}")
+    line, row = next(rows, (0, {}))
+    for document in documents:
+        found = Document(document.id, document.text, meta=document.meta)
+        while row and row["note_id"] == str(note_id(document.id)):
+            start = int(row["offset"])
+            key = row["term_modifiers"].partition(";")[0].removeprefix("id=")
+            end = start + len(row["lexical_variant"])
+            found.mentions.append(Mention(start, end, ids=() if key == NIL else (key,)))
+            line, row = next(rows, (0, {}))
+        yield found
+    if row:
+        raise unexpected(Place(path, line), "a mention of the texts that were linked", f"'{row['lexical_variant']}'")
 
 
 def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...util import atomic_path
 
+VERSION = 1  # of the schema
 _ROWS = 1000  # of a row group
 
 
@@ -36,7 +37,11 @@ def write_parquet(path: Path, records: Iterable[dict[str, Any]], *, codes: Seque
 
 
 def link_schema(codes: Sequence[str] = ()) -> Any:
-    """Of linked documents, one a row; ``codes``: the vocabularies whose codes the mentions have."""
+    """The schema of linked documents, one a row, with its version as the metadata "spacy_pel.links".
+
+    Args:
+        codes: the vocabularies whose codes the mentions have.
+    """
     import pyarrow as pa
 
     text, number, texts = pa.string(), pa.float64(), pa.list_(pa.string())
@@ -46,7 +51,8 @@ def link_schema(codes: Sequence[str] = ()) -> Any:
     reported = {"codes": pa.struct([(name, texts) for name in codes])} if codes else {}
     answer = {"kb_id": text, "name": text, **scores, "id_set": texts, **reported, "candidates": candidates}
     mentions = pa.list_(pa.struct(list((place | answer).items())))
-    return pa.schema([("id", text), ("text", text), ("mentions", mentions), ("meta", text)])
+    fields = [("id", text), ("text", text), ("mentions", mentions), ("meta", text)]
+    return pa.schema(fields, metadata={"spacy_pel.links": str(VERSION)})
 
 
 def link_row(record: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,67 @@
+"""Tables with a header line, CSV and TSV, as the objects of JSON lines."""
+
+import csv
+from collections.abc import Iterator
+from itertools import chain, dropwhile
+from pathlib import Path
+from typing import IO
+
+from ...errors import quoted
+from ...util.files import read_cells, read_lines
+from ...util.place import Place, unexpected
+from .parquet_rows import unique_names
+
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+def open_table(
+    path: Path, column: str, file: IO[bytes] | None = None
+) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    r"""Open a table with quoted cells, as spreadsheets and pandas write it. Line ends within a cell stay what they are.
+
+    Args:
+        path: the file, plain or gzipped.
+        column: one that the header should have. The delimiter is the comma (or the tab, if the file's name ends in
+            .tsv), semicolon, tab or bar that makes it a column.
+        file: its open content, unpacked; None = it is opened here.
+
+    Returns:
+        The names of the columns, none of an empty file; and an iterator of the rows: the number of a row's last line,
+        and its cells by column. A column without a name is called "column_3", and is there if its cell is not
+        empty; the second column of a name is called "name_2".
+
+    Raises:
+        PelError: if the file is missing or not UTF-8; while reading, if a row has more or fewer cells than the header,
+            or a quotation mark is not closed. Names the line.
+    """
+    lines = dropwhile(lambda line: not line[1].strip(), read_lines(path, file, line_ends="\n"))
+    first = next(lines, (0, ""))
+    delimiter = _delimiter(path, first[1], column)
+    cells = read_cells(path, chain([first], lines), delimiter=delimiter, texts=True)
+    _, header = next(cells, (0, [])) if first[0] else (0, [])
+    header = [name.strip() for name in header]
+    names = unique_names(header)
+
+    def rows() -> Iterator[tuple[int, dict[str, str]]]:
+        for line, row in cells:
+            if len(row) < len(names) or any(row[len(names) :]):
+                expected, got = f"{len(names)} cells, as in the header", f"{len(row)}: {quoted(row)}"
+                raise unexpected(Place(path, line), expected, got, "Put quotation marks around texts.")
+            named = zip(names, header, row, strict=False)
+            yield line, {name: cell for name, plain, cell in named if plain or cell}
+
+    return names, rows()
+
+
+def _delimiter(path: Path, line: str, column: str) -> str:
+    """The first that makes this name a column of the header, or else the one that makes most columns."""
+    default = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    headers = {}
+    for delimiter in dict.fromkeys((default, *_DELIMITERS)):
+        try:
+            headers[delimiter] = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+        except csv.Error:  # of a line that is too long; reading it will tell
+            headers[delimiter] = []
+    wanted = column.lower()
+    fitting = [delimiter for delimiter, names in headers.items() if wanted in map(str.lower, names)]
+    return fitting[0] if fitting else max(headers, key=lambda delimiter: len(headers[delimiter]))
