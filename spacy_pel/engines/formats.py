@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from ..corpora.readers.bioc_corpus import BiocCorpus
 from ..corpora.readers.brat_corpus import BratCorpus
 from ..corpora.readers.jsonl_corpus import JsonlCorpus
+from ..corpora.readers.jsonl_corpus import read_links as read_records
 from ..corpora.readers.pubtator_corpus import PubtatorCorpus
+from ..corpora.readers.table_rows import open_table
 from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
 from ..corpora.writers.fhir import read_fhir, write_fhir
@@ -122,6 +124,21 @@ def write_links(
     elif write is write_omop:
         write = partial(write, concepts=concepts)
     write(output, records)
+
+
+def codes_in(output: Path, format_name: str) -> set[str] | None:
+    """The vocabularies whose codes an output has, perhaps with names of other columns; None = it does not show that.
+
+    Raises:
+        PelError: if the output cannot be read.
+    """
+    if format_name in ("csv", "tsv"):
+        return set(open_table(output, "document")[0])
+    if format_name in ("jsonl", "parquet"):
+        mentions = (mention for record in read_records(output) for mention in record.get("mentions") or ())
+        first = next(mentions, None)
+        return None if first is None else set(first.get("codes") or ())
+    return None
 
 
 def read_links(output: Path, format_name: str, documents: Iterable[Document]) -> Iterator[Document]:

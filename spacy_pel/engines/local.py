@@ -28,8 +28,9 @@ from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress, read_jsonl, write_jsonl
 from ..util.threads import bound_threads
+from ..util.xrefs import vocabulary_name
 from .documents import folder_files, input_format, read_documents
-from .formats import check_replaceable, checked, output_format, read_links, write_links
+from .formats import check_replaceable, checked, codes_in, output_format, read_links, write_links
 from .job import LinkJob, check_some_linked, summary, usual_part_size
 from .parts import PartedOutput
 
@@ -177,7 +178,7 @@ def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
         left_out: ids of documents that it lacks.
 
     Raises:
-        PelError: if its texts are not as many and as long as those of the input.
+        PelError: if its texts are not as many and as long as those of the input, or it lacks codes.
     """
     expected = sorted(len(document.text) for document in _documents(job) if document.id not in left_out)
     linked = (document for document in _documents(job) if document.id not in left_out)
@@ -193,6 +194,9 @@ def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
         lengths = []
     if sorted(lengths) != expected:
         raise PelError(Errors.E638.format(path=job.output, input=job.input))
+    shown, asked = codes_in(Path(job.output), to), set(map(vocabulary_name, job.codes)) - {"all"}
+    if shown is not None and not asked <= shown:
+        raise PelError(Errors.E691.format(path=job.output, got=", ".join(sorted(asked - shown))))
     return counts
 
 

@@ -137,7 +137,7 @@ def read_omop(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
     for document in documents:
         found = Document(document.id, document.text, meta=document.meta)
         while row and row["note_id"] == str(note_id(document.id)):
-            start = int(row["offset"])
+            start = _number(path, row["offset"])
             key = row["term_modifiers"].partition(";")[0].removeprefix("id=")
             end = start + len(row["lexical_variant"])
             found.mentions.append(Mention(start, end, ids=() if key == NIL else (key,)))
@@ -180,7 +180,7 @@ def _number(path: Path, cell: str) -> int:
     try:
         return whole_number(cell)
     except ValueError as err:
-        raise unexpected(path, "concept ids in digits", quoted(cell), "Download it again.") from err
+        raise unexpected(path, "a number in digits", quoted(cell), "Download or write it again.") from err
 
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
