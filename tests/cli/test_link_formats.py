@@ -48,7 +48,7 @@ def test_brat(folder, texts, tmp_path):
     assert files["c.ann"] == "T1\tENTITY 0 12\tkidney stone\nN1\tReference T1 KB:C4\tkidney stone\n"
 
 
-@pytest.mark.parametrize("name", ["out.pubtator", "out.xml", "out.brat", "out.parquet"])
+@pytest.mark.parametrize("name", ["out.pubtator", "out.xml", "out.brat", "out.parquet", "out.csv.gz"])
 def test_resume_after_kill_9(folder, tmp_path, name):
     out = tmp_path / name
     args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]

@@ -56,12 +56,12 @@ def test_a_row_does_not_depend_on_where_the_corpus_is_cut(bert_pipeline):
 
 def test_columns(folder):
     abstracts = pa.array(["No fever.", None, ""], pa.large_string())
-    some = pa.table({"pmid": [7, None, 9], "abstract": abstracts, "meta": ['{"year": 1999}', None, "no JSON"]})
+    some = pa.table({"pmid": [7.0, None, 9.0], "abstract": abstracts, "meta": ['{"year": 1999}', None, "no JSON"]})
     rows = link_batch(folder / "pipeline", some, text="abstract", id="pmid").to_pylist()
-    assert [row["id"] for row in rows] == ["7", None, "9"]
+    assert [row["id"] for row in rows] == ["7", None, "9"]  # a column of integers, of which one is missing
     assert [row["text"] for row in rows] == ["No fever.", None, ""]
     assert [[found["kb_id"] for found in row["mentions"]] for row in rows] == [["C5"], [], []]
-    assert [json.loads(row["meta"]) for row in rows] == [{"year": 1999}, {}, {}]
+    assert [json.loads(row["meta"]) for row in rows] == [{"year": 1999}, {}, {"meta": "no JSON"}]
     assert link_batch(folder / "pipeline", batch_of([])).schema.equals(batch_schema())
 
 

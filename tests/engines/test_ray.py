@@ -1,5 +1,6 @@
 """The engine ray, on a real cluster of two actors on this machine."""
 
+import csv
 import os
 import sys
 
@@ -10,6 +11,7 @@ from cli.conftest import done, refused, run
 from spacy_pel.engines import LinkJob
 from spacy_pel.engines import ray as engine
 from spacy_pel.errors import Errors, PelError
+from spacy_pel.util import read_text
 
 from .conftest import one_killed
 
@@ -67,6 +69,31 @@ def test_a_document_that_cannot_be_read_is_named(folder, tmp_path, cluster):
     result = run(*args, "--part-size", 6)
     assert result.code == 2 and "E641" in result.err and "document 13" in result.err
     assert not (tmp_path / "out.jsonl" / "_SUCCESS").exists()
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz"])
+def test_tables(folder, tmp_path, cluster, name):
+    """Only the first documents have mentions, and every part has the same header."""
+    texts = ["fever after\naspirin", "kidney stone", *["nothing"] * 10]
+    with open(tmp_path / "in.csv", "w", newline="") as file:
+        csv.writer(file).writerows(
+            [["pmid", "abstract", "year"], *([f"0{n}", text, n] for n, text in enumerate(texts))]
+        )
+    args = ("link", folder / "pipeline", tmp_path / "in.csv", tmp_path / name, "--engine", "ray", "--part-size", 5)
+    named = ("--text-column", "abstract", "--id-column", "pmid", "--json")
+    result = done(*args, *named).json
+    assert [result[key] for key in ("documents", "mentions", "nil")] == [12, 3, 0]
+    parts = [read_text(tmp_path / name / f"part-{n:06}{name[3:]}") for n in range(3)]
+    rows = [list(csv.reader(part.splitlines(), delimiter="," if "csv" in name else "\t")) for part in parts]
+    assert [[(row[0], row[3], row[-1]) for row in part[1:]] for part in rows] == [
+        [("00", "fever", "0"), ("00", "aspirin", "0"), ("01", "kidney stone", "1")],
+        *([], []),
+    ]
+    assert rows[0][0] == rows[1][0] == rows[2][0] and rows[0][0][-1] == "year"
+    (tmp_path / name / "_SUCCESS").unlink()
+    (tmp_path / name / f"part-000001{name[3:]}").unlink()
+    resumed = done(*args, *named, "--resume").json
+    assert [resumed[key] for key in ("documents", "mentions", "resumed_after")] == [12, 3, 7]
 
 
 def test_nothing_phones_home(cluster):

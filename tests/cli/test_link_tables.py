@@ -1,0 +1,106 @@
+"""link reads and writes tables: a row for each mention, with the other columns of its document."""
+
+import csv
+import gzip
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spacy_pel.util import read_jsonl, write_jsonl
+
+from .conftest import done, refused
+
+pytestmark = pytest.mark.slow
+
+COLUMNS = ["pmid", "abstract", "date"]
+ROWS = [
+    ["0012", "fever after aspirin,\r\nno zebra fish", "2020-01-02"],
+    ["", "nothing here", ""],
+    ["0012", "", ""],
+    ["7", 'kidney stone "NA"', "=1+1"],
+]
+NAMED = ["--text-column", "abstract", "--id-column", "pmid"]
+LINKED = [("0012", "C5"), ("0012", "C0"), ("0012", "NIL"), ("7", "C4")]
+
+
+def write(path):
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in ROWS]), path)
+    elif path.suffix == ".jsonl":
+        write_jsonl(path, (dict(zip(COLUMNS, row, strict=True)) for row in ROWS))
+    else:
+        text = io.StringIO()
+        csv.writer(text, delimiter="\t" if ".tsv" in path.name else ",").writerows([COLUMNS, *ROWS])
+        content = text.getvalue().encode()
+        path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def read(path):
+    with open(path, newline="", encoding="utf8") as file:
+        return list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv.gz", "in.parquet", "in.jsonl"])
+def test_a_table_to_a_table(folder, tmp_path, name):
+    write(tmp_path / name)
+    out = tmp_path / "out.csv"
+    args = ["link", folder / "pipeline", tmp_path / name, out, *NAMED, "--json"]
+    result = done(*args).json
+    assert [result[key] for key in ("documents", "mentions", "nil", "without_text")] == [4, 4, 1, 1]
+    rows = read(out)
+    assert [(row["document"], row["id"]) for row in rows] == LINKED
+    texts = [ROWS[0][1]] * 3 + [ROWS[3][1]]
+    assert [text[int(row["start"]) : int(row["end"])] for row, text in zip(rows, texts, strict=True)] == [
+        *("fever", "aspirin", "zebra fish", "kidney stone")
+    ]
+    assert [row["date"] for row in rows] == ["2020-01-02"] * 3 + ["=1+1"]
+    # complete, so nothing to do
+    assert done(*args, "--resume").json["resumed_after"] == 4
+    assert [done(*args, "--resume").json[key] for key in ("documents", "mentions", "nil")] == [4, 4, 1]
+    out.write_text(out.read_text().replace("kidney", "Kidney"))
+    refused("E638", *args, "--resume")
+    refused("E657", *args)
+    done(*args, "--overwrite")
+    assert read(out) == rows
+
+
+@pytest.mark.parametrize("name", ["out.tsv", "out.txt", "out.jsonl", "out.parquet", "out.xml"])
+def test_other_formats(folder, tmp_path, name):
+    write(tmp_path / "in.csv")
+    args = ["link", folder / "pipeline", tmp_path / "in.csv", tmp_path / name, *NAMED]
+    if name == "out.txt":
+        refused("E642", *args, "--to", "csv")
+        return
+    assert done(*args, "--json").json["mentions"] == 4
+    if name == "out.tsv":
+        assert [(row["document"], row["id"]) for row in read(tmp_path / name)] == LINKED
+    elif name == "out.jsonl":
+        documents = list(read_jsonl(tmp_path / name))
+        assert [(one["id"], one["text"]) for one in documents] == [(row[0] or "2", row[1]) for row in ROWS]
+        assert [one["meta"] for one in documents] == [{"date": row[2]} for row in ROWS]
+
+
+def test_resume_with_other_columns_is_refused(folder, tmp_path):
+    from .test_link import killed_after
+
+    rows = [{"id": n, "text": "fever", "title": "stroke"} for n in range(20)]
+    write_jsonl(tmp_path / "in.jsonl", rows)
+    args = ["link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.csv", "--part-size", 5]
+    killed_after(2, args)
+    assert "text_column changed" in refused("E644", *args, "--resume", "--text-column", "title")
+    assert done(*args, "--resume", "--json").json["resumed_after"] == 10
+    assert [row["document"] for row in read(tmp_path / "out.csv")] == [str(n) for n in range(20)]
+
+
+def test_commands_that_read_texts_take_the_columns(folder, tmp_path):
+    write(tmp_path / "in.csv")
+    estimated = done("estimate", folder / "pipeline", tmp_path / "in.csv", *NAMED, "--json").json
+    assert (estimated["n_documents"], estimated["n"]) == (4, 4)
+    (tmp_path / "short.csv").write_text("abstract\nAdenosine triphosphate (ATP) was given.\n")
+    table = tmp_path / "out.tsv"
+    assert "--text-column" in refused("E641", "corpus", "abbreviations", tmp_path / "short.csv", table)
+    found = done("corpus", "abbreviations", tmp_path / "short.csv", table, "--text-column", "abstract", "--json").json
+    assert found["short_forms"] == 1
+    refused("E639", "link", folder / "pipeline", folder / "ruler" / "meta.json", tmp_path / "out.csv", *NAMED)
