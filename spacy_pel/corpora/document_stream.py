@@ -46,7 +46,7 @@ class _Piece(NamedTuple):
     def article(self) -> Hashable:
         """What it shares abbreviations with."""
         article = self.document.meta.get(ARTICLE)
-        if isinstance(article, (str, int)):
+        if isinstance(article, (str, int)) and article != "":  # an empty cell of a table
             return article
         return None if len(self.text) == len(self.document.text) else (self.number,)
 

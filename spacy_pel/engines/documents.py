@@ -135,7 +135,9 @@ def _jsonl(path: Path, columns: Columns) -> Iterator[Document]:
 
 
 def _table(path: Path, columns: Columns) -> Iterator[Document]:
-    _, rows = open_table(path, columns.text or "text")
+    names, rows = open_table(path, columns.text or "text")
+    if names:
+        columns.of(dict.fromkeys(names), f"{path}")  # also where there are no rows, as of a table without a header
     for number, (line, record) in enumerate(rows, start=1):
         yield document_of(record, number, f"{path}, line {line}", columns)
 
@@ -171,8 +173,8 @@ def document_of(record: dict[str, Any], number: int, where: str, columns: Column
 
 
 def id_of(value: Any) -> str | None:
-    """The id of a document as text; None if there is none. 0 is one."""
-    if value is None or value == "":
+    """The id of a document as text; None if there is none."""
+    if value is None:
         return None
     is_whole = isinstance(value, float) and value.is_integer()  # in a column of integers, some of them missing
     return str(int(value) if is_whole else value)

@@ -24,6 +24,7 @@ from .documents import USUAL_COLUMNS, Columns, document_of
 from .job import usual_part_size
 from .parts import FORMATS, KINDS, PartedOutput, file_system
 
+_JSON_LINES = (".jsonl", ".jsonl.gz")
 _SAMPLED_PARTS, _SAMPLED_DOCUMENTS = 20, 200  # at most
 
 
@@ -109,7 +110,7 @@ class PartedCorpus:
         """Of each document: where its line begins; 0 in files whose rows or lines can only be counted."""
         if path.endswith(".parquet"):
             return repeat(0, open_parquet(path, self.files).metadata.num_rows)
-        if ".jsonl" not in path:
+        if not path.endswith(_JSON_LINES):
             return (0 for _ in _table_records(self.files, path, self.columns))
         lines = _lines(self.files, path)
         return (0 if path.endswith(".gz") else offset for offset, _ in lines)
@@ -132,7 +133,7 @@ def read_part(files: fs.FileSystem, part: Part, columns: Columns = USUAL_COLUMNS
     records: Iterator[dict[str, Any]]
     if part.path.endswith(".parquet"):
         records = _parquet_records(files, part)
-    elif ".jsonl" in part.path:
+    elif part.path.endswith(_JSON_LINES):
         records = _json_records(files, part)
     else:
         records = islice(_table_records(files, part.path, columns), part.first, part.first + part.n)
@@ -168,7 +169,9 @@ def _json_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
 
 def _table_records(files: fs.FileSystem, path: str, columns: Columns) -> Iterator[dict[str, Any]]:
     with files.open_input_file(path) as raw:
-        _, rows = open_table(Path(path), columns.text or "text", _unpacked(raw, path))
+        names, rows = open_table(Path(path), columns.text or "text", _unpacked(raw, path))
+        if names:
+            columns.of(dict.fromkeys(names), path)
         yield from (record for _, record in rows)
 
 

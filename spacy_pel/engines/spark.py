@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..corpora.writers.parquet import METADATA
 from ..errors import Errors, PelError
 from ..util import fingerprint
 from ..util.xrefs import vocabulary_name
@@ -29,7 +30,8 @@ def link_dataframe(
     pipeline once; spacy-pel must be installed there.
 
     Args:
-        df: with the columns ``text`` (null = nothing to link) and ``id``, and perhaps "meta" (JSON).
+        df: with the columns ``text`` (null = nothing to link) and ``id``, and perhaps "meta" (JSON). Other columns
+            are added to "meta".
         pipeline: its folder, at the same path on every node; or a .zip or .tar.gz of that folder's files,
             which is sent to the executors.
         text, id: names of these columns.
@@ -40,7 +42,8 @@ def link_dataframe(
         codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.
 
     Returns:
-        A row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta".
+        A row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta". The schema's version is in the
+        metadata of "mentions", as a data frame has none of its own.
 
     Raises:
         PelError: if pyspark is not installed or a column is missing; what is wrong with the pipeline
@@ -73,8 +76,9 @@ def link_dataframe(
         for batch in batches:
             yield link_batch(loaded, batch, **settings)
 
-    names = [id, text, *(["meta"] if "meta" in df.columns and "meta" not in (id, text) else [])]
-    return df.select(*names).mapInArrow(link, from_arrow_schema(batch_schema(names_of_codes)))
+    schema = from_arrow_schema(batch_schema(names_of_codes))
+    schema["mentions"].metadata = METADATA
+    return df.mapInArrow(link, schema)
 
 
 def _on_executor(path: str, sent: str | None) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -44,6 +45,7 @@ def test_the_rows_are_those_of_link(folder, tmp_path):
     expected = pq.read_table(tmp_path / "out.parquet")
     assert linked.num_rows == 40 and pa.Table.from_batches([linked]).equals(expected)
     assert batch_schema(["MESH"]).equals(expected.schema) and linked.schema.metadata == {b"spacy_pel.links": b"1"}
+    assert expected.schema.metadata == linked.schema.metadata
 
 
 def test_a_row_does_not_depend_on_where_the_corpus_is_cut(bert_pipeline):
@@ -56,12 +58,17 @@ def test_a_row_does_not_depend_on_where_the_corpus_is_cut(bert_pipeline):
 
 def test_columns(folder):
     abstracts = pa.array(["No fever.", None, ""], pa.large_string())
-    some = pa.table({"pmid": [7.0, None, 9.0], "abstract": abstracts, "meta": ['{"year": 1999}', None, "no JSON"]})
+    columns = {"meta": ['{"year": 1999}', None, "no JSON"], "date": [date(2020, 1, 2), None, None]}
+    some = pa.table({"pmid": [7.0, None, 9.0], "abstract": abstracts, **columns})
     rows = link_batch(folder / "pipeline", some, text="abstract", id="pmid").to_pylist()
     assert [row["id"] for row in rows] == ["7", None, "9"]  # a column of integers, of which one is missing
     assert [row["text"] for row in rows] == ["No fever.", None, ""]
     assert [[found["kb_id"] for found in row["mentions"]] for row in rows] == [["C5"], [], []]
-    assert [json.loads(row["meta"]) for row in rows] == [{"year": 1999}, {}, {"meta": "no JSON"}]
+    assert [json.loads(row["meta"]) for row in rows] == [
+        {"date": "2020-01-02", "year": 1999},
+        {"date": None},
+        {"meta": "no JSON", "date": None},
+    ]
     assert link_batch(folder / "pipeline", batch_of([])).schema.equals(batch_schema())
 
 

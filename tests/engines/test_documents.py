@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spacy_pel.engines.documents import Columns, read_documents
+from spacy_pel.engines.documents import USUAL_COLUMNS, Columns, read_documents
 from spacy_pel.engines.parted_corpus import PartedCorpus, read_part
 from spacy_pel.errors import PelError
 
@@ -17,7 +17,7 @@ PUBMED = Columns("abstract", "pmid")
 LONG = "Fever. " * 30_000  # longer than csv's default limit
 
 
-def read(path, content, columns=Columns()):
+def read(path, content, columns=USUAL_COLUMNS):
     """As (id, text, meta), the same from both readers."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     found = [(one.id, one.text, one.meta) for one in read_documents(path, columns=columns)]
@@ -45,8 +45,9 @@ def read(path, content, columns=Columns()):
         ("x.csv", "ID, Text ,\n1,Fever,\n", [("1", "Fever", {})]),
         ("x.csv", ",text\n0,Fever\n", [("1", "Fever", {"column_1": "0"})]),  # the index of pandas
         ("x.csv", "text,note,note,note_2\na,b,c,d\n", [("1", "a", {"note": "b", "note_3": "c", "note_2": "d"})]),
-        ("x.csv", "id,text,x\n,a,1\n7,,\n7,b,\n", [("1", "a", {"x": "1"}), ("7", "", {"x": ""}), ("7", "b", {"x": ""})]),
+        ("x.csv", "id,text\n,a\n7,\n7,b\n", [("1", "a", {}), ("7", "", {}), ("7", "b", {})]),
         ("x.csv", "\nid,text\n\n1,a\n\n", [("1", "a", {})]),
+        ("x.csv", "sep=;\r\nid;text\r\n1;a,b\r\n", [("1", "a,b", {})]),
         ("x.csv", "id,text\n1,a,,\n", [("1", "a", {})]),
         ("x.csv", 'text,meta,y\na,"{""y"": 1, ""z"": [2]}",3\nb,old,4\n',
          [("1", "a", {"y": 1, "z": [2]}), ("2", "b", {"meta": "old", "y": "4"})]),
@@ -119,6 +120,8 @@ def test_parquet_with_a_column_twice(tmp_path):
     [
         ("x.csv", "pmid;abstract\n1;Fever\n", Columns(), r"E641.*'text', got pmid, abstract\. .*--text-column"),
         ("x.csv", "1,Fever and chills\n2,Pain\n", Columns(), r"E641.*'text', got 1, Fever and chills\..*--text-column"),
+        ("x.csv", "12345,Fever and chills\n", Columns(), "E641.*x.csv: .*'text', got 12345, Fever and chills"),
+        ("x.tsv", 'id\ttext\tn\n1\t"Big\t3\n2\t70"\t4\n', Columns(), "E002.*line 3, got a cell with rows in it"),
         ("x.csv", "text,x\nFever,1\n", Columns(None, "pmid"), r"E641.*'pmid', got text, x\..*--id-column"),
         ("x.csv", "Text,TEXT\na,b\n", Columns(), "E641.*'text', got Text, TEXT"),
         ("x.jsonl", '{"abstract": "Fever"}\n', Columns(None, "abstract"), "E641.*'text', got abstract"),

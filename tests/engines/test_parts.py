@@ -98,6 +98,8 @@ def test_output(tmp_path, kind):
     output = PartedOutput(str(out), kind)
     output.start(SETTINGS, resume=False, overwrite=False)
     output.write(1, linked("a", "b"))
+    if kind == ".parquet":
+        assert pq.read_schema(out / "part-000001.parquet").metadata == {b"spacy_pel.links": b"1"}
     first = (out / f"part-000001{kind}").read_bytes()
     output.write(1, linked("a", "b"))  # by a second worker
     assert (out / f"part-000001{kind}").read_bytes() == first

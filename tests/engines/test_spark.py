@@ -59,9 +59,12 @@ def test_the_rows_are_those_of_link_also_after_a_worker_is_killed(folder, tmp_pa
 def test_columns(folder, spark):
     schema = "pmid long, abstract string, more string"
     df = spark.createDataFrame([(7, "No fever.", "x"), (8, None, "y")], schema)
-    found = link_dataframe(df, str(folder / "pipeline"), text="abstract", id="pmid").collect()
+    linked = link_dataframe(df, str(folder / "pipeline"), text="abstract", id="pmid")
+    assert linked.schema["mentions"].metadata == {"spacy_pel.links": "1"}
+    found = linked.collect()
     assert [(row.id, row.text) for row in found] == [("7", "No fever."), ("8", None)]
     assert [[one.kb_id for one in row.mentions] for row in found] == [["C5"], []]
+    assert [row.meta for row in found] == ['{"more": "x"}', '{"more": "y"}']
     with pytest.raises(PelError, match="E632.*'text'.*pmid, abstract, more"):
         link_dataframe(df, str(folder / "pipeline"), id="pmid")
     with pytest.raises(PelError, match="E116.*'all'"):

@@ -9,7 +9,8 @@ from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document, Mention
 from ...util import logger, numbered_jsonl, write_jsonl
-from ...util.files import PathLike, guarded
+from ...util.files import PathLike, ending_of, guarded
+from ...util.place import unexpected
 from ..offsets import OffsetCheck
 from .parquet_rows import parquet_rows
 from .reader_base import CorpusReaderBase, id_text, text_or_empty, whole_number
@@ -138,6 +139,10 @@ def to_record(document: Document) -> dict[str, Any]:
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if ending_of(path) in (".csv", ".tsv"):
+        raise unexpected(
+            path, "JSON lines or Parquet", "a table, which lacks the texts", "Let `link` write .jsonl or .parquet."
+        )
     return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
 
 

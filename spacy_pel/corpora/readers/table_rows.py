@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from ...errors import quoted
-from ...util.files import read_cells, read_lines
+from ...util.files import ending_of, read_cells, read_lines
 from ...util.place import Place, unexpected
 from .parquet_rows import unique_names
 
@@ -34,7 +34,8 @@ def open_table(
         PelError: if the file is missing or not UTF-8; while reading, if a row has more or fewer cells than the header,
             or a quotation mark is not closed. Names the line.
     """
-    lines = dropwhile(lambda line: not line[1].strip(), read_lines(path, file, line_ends="\n"))
+    # Excel takes the delimiter from a first line such as "sep=;"
+    lines = dropwhile(lambda line: line[1].strip()[:4] in ("", "sep="), read_lines(path, file, line_ends="\n"))
     first = next(lines, (0, ""))
     delimiter = _delimiter(path, first[1], column)
     cells = read_cells(path, chain([first], lines), delimiter=delimiter, texts=True)
@@ -47,15 +48,31 @@ def open_table(
             if len(row) < len(names) or any(row[len(names) :]):
                 expected, got = f"{len(names)} cells, as in the header", f"{len(row)}: {quoted(row)}"
                 raise unexpected(Place(path, line), expected, got, "Put quotation marks around texts.")
+            if delimiter == "\t" and any(_holds_rows(cell, at, len(names)) for at, cell in enumerate(row)):
+                todo = "Check the quotation marks of the rows before it: they enclose cells."
+                raise unexpected(Place(path, line), "a row of a table", "a cell with rows in it", todo)
             named = zip(names, header, row, strict=False)
             yield line, {name: cell for name, plain, cell in named if plain or cell}
 
     return names, rows()
 
 
+def _holds_rows(cell: str, at: int, width: int) -> bool:
+    """Whether quotation marks of a text, rather than of a cell, swallowed rows. In a table of two columns, this may
+    as well be a text with tabs.
+
+    Args:
+        cell: a cell.
+        at: its column, from 0.
+        width: number of columns.
+    """
+    tabs = [line.count("\t") for line in cell.split("\n")]
+    return width > 2 and len(tabs) > 1 and tabs == [width - 1 - at, *[width - 1] * (len(tabs) - 2), at]
+
+
 def _delimiter(path: Path, line: str, column: str) -> str:
     """The first that makes this name a column of the header, or else the one that makes most columns."""
-    default = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    default = "\t" if ending_of(path) == ".tsv" else ","
     headers = {}
     for delimiter in dict.fromkeys((default, *_DELIMITERS)):
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from ...util import atomic_path
 
 VERSION = 1  # of the schema
+METADATA = {"spacy_pel.links": str(VERSION)}
 _ROWS = 1000  # of a row group
 
 
@@ -52,7 +53,7 @@ def link_schema(codes: Sequence[str] = ()) -> Any:
     answer = {"kb_id": text, "name": text, **scores, "id_set": texts, **reported, "candidates": candidates}
     mentions = pa.list_(pa.struct(list((place | answer).items())))
     fields = [("id", text), ("text", text), ("mentions", mentions), ("meta", text)]
-    return pa.schema(fields, metadata={"spacy_pel.links": str(VERSION)})
+    return pa.schema(fields, metadata=METADATA)
 
 
 def link_row(record: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from ...types import NIL, TITLE_LENGTH, Document, Mention
-from ...util.files import write_text
+from ...util.files import ending_of, write_text
 from ...util.place import Place, unexpected
 from ..readers.table_rows import open_table
 
@@ -50,7 +50,7 @@ def write_table(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequenc
                 kept = {key: record.get(key) for key in ("id", "mentions", "meta")}
                 stored.write(json.dumps(kept) + "\n")
         stored.seek(0)
-        delimiter = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
+        delimiter = "\t" if ending_of(path) == ".tsv" else ","
         write_rows(file, map(json.loads, stored), keys=keys, codes=codes, delimiter=delimiter)
 
 
