@@ -1,8 +1,9 @@
 """The command ``link``: runs a pipeline over a corpus of any size, with an engine."""
 
+from pathlib import Path
 from typing import Annotated
 
-from ..errors import Warnings
+from ..errors import Errors, PelError, Warnings
 from ._app import pel_cli
 from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
@@ -21,19 +22,31 @@ def link(
         ),
     ],
     output: Annotated[
-        str, argument("OUTPUT", "A .jsonl, .csv, .tsv, .parquet, .pubtator or .xml (BioC) file, or a .brat folder.")
+        str,
+        argument(
+            "OUTPUT",
+            "A .jsonl, .csv, .tsv, .parquet, .pubtator, .xml (BioC) or .ndjson (FHIR) file, or a .brat folder.",
+        ),
     ],
     format_name: InputFormat = "auto",
     text_column: TextColumn = None,
     id_column: IdColumn = None,
     to: Annotated[
-        str, option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat; auto = by name.")
+        str,
+        option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat, fhir, omop; auto = by name."),
     ] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
     settings: Settings = None,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
     n_candidates: Annotated[int, option("N", "Candidates written per mention.", min=0)] = 5,
+    codes: Annotated[
+        list[str] | None,
+        option("NAMES", "Add the codes in these vocabularies of the KB, such as MESH,ICD10CM; all = every one."),
+    ] = None,
+    omop_concepts: Annotated[
+        Path | None, option("FILE", "With --to omop: CONCEPT.csv of Athena, for concept ids of the codes.")
+    ] = None,
     new_share: Share = "corpus",
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
@@ -50,14 +63,19 @@ def link(
     Example: spacy-pel link training/pipeline abstracts.csv linked.csv --text-column abstract --id-column pmid
     """
     from ..engines import LinkJob
-    from ._settings import make_reader, parse_settings, share_option
+    from ._settings import make_reader, parse_settings, share_option, split_names
 
+    names = tuple(split_names(",".join(codes or [])))
+    if omop_concepts and (to != "omop" or not names):
+        raise PelError(Errors.E690.format(got="--codes" if to == "omop" else "--to omop"))
     of_engine = {"n_process": n_process, "batch_size": batch_size, **parse_settings(settings or [])}
     run = make_reader("pel_engines", engine, of_engine)
     result = run(
         LinkJob(
             *(pipeline, input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
             new_share=share_option(new_share),
+            codes=names,
+            omop_concepts=str(omop_concepts or ""),
             text_column=text_column,
             id_column=id_column,
         )

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..corpora.document_stream import process_documents
 from ..corpora.readers.parquet_rows import json_rows
 from ..corpora.writers.parquet import link_row, link_schema
 from ..errors import Errors, PelError
+from ..kb.codes import Codes
 from ..pipeline.records import document_record
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
@@ -31,10 +32,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
 
-def batch_schema() -> pa.Schema:
+def batch_schema(codes: Sequence[str] = ()) -> pa.Schema:
     """The schema of what ``link_batch`` returns: that of ``link``'s Parquet, with its version as the metadata
-    "spacy_pel.links"."""
-    return link_schema()
+    "spacy_pel.links".
+
+    Args:
+        codes: the vocabularies whose codes the mentions have, in their usual spelling.
+    """
+    return link_schema(codes)
 
 
 def link_batch(
@@ -45,6 +50,7 @@ def link_batch(
     id: str = "id",
     n_candidates: int = 5,
     batch_size: int = 1,
+    codes: Sequence[str] = (),
 ) -> pa.RecordBatch:
     """Link a batch of documents. What it gives is of this batch alone: words that are new to the pipeline are
     forgotten afterwards, and threads that call it wait for each other.
@@ -58,6 +64,7 @@ def link_batch(
         n_candidates: how many candidates to keep per mention.
         batch_size: documents that the components process together. A document on its own gives the same
             row wherever a corpus is cut; in larger batches the last digit of a score may differ.
+        codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.
 
     Returns:
         N rows of ``batch_schema``, in order. Where the pipeline failed, "mentions" is null
@@ -65,13 +72,14 @@ def link_batch(
 
     Raises:
         PelError: if a column is missing, or its type is not that of texts, or the pipeline cannot be
-            loaded.
+            loaded, or its knowledge base has no code of a vocabulary.
     """
     if not isinstance(pipeline, LoadedPipeline):
         pipeline = process_pipeline(pipeline)
+    codes_of = Codes(pipeline.component.kb, codes)
     documents = _documents(batch, text, id)
     with_text = [document for document in documents if document.text is not None]
-    linked = link_documents(pipeline, with_text, n_candidates=n_candidates, batch_size=batch_size)
+    linked = link_documents(pipeline, with_text, n_candidates=n_candidates, batch_size=batch_size, codes=codes_of)
     rows = []
     for document in documents:
         record: dict[str, Any] = {"id": document.id, "text": document.text, "mentions": [], "meta": document.meta}
@@ -80,11 +88,11 @@ def link_batch(
         if error := record.pop("error", None):
             record |= {"mentions": None, "meta": {**document.meta, "error": error}}
         rows.append(link_row(record))
-    return pa.RecordBatch.from_pylist(rows, schema=batch_schema())
+    return pa.RecordBatch.from_pylist(rows, schema=batch_schema(codes_of.names))
 
 
 def link_documents(
-    pipeline: LoadedPipeline, documents: list[Document], *, n_candidates: int, batch_size: int
+    pipeline: LoadedPipeline, documents: list[Document], *, n_candidates: int, batch_size: int, codes: Codes
 ) -> Iterator[dict[str, Any]]:
     """Link documents, as ``link_batch`` does.
 
@@ -93,7 +101,7 @@ def link_documents(
     """
     with _one_thread, pipeline.nlp.memory_zone():
         done = process_documents(pipeline.nlp, documents, batch_size=batch_size)
-        return iter([document_record(pipeline.component, processed, n_candidates) for processed in done])
+        return iter([document_record(pipeline.component, processed, n_candidates, codes) for processed in done])
 
 
 def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:

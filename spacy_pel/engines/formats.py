@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 from ..corpora.readers.bioc_corpus import BiocCorpus
 from ..corpora.readers.brat_corpus import BratCorpus
 from ..corpora.readers.jsonl_corpus import JsonlCorpus
+from ..corpora.readers.jsonl_corpus import read_links as read_records
 from ..corpora.readers.pubtator_corpus import PubtatorCorpus
+from ..corpora.readers.table_rows import open_table
 from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
+from ..corpora.writers.fhir import read_fhir, write_fhir
+from ..corpora.writers.omop import OmopConcepts, note_id, read_omop, write_omop
 from ..corpora.writers.parquet import write_parquet
 from ..corpora.writers.pubtator import write_pubtator
 from ..corpora.writers.table import read_table, write_table
@@ -22,8 +26,10 @@ from ..util.log import without_warnings
 
 class _Format(NamedTuple):
     endings: tuple[str, ...]  # of the output's name
-    write: Callable[[Path, Iterable[dict[str, Any]]], Any]
-    reader: Callable[[], CorpusReader] | None = None  # None = of a table, which has no texts
+    write: Callable[..., Any]
+    reader: Callable[[], CorpusReader] | None = None
+    # of formats without texts
+    read: Callable[[Path, Iterable[Document]], Iterator[Document]] = read_table
 
 
 _FORMATS = {
@@ -34,6 +40,8 @@ _FORMATS = {
     "pubtator": _Format((".pubtator", ".pubtator.gz"), write_pubtator, PubtatorCorpus),
     "bioc": _Format((".xml", ".xml.gz"), write_bioc, BiocCorpus),
     "brat": _Format((".brat",), write_brat, BratCorpus),
+    "fhir": _Format((".ndjson", ".ndjson.gz"), write_fhir, read=read_fhir),
+    "omop": _Format((".csv", ".csv.gz"), write_omop, read=read_omop),
 }
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
 
@@ -79,21 +87,58 @@ def check_replaceable(output: Path, format_name: str) -> None:
             raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {file.name}"))
 
 
-def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str, codes: Sequence[str] = ()) -> None:
+def checked(documents: Iterable[Document], format_name: str) -> Iterator[Document]:
+    """Documents, before they are linked.
+
+    Raises:
+        PelError: if the format of the output cannot hold one.
+    """
+    for document in documents:
+        if format_name == "omop":
+            note_id(document.id)
+        yield document
+
+
+def write_links(
+    output: Path,
+    records: Iterable[dict[str, Any]],
+    format_name: str,
+    codes: Sequence[str] = (),
+    concepts: OmopConcepts | None = None,
+) -> None:
     """Write linked documents in a format, atomically.
 
     Args:
         output: the file or folder.
         records: linked documents.
         format_name: see ``output_format``.
-        codes: vocabularies that get columns in a table.
+        codes: the vocabularies whose codes the mentions have.
+        concepts: of OMOP, for these codes.
 
     Raises:
         PelError: if the output cannot be written.
     """
     write = _FORMATS[format_name].write
-    write = partial(write_table, codes=codes) if write is write_table else write
+    if write in (write_table, write_parquet):
+        write = partial(write, codes=codes)
+    elif write is write_omop:
+        write = partial(write, concepts=concepts)
     write(output, records)
+
+
+def codes_in(output: Path, format_name: str) -> set[str] | None:
+    """The vocabularies whose codes an output has, perhaps with names of other columns; None = it does not show that.
+
+    Raises:
+        PelError: if the output cannot be read.
+    """
+    if format_name in ("csv", "tsv"):
+        return set(open_table(output, "document")[0])
+    if format_name in ("jsonl", "parquet"):
+        mentions = (mention for record in read_records(output) for mention in record.get("mentions") or ())
+        first = next(mentions, None)
+        return None if first is None else set(first.get("codes") or ())
+    return None
 
 
 def read_links(output: Path, format_name: str, documents: Iterable[Document]) -> Iterator[Document]:
@@ -107,6 +152,6 @@ def read_links(output: Path, format_name: str, documents: Iterable[Document]) ->
     Raises:
         PelError: if it is something else.
     """
-    reader = _FORMATS[format_name].reader
+    made = _FORMATS[format_name]
     with without_warnings("W202", "W203"):  # that these are links
-        yield from reader()([output]) if reader else read_table(output, documents)
+        yield from made.reader()([output]) if made.reader else made.read(output, documents)

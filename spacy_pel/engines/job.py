@@ -26,6 +26,8 @@ class LinkJob:
         overwrite: replace an output that exists.
         new_share: the share of new entities, see ``LinkerSettings``; "corpus" = estimated from a sample of it.
         text_column, id_column: columns or keys of the input, see ``Columns``.
+        codes: vocabularies whose codes to add to each mention, or "all".
+        omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
     """
 
     pipeline: str
@@ -40,6 +42,8 @@ class LinkJob:
     new_share: CorpusShare = "corpus"
     text_column: str | None = None
     id_column: str | None = None
+    codes: tuple[str, ...] = ()
+    omop_concepts: str = ""
 
     @property
     def columns(self) -> Columns:

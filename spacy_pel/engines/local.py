@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.document_stream import process_documents
+from ..corpora.writers.omop import OmopConcepts
 from ..errors import Errors, PelError
+from ..kb.codes import Codes
 from ..pipeline.calibration import learned_state
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.new_share import sample_step, use_new_share
@@ -26,8 +28,9 @@ from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress, read_jsonl, write_jsonl
 from ..util.threads import bound_threads
+from ..util.xrefs import vocabulary_name
 from .documents import folder_files, input_format, read_documents
-from .formats import check_replaceable, output_format, read_links, write_links
+from .formats import check_replaceable, checked, codes_in, output_format, read_links, write_links
 from .job import LinkJob, check_some_linked, summary, usual_part_size
 from .parts import PartedOutput
 
@@ -79,7 +82,7 @@ class LocalEngine:
         check_replaceable(output, to)
         parts.check(resume=job.resume, overwrite=job.overwrite)
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
-        has_text = Counter(bool(document.text.strip()) for document in _documents(job))
+        has_text = Counter(bool(document.text.strip()) for document in checked(_documents(job), to))
         total, without_text = has_text.total(), has_text[False]
         if not total:
             raise PelError(Errors.E645.format(path=source))
@@ -94,6 +97,8 @@ class LocalEngine:
                 what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
                 logger.info("%s of %s no text to link", f"{without_text:,}", what)
             nlp, _, component = loaded = load_pipeline(Path(job.pipeline))
+            codes = Codes(component.kb, job.codes)
+            concepts = OmopConcepts.read(Path(job.omop_concepts), codes.names) if job.omop_concepts else None
             sample = islice(_documents(job), 0, None, sample_step(total))
             about = use_new_share(loaded, job.new_share, sample)
             part_size = job.part_size or usual_part_size(total)
@@ -102,17 +107,18 @@ class LocalEngine:
             settings |= {"text_column": job.text_column, "id_column": job.id_column}
             settings["pipeline"] = pipeline_fingerprint(nlp, component)
             settings.update(n_candidates=job.n_candidates, part_size=part_size, **about)
+            settings["codes"] = ",".join(codes.names) or "none"
             parts.start(settings, resume=job.resume, overwrite=job.overwrite)
             started = time.perf_counter()
             try:
-                counts, before = self._link(job, nlp, component, parts, part_size, total)
+                counts, before = self._link(job, nlp, component, codes, parts, part_size, total)
                 left_out = parts.left_out(parts.written())
                 check_some_linked(counts, left_out, is_all=True)
                 if left_out:
                     write_jsonl(left_out_in, left_out)
                 else:
                     left_out_in.unlink(missing_ok=True)
-                write_links(output, parts.records(parts.written()), to)
+                write_links(output, parts.records(parts.written()), to, codes.names, concepts)
             except KeyboardInterrupt:
                 # counted on disk: the interrupt may have come after a part was written, before it was counted
                 saved = parts.counts(parts.written())
@@ -126,7 +132,7 @@ class LocalEngine:
         return {**summary(counts, resumed_after=before, seconds=seconds, **said), **about}
 
     def _link(
-        self, job: LinkJob, nlp: Any, component: Any, parts: PartedOutput, part_size: int, total: int
+        self, job: LinkJob, nlp: Any, component: Any, codes: Codes, parts: PartedOutput, part_size: int, total: int
     ) -> tuple[Counter[str], int]:
         """Link the parts that are missing.
 
@@ -142,7 +148,7 @@ class LocalEngine:
         documents = islice(_documents(job), before, None)
         batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
         with workers_end_with_this_process():
-            records = _records(nlp, component, documents, self.n_process, batch_size, job.n_candidates)
+            records = _records(nlp, component, documents, self.n_process, batch_size, job.n_candidates, codes)
             shown = progress(records, description="Linking documents", total=total, start=before, warm_up=batch_size)
             try:
                 for number in numbers(n_parts):
@@ -172,7 +178,7 @@ def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
         left_out: ids of documents that it lacks.
 
     Raises:
-        PelError: if its texts are not as many and as long as those of the input.
+        PelError: if its texts are not as many and as long as those of the input, or it lacks codes.
     """
     expected = sorted(len(document.text) for document in _documents(job) if document.id not in left_out)
     linked = (document for document in _documents(job) if document.id not in left_out)
@@ -188,6 +194,9 @@ def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
         lengths = []
     if sorted(lengths) != expected:
         raise PelError(Errors.E638.format(path=job.output, input=job.input))
+    shown, asked = codes_in(Path(job.output), to), set(map(vocabulary_name, job.codes)) - {"all"}
+    if shown is not None and not asked <= shown:
+        raise PelError(Errors.E691.format(path=job.output, got=", ".join(sorted(asked - shown))))
     return counts
 
 
@@ -203,7 +212,13 @@ def pipeline_fingerprint(nlp: Any, component: Any) -> str:
 
 
 def _records(
-    nlp: Any, component: Any, documents: Iterable[Document], n_process: int, batch_size: int, n_candidates: int
+    nlp: Any,
+    component: Any,
+    documents: Iterable[Document],
+    n_process: int,
+    batch_size: int,
+    n_candidates: int,
+    codes: Codes,
 ) -> Generator[dict[str, Any], None, None]:
     rest = iter(documents)
     read_names(nlp)  # once; forked workers share them
@@ -213,7 +228,7 @@ def _records(
         # without a memory zone, and in a worker, a vocabulary keeps each word that it has seen
         with nlp.memory_zone():
             for processed in process_documents(nlp, some, n_process=n_process, batch_size=batch_size):
-                yield document_record(component, processed, n_candidates)
+                yield document_record(component, processed, n_candidates, codes)
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

@@ -13,6 +13,7 @@ from pyarrow import fs
 from ..corpora.readers.parquet_rows import document_columns, json_rows, open_parquet
 from ..corpora.readers.table_rows import open_table
 from ..errors import Errors, PelError
+from ..kb.codes import Codes
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
 from ..util import fingerprint
@@ -206,6 +207,7 @@ def link_part(
     *,
     n_candidates: int,
     batch_size: int,
+    codes: Codes,
     columns: Columns = USUAL_COLUMNS,
 ) -> dict[str, int]:
     """Read, link and write a part.
@@ -217,6 +219,7 @@ def link_part(
         output: where to write it.
         n_candidates: how many candidates to write per mention.
         batch_size: as in ``link_batch``.
+        codes: gives the codes to write.
         columns: of text and id.
 
     Returns:
@@ -226,5 +229,5 @@ def link_part(
         PelError: if it cannot be read.
     """
     documents = read_part(files, part, columns)
-    linked = link_documents(pipeline, documents, n_candidates=n_candidates, batch_size=batch_size)
-    return {"part": part.number, **output.write(part.number, linked)}
+    linked = link_documents(pipeline, documents, n_candidates=n_candidates, batch_size=batch_size, codes=codes)
+    return {"part": part.number, **output.write(part.number, linked, codes=codes.names)}

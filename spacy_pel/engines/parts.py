@@ -141,13 +141,14 @@ class PartedOutput:
         matches = (_PART.fullmatch(name) for name in self._names() if name.endswith(self.kind))
         return sorted(int(match[1]) for match in matches if match)
 
-    def write(self, part: int, records: Iterable[dict[str, Any]]) -> dict[str, int]:
+    def write(self, part: int, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> dict[str, int]:
         """Write a part, and before it what is left out of it; each atomically. Two workers may write the same
         part: they write the same.
 
         Args:
             part: its number.
             records: linked documents, and "id" and "error" of those that the pipeline failed on.
+            codes: the vocabularies whose codes the mentions have.
 
         Returns:
             Their counts.
@@ -162,7 +163,7 @@ class PartedOutput:
             self._delete([left_out_file])
         if self.kind == ".parquet":
             sink = pa.BufferOutputStream()
-            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema()), sink)
+            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema(codes)), sink)
             content = sink.getvalue().to_pybytes()
         else:
             content = _json_lines(linked) if ".jsonl" in self.kind else self._table(linked)

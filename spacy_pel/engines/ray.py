@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError
+from ..kb.codes import Codes
 from ..pipeline.new_share import use_new_share
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
@@ -80,6 +81,7 @@ class RayEngine:
         if Path(job.pipeline).exists():
             job = replace(job, pipeline=str(Path(job.pipeline).absolute()))
         nlp, _, component = loaded = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
+        job = replace(job, codes=Codes(component.kb, job.codes).names)
         about = use_new_share(loaded, job.new_share, corpus.sample())
         job = replace(job, new_share=about.get("new_share", job.new_share))
         settings = {
@@ -88,6 +90,7 @@ class RayEngine:
             "kind": output.kind,
             "text_column": job.text_column,
             "id_column": job.id_column,
+            "codes": ",".join(job.codes) or "none",
             **about,
         }
         sizes = {"n_candidates": job.n_candidates, "part_size": corpus.part_size, "batch_size": self.batch_size}
@@ -178,6 +181,7 @@ class _PartLinker:
         self.pipeline = process_pipeline(job.pipeline, threads=engine.threads, device=device)
         if job.new_share != "corpus":
             self.pipeline.component.new_share = job.new_share
+        self.codes = Codes(self.pipeline.component.kb, job.codes)
         self.files, _ = file_system(job.input)
         self.output = PartedOutput(job.output, output_kind(job.to, job.output))
 
@@ -185,6 +189,7 @@ class _PartLinker:
         """Counts of a part, and what is wrong with its texts as "error"."""
         settings: Any = {"n_candidates": self.job.n_candidates, "batch_size": self.engine.batch_size}
         settings["columns"] = self.job.columns
+        settings["codes"] = self.codes
         tries = 0
         while True:
             tries += 1

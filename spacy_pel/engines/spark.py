@@ -1,12 +1,13 @@
 """Linking a Spark data frame."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..corpora.writers.parquet import METADATA
 from ..errors import Errors, PelError
 from ..util import fingerprint
+from ..util.xrefs import vocabulary_name
 from .batch import batch_schema, link_batch
 from .process_pipeline import process_pipeline
 
@@ -23,6 +24,7 @@ def link_dataframe(
     batch_size: int = 1,
     threads: int = 1,
     device: str | None = None,
+    codes: Sequence[str] = (),
 ) -> Any:
     """Link the rows of a data frame, lazily, with ``mapInArrow``. Each Python worker of an executor loads the
     pipeline once; spacy-pel must be installed there.
@@ -37,6 +39,7 @@ def link_dataframe(
         batch_size: documents that the components process together, see ``link_batch``.
         threads: of each Python worker; give it as many as ``spark.task.cpus``.
         device: torch device of the encoder, e.g. "cuda"; None = the CPU.
+        codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.
 
     Returns:
         A row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta". The schema's version is in the
@@ -55,6 +58,11 @@ def link_dataframe(
         if name not in df.columns:
             got = ", ".join(df.columns)
             raise PelError(Errors.E632.format(name=name, got=got, argument=argument))
+    names_of_codes = tuple(map(vocabulary_name, codes))
+    if "all" in names_of_codes:  # Spark wants the columns before a worker opens the knowledge base
+        raise PelError(Errors.E116.format(wanted="the names of vocabularies as 'codes'", got="'all'"))
+    settings: Any = {"text": text, "id": id, "n_candidates": n_candidates, "batch_size": batch_size}
+    settings["codes"] = names_of_codes
     path, sent = str(pipeline), None
     if path.endswith(_ARCHIVES):
         # two archives of one name, or a new one in its place, would be unpacked to one folder
@@ -66,9 +74,9 @@ def link_dataframe(
     def link(batches: Iterator[Any]) -> Iterator[Any]:
         loaded = process_pipeline(_on_executor(path, sent), threads=threads, device=device)
         for batch in batches:
-            yield link_batch(loaded, batch, text=text, id=id, n_candidates=n_candidates, batch_size=batch_size)
+            yield link_batch(loaded, batch, **settings)
 
-    schema = from_arrow_schema(batch_schema())
+    schema = from_arrow_schema(batch_schema(names_of_codes))
     schema["mentions"].metadata = METADATA
     return df.mapInArrow(link, schema)
 

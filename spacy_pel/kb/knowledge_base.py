@@ -20,9 +20,10 @@ from ..util.files import PathLike
 from ..util.name_search import search_names
 from ..util.ragged import offsets_of
 from ..util.saved_folder import Buffer, write_folder
-from ..util.xrefs import xref_key
+from ..util.xrefs import vocabulary_name, xref_key
 from .build import Ids, Source, build_store
 from .changes import Update, follow_release, put_entities, rename_entities, retire_entities, withdraw_edits
+from .codes import codes_at, vocabularies
 from .edits import Edit, State
 from .is_a import Hierarchy
 from .overlay import Overlay
@@ -448,6 +449,23 @@ class KnowledgeBase:
         keys = list(map(xref_key, xrefs))
         stored = self._store.find_xrefs(keys)
         return self._overlay.merge("xref", keys, stored) if self._overlay.rows else stored
+
+    def codes(self, entity_id: str, vocabulary: str) -> list[str]:
+        """The codes of an entity in a vocabulary, e.g. ["D001249"] in "MESH"; if its id is of that vocabulary, its id.
+
+        Args:
+            entity_id: its id.
+            vocabulary: in any usual spelling (see ``util.xrefs``), or "RXNORM_INGREDIENT": the codes in RxNorm of the
+                ingredients of a brand, a combination or a clinical drug, by is-a; of an ingredient, its own.
+
+        Raises:
+            PelError: if the id is unknown.
+        """
+        return codes_at(self, self._known_row(entity_id), vocabulary_name(vocabulary))
+
+    def vocabularies(self) -> dict[str, int]:
+        """Live entities by the vocabularies in which they have codes, the most frequent one first."""
+        return vocabularies(self)
 
     # --- broader and narrower entities
 

@@ -3,17 +3,21 @@
 from typing import Any
 
 from ..corpora.document_stream import ProcessedDocument
+from ..kb.codes import Codes
 from ..types import NIL
 from .mentions import mention_spans
 
 
-def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int = 0) -> dict[str, Any]:
+def mention_record(
+    component: Any, span: Any, n_candidates: int, *, codes: Codes | None = None, offset: int = 0
+) -> dict[str, Any]:
     """A linked mention as JSON data.
 
     Args:
         component: linked it; a later linker may have set another id.
         span: the mention.
         n_candidates: how many candidates to keep.
+        codes: gives the codes to report; None = none.
         offset: of the span's Doc in the document.
     """
     attributes, prefix = span._, component.extension_prefix
@@ -33,11 +37,14 @@ def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int 
         "nil_score": None if nil_score is None else round(nil_score, 6),
         "probability": None if probability is None else round(probability, 6),
         **({"id_set": id_set} if (id_set := attributes.get(f"{prefix}_set")) else {}),
+        **({"codes": codes(kb_id)} if codes and codes.names else {}),
         "candidates": candidates[:n_candidates],
     }
 
 
-def document_record(component: Any, processed: ProcessedDocument, n_candidates: int) -> dict[str, Any]:
+def document_record(
+    component: Any, processed: ProcessedDocument, n_candidates: int, codes: Codes | None = None
+) -> dict[str, Any]:
     """A linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
     "error" where the pipeline failed.
 
@@ -45,12 +52,13 @@ def document_record(component: Any, processed: ProcessedDocument, n_candidates: 
         component: linked it.
         processed: the document.
         n_candidates: how many candidates to keep of each mention.
+        codes: gives the codes to report of each mention; None = none.
     """
     document, pieces, error = processed
     if error:
         return {"id": document.id, "error": error}
     mentions = [
-        mention_record(component, span, n_candidates, offset=offset)
+        mention_record(component, span, n_candidates, codes=codes, offset=offset)
         for offset, doc in pieces
         for span in mention_spans(doc, component.spans_key)
     ]

@@ -16,6 +16,7 @@ _SPELLINGS = {
     "OMIM": "mim",
     "ORPHA": "orphanet ordo orphacode",
     "RXNORM": "rxcui",
+    "RXNORM_INGREDIENT": "rxnormingredient",  # a choice of RxNorm's codes, see ``KnowledgeBase.codes``
     "LOINC": "lnc",
     "MEDDRA": "mdr",
     "HP": "hpo",
@@ -24,6 +25,9 @@ _SPELLINGS = {
 _VOCABULARIES = {spelling: name for name, more in _SPELLINGS.items() for spelling in (name.casefold(), *more.split())}
 _RELEASE = re.compile(r"_?(19|20)\d\d(_\w+)*$")  # "SNOMEDCT_US_2016_03_01", "NCI2009_04D"
 _SEPARATORS = re.compile(r"[\W_]+")
+# their codes are written with the prefix: "HP:0002099"
+_OBO = frozenset("HP MONDO DOID EFO GO CHEBI UBERON CL".split())
+_FORMS = {"UMLS": re.compile(r"C\d{7}"), "MESH": re.compile(r"D\d{6}|[CD]\d{9}")}
 _NAMED_AGAIN = re.compile(r"([A-Za-z]+)[:_]?(?=\d)")  # "HPO:HP:0000118", "Orphanet:ORPHA3213"
 
 
@@ -51,6 +55,32 @@ def xref_key(xref: str) -> str:
     """Equal for all spellings of a cross reference; here, the case of an unknown vocabulary does not matter either."""
     prefix, colon, code = normalize_xref(xref).partition(":")
     return f"{prefix.casefold()}{colon}{code}"
+
+
+def vocabulary_name(name: str) -> str:
+    """The usual spelling of a vocabulary's name, e.g. "ICD10CM" for "icd-10-cm"; an unknown one stays as it is."""
+    name = name.strip()
+    return _vocabulary(name) or name
+
+
+def split_xref(xref: str) -> tuple[str, str]:
+    """The vocabulary of a cross reference in its usual spelling, and the code as people report it: "D001249" of
+    "MESH:D001249", but "HP:0002099". Without a vocabulary, the first is empty."""
+    vocabulary, colon, code = xref.partition(":")
+    return (vocabulary, xref if vocabulary in _OBO else code) if colon else ("", xref)
+
+
+def split_id(entity_id: str) -> tuple[str, str]:
+    """``split_xref`` of an entity's id. The vocabulary of an id without a prefix is that whose form it has: CUIs of
+    the UMLS, records of MeSH."""
+    if ":" in entity_id:
+        return split_xref(normalize_xref(entity_id))
+    return next((name for name, form in _FORMS.items() if form.fullmatch(entity_id)), ""), entity_id
+
+
+def join_xref(vocabulary: str, code: str) -> str:
+    """The reverse of ``split_xref``."""
+    return code if vocabulary in _OBO else f"{vocabulary}:{code}"
 
 
 @lru_cache(maxsize=4096)

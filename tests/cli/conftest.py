@@ -13,7 +13,11 @@ from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import write_jsonl
 
 NAMES = ["aspirin", "ibuprofen", "heart attack", "stroke", "kidney stone", "fever", "asthma", "influenza"]
-ENTITIES = [Entity(f"C{i}", name, (f"{name} disorder",), ("T047",)) for i, name in enumerate(NAMES)]
+XREFS = [(f"MESH:D00000{i}", f"ICD10CM:A0{i}.1", f"ICD10CM:A0{i}.2") for i in range(len(NAMES) - 1)]
+ENTITIES = [
+    Entity(f"C{i}", name, (f"{name} disorder",), ("T047",), xrefs=xrefs)
+    for i, (name, xrefs) in enumerate(zip(NAMES, [*XREFS, ()], strict=True))
+]
 UNKNOWN = ["zebra fish", "quantum dot"]  # concepts that the KB lacks
 CONFIG = """
 [nlp]

@@ -38,13 +38,13 @@ def batch_of(some, **more):
 
 def test_the_rows_are_those_of_link(folder, tmp_path):
     args = ("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.parquet")
-    assert run(*args, "--n-candidates", 3).code == 0
+    assert run(*args, "--n-candidates", 3, "--codes", "MESH").code == 0
     lines = list(read_jsonl(folder / "dev.jsonl"))
     batch = pa.RecordBatch.from_pylist([{"id": one["id"], "text": one["text"]} for one in lines])
-    linked = link_batch(folder / "pipeline", batch, n_candidates=3)
+    linked = link_batch(folder / "pipeline", batch, n_candidates=3, codes=["msh"])
     expected = pq.read_table(tmp_path / "out.parquet")
     assert linked.num_rows == 40 and pa.Table.from_batches([linked]).equals(expected)
-    assert batch_schema().equals(expected.schema) and linked.schema.metadata == {b"spacy_pel.links": b"1"}
+    assert batch_schema(["MESH"]).equals(expected.schema) and linked.schema.metadata == {b"spacy_pel.links": b"1"}
     assert expected.schema.metadata == linked.schema.metadata
 
 

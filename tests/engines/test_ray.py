@@ -37,7 +37,7 @@ def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_m
     folder, tmp_path, many_texts, cluster
 ):
     out = tmp_path / "out.parquet"
-    args = ["link", folder / "pipeline", many_texts]
+    args = ["link", folder / "pipeline", many_texts, "--codes", "msh,ICD10CM"]
     on_ray = [*args, out, "--engine", "ray", "--n-process", 2, "--part-size", 10, "--json"]
     with one_killed(is_actor, (out / "part-000000.parquet").exists):
         result = done(*on_ray)
@@ -49,6 +49,7 @@ def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_m
     linked = pq.read_table(out)
     assert linked.sort_by("id").equals(expected.sort_by("id"))
     assert result.json["mentions"] == sum(map(len, expected["mentions"].to_pylist())) > 400
+    assert linked["mentions"][0][0]["codes"].as_py().keys() == {"MESH", "ICD10CM"}
     # resumed
     before = {name: (out / name).stat().st_mtime_ns for name in names}
     for name in ("_SUCCESS", *names[5:7]):

@@ -44,10 +44,11 @@ def is_worker(process):
 
 
 def test_the_rows_are_those_of_link_also_after_a_worker_is_killed(folder, tmp_path, many_texts, spark):
-    done("link", folder / "pipeline", many_texts, tmp_path / "local.parquet", "--batch-size", 1)
+    args = ("link", folder / "pipeline", many_texts, tmp_path / "local.parquet", "--codes", "MESH,ICD10CM")
+    done(*args, "--batch-size", 1)
     shutil.make_archive(str(tmp_path / "pipeline"), "zip", folder / "pipeline")
     df = spark.read.json(str(many_texts)).repartition(16)
-    linked = link_dataframe(df, str(tmp_path / "pipeline.zip"))
+    linked = link_dataframe(df, str(tmp_path / "pipeline.zip"), codes=["msh", "ICD10CM"])
     with one_killed(is_worker, lambda: list((tmp_path / "out").glob("_temporary/0/task_*"))):
         linked.write.parquet(str(tmp_path / "out"))
     expected = pq.read_table(tmp_path / "local.parquet")
@@ -66,6 +67,8 @@ def test_columns(folder, spark):
     assert [row.meta for row in found] == ['{"more": "x"}', '{"more": "y"}']
     with pytest.raises(PelError, match="E632.*'text'.*pmid, abstract, more"):
         link_dataframe(df, str(folder / "pipeline"), id="pmid")
+    with pytest.raises(PelError, match="E116.*'all'"):
+        link_dataframe(df, str(folder / "pipeline"), text="abstract", id="pmid", codes=["all"])
 
 
 def test_without_pyspark(monkeypatch):

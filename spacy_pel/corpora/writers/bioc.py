@@ -26,8 +26,8 @@ def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
     A document is one passage at offset 0. Offsets and lengths count characters (Unicode code points). An
     annotation has the infons "identifier" (the id, or ``-`` for NIL; none if the linker did not look at the
-    mention), "type" (the label), "name" (the entity's) and "score". Control characters that XML does not
-    allow become blanks.
+    mention), "type" (the label), "name" (the entity's), "score" and, where it has codes in a vocabulary, e.g. "codes
+    MESH". Control characters that XML does not allow become blanks.
 
     Args:
         path: the file.
@@ -65,7 +65,8 @@ def _infons(mention: dict[str, Any]) -> dict[str, str]:
         infons["name"] = mention["name"]
     if mention.get("score") is not None:
         infons["score"] = str(mention["score"])
-    return infons
+    codes = mention.get("codes", {})
+    return infons | {f"codes {name}": ", ".join(some) for name, some in codes.items() if some}
 
 
 def _escaped(text: str) -> str:

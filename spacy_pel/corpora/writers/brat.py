@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from ...types import NIL
 from ...util import atomic_path
-from .one_line import one_line, plain_lines
+from .one_line import codes_note, one_line, plain_lines
 
 _PREFIX = "KB"  # of ids without one: BRAT wants DATABASE:ID
 _LONGEST = 200  # bytes of a file's name, without its suffix
@@ -20,10 +20,10 @@ def write_brat(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
     A mention is a line ``T1``, its id a line ``N1`` with the entity's name. An id without a colon gets the
     prefix ``KB:``, as BRAT wants a database; so does an id that starts with ``KB:``, as the reader takes one
-    off. A NIL mention has a note ``NIL`` instead; one that the linker did not look at has neither. Offsets
-    count characters (Unicode code points) of the .txt file, which are those of the text: tabs, and line ends
-    other than newlines, become blanks, one each. A mention that goes on in the next line has a fragment for
-    each line, as BRAT itself writes it.
+    off. Its codes in other vocabularies are a note. A NIL mention has a note ``NIL`` instead; one that the linker
+    did not look at has neither. Offsets count characters (Unicode code points) of the .txt file, which are those of
+    the text: tabs, and line ends other than newlines, become blanks, one each. A mention that goes on in the next
+    line has a fragment for each line, as BRAT itself writes it.
 
     A file is named by the document's id: characters other than letters, digits, ``.``, ``-`` and ``_`` are
     written as %XX, and where two documents have the same id, the second is ``id~2``.
@@ -64,6 +64,8 @@ def _lines(text: str, mentions: Iterable[dict[str, Any]]) -> Iterator[str]:
         elif kb_id:
             name = " ".join(one_line(mention.get("name") or kb_id).split())
             yield f"N{number}\tReference T{number} {_reference(kb_id)}\t{name}"
+            if note := codes_note(mention):
+                yield f"#{number}\tAnnotatorNotes T{number}\t{note}"
 
 
 def _fragments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

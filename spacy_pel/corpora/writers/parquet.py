@@ -1,7 +1,7 @@
 """Parquet: one row per document, its mentions as a list of structures."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,16 @@ METADATA = {"spacy_pel.links": str(VERSION)}
 _ROWS = 1000  # of a row group
 
 
-def write_parquet(path: Path, records: Iterable[dict[str, Any]]) -> None:
+def write_parquet(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> None:
     """Write linked documents as Parquet, atomically.
 
     The columns are the keys of the JSON lines, but a candidate is a structure of "id" and "score", as a list
-    in Parquet has one type, and "meta" is a string of JSON.
+    in Parquet has one type, "codes" is a structure with a list for each vocabulary, and "meta" is a string of JSON.
 
     Args:
         path: the file.
         records: lines of ``link``: "id", "text", "mentions" and "meta".
+        codes: the vocabularies whose codes the mentions have.
 
     Raises:
         PelError: if the file cannot be written.
@@ -29,22 +30,27 @@ def write_parquet(path: Path, records: Iterable[dict[str, Any]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = link_schema()
+    schema = link_schema(codes)
     stream = iter(records)
     with atomic_path(path) as part, pq.ParquetWriter(part, schema) as writer:
         while rows := [link_row(record) for record in islice(stream, _ROWS)]:
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
 
 
-def link_schema() -> Any:
-    """The schema of linked documents, one a row, with its version as the metadata "spacy_pel.links"."""
+def link_schema(codes: Sequence[str] = ()) -> Any:
+    """The schema of linked documents, one a row, with its version as the metadata "spacy_pel.links".
+
+    Args:
+        codes: the vocabularies whose codes the mentions have.
+    """
     import pyarrow as pa
 
     text, number, texts = pa.string(), pa.float64(), pa.list_(pa.string())
     candidates = pa.list_(pa.struct([("id", text), ("score", number)]))
     place = {"start": pa.int64(), "end": pa.int64(), "text": text, "label": text, "ids": texts}
     scores = dict.fromkeys(("score", "nil_score", "probability"), number)
-    answer = {"kb_id": text, "name": text, **scores, "id_set": texts, "candidates": candidates}
+    reported = {"codes": pa.struct([(name, texts) for name in codes])} if codes else {}
+    answer = {"kb_id": text, "name": text, **scores, "id_set": texts, **reported, "candidates": candidates}
     mentions = pa.list_(pa.struct(list((place | answer).items())))
     fields = [("id", text), ("text", text), ("mentions", mentions), ("meta", text)]
     return pa.schema(fields, metadata=METADATA)

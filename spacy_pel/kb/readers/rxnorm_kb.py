@@ -8,8 +8,8 @@ from .umls_kb import UmlsKB
 
 # of RxNorm's own names, in the order of the UMLS
 _TERM_TYPES = "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
-# what a broader concept is to the first one of a row: an ingredient to a brand, a part to a combination
-_BROADER = frozenset("has_tradename inverse_isa has_form ingredient_of part_of".split())
+# what a broader concept is to the first one of a row: an ingredient to a brand, a part to a combination or a pack
+_BROADER = frozenset("has_tradename inverse_isa has_form ingredient_of part_of contained_in".split())
 
 
 @registry.pel_kb_readers("spacy-pel.RxNormKB.v1")
@@ -21,7 +21,7 @@ class RxNormKB(UmlsKB):
 
     * Ids: RXCUIs. Some have names of other vocabularies only; ``sources=["RXNORM"]`` leaves them out.
     * Names: RxNorm's own first, by term type, then those of other vocabularies as in the file.
-    * Parents: by isa, tradename_of, form_of, has_ingredient and has_part.
+    * Parents: by isa, tradename_of, form_of, has_ingredient, has_part and contains.
     * Redirects: RXCUIs that were merged into one that is kept: by RXNCUI, unless one became several, else by
       the atoms of RXNATOMARCHIVE, RxNorm's own first.
     """

@@ -1,0 +1,152 @@
+"""The codes of entities in other vocabularies, as people report them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import Errors, PelError, did_you_mean
+from ..util.xrefs import split_id, split_xref, vocabulary_name
+
+if TYPE_CHECKING:
+    from .knowledge_base import KnowledgeBase
+
+RXNORM, INGREDIENT = "RXNORM", "RXNORM_INGREDIENT"
+_ALL = "all"
+_BATCH = 10_000
+_BY_READER = {"rxnorm": RXNORM, "rf2": "SNOMEDCT", "loinc": "LOINC", "mesh": "MESH", "umls": "UMLS"}
+_COMBINATION = " / "  # in RxNorm's names
+
+
+class Codes:
+    """Gives the codes of entities in some vocabularies.
+
+    Args:
+        kb: with the entities.
+        names: vocabularies, in any usual spelling; "all" = each one that the knowledge base has.
+
+    Attributes:
+        names: in their usual spelling.
+
+    Raises:
+        PelError: if the knowledge base has no code of one.
+    """
+
+    def __init__(self, kb: "KnowledgeBase", names: Sequence[str]) -> None:
+        self.kb = kb
+        are_all = [name.strip().casefold() for name in names] == [_ALL]
+        self.names = tuple(vocabularies(kb) if are_all else dict.fromkeys(_checked(kb, names)))
+
+    def __call__(self, entity_id: str) -> dict[str, list[str]]:
+        """The codes by vocabulary; none for NIL and unknown ids."""
+        row = self.kb.row(entity_id)
+        return {name: codes_at(self.kb, row, name) if row >= 0 else [] for name in self.names}
+
+
+def codes_at(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
+    """The codes of the entity in a row, see ``KnowledgeBase.codes``."""
+    rows = [row]
+    if vocabulary == INGREDIENT:
+        vocabulary = RXNORM
+        if not _codes(kb, row, vocabulary):
+            return []
+        rows = _ingredients(kb, row)
+    return list(dict.fromkeys(code for one in rows for code in _codes(kb, one, vocabulary)))
+
+
+def _codes(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
+    own, code = _split_id(kb, kb.id_at(row))
+    if own == vocabulary:
+        return [code]
+    pairs = map(split_xref, kb.xrefs_at([row])[0])
+    return [code for name, code in pairs if name == vocabulary]
+
+
+def vocabularies(kb: "KnowledgeBase") -> dict[str, int]:
+    """See ``KnowledgeBase.vocabularies``."""
+    counts: Counter[str] = Counter()
+    for some in _counts(kb):
+        counts.update(some)
+    if counts[RXNORM] and _has_is_a(kb):
+        counts[INGREDIENT] = counts[RXNORM]
+    pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {name: count for name, count in pairs if count}
+
+
+def _counts(kb: "KnowledgeBase") -> Iterator[Counter[str]]:
+    """Live entities by vocabulary, thousands at a time."""
+    rows = kb.live_rows
+    for start in range(0, len(rows), _BATCH):
+        some = rows[start : start + _BATCH]
+        named = zip(kb.ids_at(some), kb.xrefs_at(some), strict=True)
+        yield Counter(name for key, xrefs in named for name in _names(kb, key, xrefs) if name)
+
+
+def _names(kb: "KnowledgeBase", entity_id: str, xrefs: Sequence[str]) -> set[str]:
+    return {_split_id(kb, entity_id)[0], *(xref.partition(":")[0] for xref in xrefs if ":" in xref)}
+
+
+def _split_id(kb: "KnowledgeBase", entity_id: str) -> tuple[str, str]:
+    """The vocabulary of an id, "" = unknown, and its code."""
+    vocabulary, code = split_id(entity_id)
+    return ("" if ":" in entity_id else _own_vocabulary(kb)) or vocabulary, code
+
+
+def _own_vocabulary(kb: "KnowledgeBase") -> str:
+    """The vocabulary whose codes are the ids, by the reader; "" = unknown."""
+    return _BY_READER.get(str(kb.source.get("reader", "")), "")
+
+
+def _has_is_a(kb: "KnowledgeBase") -> bool:
+    return kb.field_counts()["parents"] > 0
+
+
+def _checked(kb: "KnowledgeBase", names: Sequence[str]) -> list[str]:
+    """Vocabularies in the spelling of the knowledge base."""
+    wanted = list(map(vocabulary_name, names))
+    missing = {RXNORM if name == INGREDIENT and _has_is_a(kb) else name for name in wanted}
+    some = _counts(kb)
+    while missing and (counts := next(some, None)) is not None:  # most are among the first entities
+        missing -= counts.keys()
+    if not missing:
+        return wanted
+    known = vocabularies(kb)
+    by_form = {_plain(name): name for name in known}
+    for name in wanted:
+        if _plain(name) not in by_form:
+            listed = ", ".join(f"{one} ({n:,})" for one, n in known.items()) or "none"
+            raise PelError(Errors.E128.format(got=f"'{name}'", hint=_hint(name, known), known=listed))
+    return [by_form[_plain(name)] for name in wanted]
+
+
+def _hint(name: str, known: dict[str, int]) -> str:
+    if name == INGREDIENT and RXNORM in known:
+        return ", which needs is-a relations (read RxNorm with relations = true)"
+    return did_you_mean(name, known)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def _ingredients(kb: "KnowledgeBase", row: int) -> list[int]:
+    """The ingredients of a drug of RxNorm by is-a, or the drug itself if there is nothing in RxNorm above it."""
+    found, seen, drugs = [], {row}, [row]
+    for drug in drugs:  # which grows
+        above = [one for one in kb.rows(kb.parents(kb.id_at(drug))).tolist() if _is_made_of(kb, drug, one)]
+        if not above:
+            found.append(drug)
+        drugs += [one for one in above if one not in seen]
+        seen.update(above)
+    return found
+
+
+def _is_made_of(kb: "KnowledgeBase", drug: int, other: int) -> bool:
+    """Whether is-a says what a drug is made of, rather than to which class of chemicals it belongs, as MeSH does for
+    amoxicillin and ampicillin: then both have records of MeSH."""
+    if not _codes(kb, other, RXNORM):
+        return False
+    if _own_vocabulary(kb) == RXNORM or _COMBINATION in kb.name_at(drug):
+        return True
+    records, others = (set(_codes(kb, row, "MESH")) for row in (drug, other))
+    return not records or not others or not records.isdisjoint(others)
