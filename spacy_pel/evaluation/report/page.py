@@ -7,7 +7,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .entity_urls import entity_url
-from .figure import COLORS
 
 
 class Cell(NamedTuple):
@@ -110,6 +109,8 @@ def render_report(page: Page, *, url_of: Callable[[str], str | None] = entity_ur
         url_of: id -> address or None.
     """
     types = sorted({name for error in page.errors for name in error.types if name})
+    from .figure import COLORS  # with matplotlib, which the page of links does not need
+
     return render_template("report.html", page=page, url_of=url_of, types=types, n_styles=len(COLORS))
 
 
