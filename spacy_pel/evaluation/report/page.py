@@ -7,7 +7,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .entity_urls import entity_url
-from .figure import COLORS
 
 
 class Cell(NamedTuple):
@@ -109,6 +108,8 @@ def render_report(page: Page, *, url_of: Callable[[str], str | None] = entity_ur
         page: its content.
         url_of: id -> address or None.
     """
+    from .figure import COLORS  # with matplotlib, which the page of links does not need
+
     types = sorted({name for error in page.errors for name in error.types if name})
     return render_template("report.html", page=page, url_of=url_of, types=types, n_styles=len(COLORS))
 
