@@ -145,9 +145,9 @@ def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, 
 
 def test_training_and_what_a_checkpoint_is_of(joined, tmp_path):
     best = WorldTrainer(settings_of(joined), tmp_path / "out", show_progress=False).run()
-    assert best["step"] == 4 and (tmp_path / "out" / "model-best" / "bi_encoder.json").is_file()
+    assert 1 <= best["step"] <= 4 and (tmp_path / "out" / "model-best" / "bi_encoder.json").is_file()
     longer = settings_of(joined, pel__training__max_steps=6)
     with pytest.raises(PelError, match="E312"):
         Trainer(longer, tmp_path / "out", show_progress=False).run(resume=True)
     longer = settings_of(joined, pel__training__max_steps=6)
-    assert WorldTrainer(longer, tmp_path / "out", show_progress=False).run(resume=True)["step"] in (4, 6)
+    assert WorldTrainer(longer, tmp_path / "out", show_progress=False).run(resume=True)["step"] <= 6
