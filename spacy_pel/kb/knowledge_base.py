@@ -613,13 +613,25 @@ class KnowledgeBase:
 
     def types(self) -> dict[str, int]:
         """Live entities by type, the most frequent type first."""
-        counts = Counter(self._store.type_counts())
+        return self._counted(self._store.type_counts(), lambda entity: entity.types)
+
+    def vocabularies(self) -> dict[str, int]:
+        """How many cross references live entities have from each vocabulary, the most frequent first; "" = those
+        without one."""
+        return self._counted(
+            self._store.vocabulary_counts(),
+            lambda entity: [xref.partition(":")[0] if ":" in xref else "" for xref in entity.xrefs],
+        )
+
+    def _counted(self, counts: Mapping[str, int], values_of: Callable[[Entity], Iterable[str]]) -> dict[str, int]:
+        """Bring counts of the store up to date with what has changed."""
+        counted = Counter(counts)
         for row, (entity, live) in self._overlay.rows.items():
             if row < self._store.n_rows and self._store.live[row]:
-                counts.subtract(self._store.entities_at(np.array([row]))[0].types)
+                counted.subtract(values_of(self._store.entities_at(np.array([row]))[0]))
             if live:
-                counts.update(entity.types)
-        pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+                counted.update(values_of(entity))
+        pairs = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
         return {name: count for name, count in pairs if count > 0}
 
     def field_counts(self) -> dict[str, int]:

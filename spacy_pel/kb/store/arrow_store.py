@@ -1,6 +1,7 @@
 """Reads the files of a knowledge base folder in place, without loading them."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS
 from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION, XREFS
 
 Mask = NDArray[np.bool_]
+_CODE = r"^[^:]*$|:.*"  # of a cross reference: without its vocabulary, if it has one
 OPTIONAL_FIELDS = ("aliases", "types", "definition", "xrefs", "parents")
 _FIELDS = ("concept_id", "canonical_name", *OPTIONAL_FIELDS)
 _OPTIONAL_FILES = (EDITS, XREFS)
@@ -275,6 +277,16 @@ class ArrowStore:
             live = self.live[start : start + len(offsets) - 1]
             counts += np.bincount(codes[np.repeat(live, np.diff(offsets))], minlength=len(counts))
         return dict(zip(self.type_names, counts.tolist(), strict=True))
+
+    def vocabulary_counts(self) -> dict[str, int]:
+        """How many cross references of live rows each vocabulary has; "" = those without one."""
+        counts: Counter[str] = Counter()
+        for start, chunk in zip(self._entities.starts.tolist(), self._entities.chunks(), strict=False):
+            live = self.live[start : start + len(chunk)]
+            xrefs = pc.list_flatten(chunk.column("xrefs").filter(pa.array(live)))
+            for found in pc.value_counts(pc.replace_substring_regex(xrefs, _CODE, "")).to_pylist():
+                counts[found["values"]] += found["counts"]
+        return dict(counts)
 
     def field_counts(self) -> dict[str, int]:
         """How many live rows have something in each field that may be empty."""
