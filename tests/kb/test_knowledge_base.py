@@ -64,6 +64,18 @@ def test_field_counts():
     assert KnowledgeBase.from_bytes(kb.to_bytes()).field_counts() == kb.field_counts()
 
 
+def test_vocabularies(tmp_path):
+    entities = [Entity("A", "a", xrefs=("MESH:D1", "MESH:D2:x", "code")), Entity("B", "b", xrefs=("HP:1", "MESH:D1"))]
+    kb = KnowledgeBase([*entities, Entity("C", "c")])
+    assert list(kb.vocabularies().items()) == [("MESH", 3), ("", 1), ("HP", 1)]
+    kb.update([Entity("C", "c", xrefs=("HP:2", "HP:3"))])
+    kb.retire(["A"])
+    assert list(kb.vocabularies().items()) == [("HP", 3), ("MESH", 1)]
+    kb.to_disk(tmp_path / "kb")
+    assert KnowledgeBase.from_disk(tmp_path / "kb").vocabularies() == kb.vocabularies()
+    assert KnowledgeBase([Entity("A", "a")]).vocabularies() == {}
+
+
 @pytest.mark.parametrize("hashing", ["good", "colliding"])
 def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     monkeypatch.setattr(store_writer, "_CHUNK", 8)
