@@ -224,7 +224,7 @@ def test_commands_of_the_table_are_the_commands():
 def test_other_commands_exist(path):
     project = srsly.read_yaml(ROOT / "project.yml")
     known = {command["name"] for command in project["commands"]} | set(project["workflows"])
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
     for words in shell_commands(path):
         if words[:3] == ["spacy", "project", "run"]:
             assert words[3] in known, words
