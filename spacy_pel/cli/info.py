@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
+from ..pipeline.saved import load_pipeline, pipeline_folder
 from ..util import read_json
 from ._app import pel_cli
 from ._kb import open_kb
@@ -22,7 +23,12 @@ _N_NAMES = 3  # in the text that is linked
 @pel_cli.command("info", rich_help_panel="Link")
 def info(
     path: Annotated[
-        Path, argument("PIPELINE", "A pipeline, its folder or its package; or a folder that a command has written.")
+        Path,
+        argument(
+            "PIPELINE",
+            "The pipeline: its folder, or the name of an installed package. Or another folder that a command wrote.",
+            parser=pipeline_folder,
+        ),
     ],
     as_json: bool = JSON,
 ) -> None:
@@ -33,11 +39,9 @@ def info(
 
     Example: spacy-pel info assets/pel_medmentions
     """
-    from spacy.util import is_package
-
     from ..util.saved_folder import MANIFEST
 
-    if (path / "config.cfg").is_file() or is_package(str(path)):
+    if (path / "config.cfg").is_file():
         # imports and memory of this process would not count
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
             result = process.submit(pipeline_facts, path).result()
@@ -55,7 +59,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     """Load a pipeline, link a text, and tell what it is and what that took. Call it in a new process.
 
     Args:
-        path: its folder, or the name of an installed package.
+        path: its folder.
 
     Raises:
         PelError: as ``load_pipeline``.
@@ -64,7 +68,6 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
 
     started = time.perf_counter()
     from ..pipeline.detectors.name_patterns import example_names, example_text
-    from ..pipeline.saved import load_pipeline
 
     nlp, name, component = load_pipeline(path)
     loaded = time.perf_counter(), memory_in_use()
@@ -161,9 +164,9 @@ def _memory(used: dict[str, int] | None) -> str:
 
 def _folder_facts(path: Path) -> dict[str, Any]:
     from ..kb.store.store_writer import KIND
-    from ..util.saved_folder import MANIFEST
+    from ..util.saved_folder import read_manifest
 
-    manifest = read_json(path / MANIFEST)
+    manifest = read_manifest(path, "saved folder")
     kind = manifest["kind"]
     facts = {"kind": kind, "format": manifest["format"], "folder": str(path), "bytes": _size(path)}
     if kind == KIND:

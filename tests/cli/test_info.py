@@ -60,4 +60,6 @@ def test_what_it_cannot_tell(folder, tmp_path):
     assert "a folder without config.cfg and manifest.json" in refused("E002", "info", tmp_path)
     assert "no such folder" in refused("E002", "info", tmp_path / "nowhere")
     assert "got a file" in refused("E002", "info", folder / "train.jsonl")
+    (tmp_path / "manifest.json").write_text('{"name": "of a web page"}')
+    assert "kind, format" in refused("E004", "info", tmp_path)
     assert "entity_ruler" in refused("E651", "info", folder / "ruler")
