@@ -3,7 +3,12 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,docs,report,train,scispacy,openvino,trf,bm25,serve
+EXTRAS := dev,docs,report,train,openvino,trf,bm25,serve
+ifdef NUMPY  # instead of that of constraints.txt
+PIN_NUMPY := s/^numpy==[^;]*/numpy==$(NUMPY)/
+else  # scispaCy needs numpy 1
+EXTRAS := $(EXTRAS),scispacy
+endif
 # compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
@@ -18,9 +23,10 @@ export PEL_DEMO_TEXT = $(value TEXT)
 $(VENV)/packages.stamp: constraints.txt pyproject.toml
 	@echo "Setting up $(VENV): downloading torch, spaCy and others takes a few minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt torch==2.13.0 setuptools
+	sed '$(PIN_NUMPY)' constraints.txt > $(VENV)/constraints.txt
+	$(PIP) -c $(VENV)/constraints.txt torch==2.13.0 setuptools
 	rm -rf build *.egg-info
-	$(PIP) -c constraints.txt --no-build-isolation '.[$(EXTRAS)]'
+	$(PIP) -c $(VENV)/constraints.txt --no-build-isolation '.[$(EXTRAS)]'
 	$(BIN)/python -m compileall -qq -j 2 $(addprefix $(VENV)/lib/python3*/site-packages/,$(COMPILED)) || true
 	touch $@
 

@@ -27,6 +27,7 @@ from pages import (
     section_of,
     shell_commands,
 )
+from typer.testing import CliRunner
 
 from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
@@ -455,3 +456,18 @@ def test_files_are_there(path):
     for file in named:
         assert (ROOT / file).exists() or (ROOT / f"{file}.py").exists(), file
     assert all(find_spec(module) for module in re.findall(r"\bspacy_pel(?:\.[a-z_]+)+\b(?!\()", text))
+
+
+def test_migrate_prints_what_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ("CF", "cystic fibrosis", "mucoviscidosis")
+    old = KnowledgeBase([Entity(f"C{i}", one) for i, one in zip(("9000001", "0010674", "9000002"), names, strict=True)])
+    old.to_disk("corpus/kb_2023")
+    old.retire(["C9000001", "C9000002"], {"C9000001": "C0010674"})
+    old.to_disk("corpus/kb_2024")
+    mentions = [{"start": 0, "end": 2, "kb_id": kb_id, "name": "CF"} for kb_id in ("C9000001", "C9000002")]
+    Path("linked.jsonl").write_text(json.dumps({"id": "1", "text": "CF", "mentions": mentions, "meta": {}}) + "\n")
+    page = blocks(DOCS / "knowledge-bases.md")
+    (at,) = (number for number, block in enumerate(page) if "spacy-pel kb migrate" in block.code)
+    result = CliRunner().invoke(pel_cli, page[at].code.split()[1:])
+    assert result.exit_code == 0 and result.stdout == page[at + 1].code

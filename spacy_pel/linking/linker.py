@@ -35,6 +35,7 @@ from ..types import (
     Scores,
     Vectors,
 )
+from ..types.known_values import did_you_mean_value, listed_values
 from ..util import logger, normalize_alias
 from ..util.tables import best_first
 from .answer_evidence import is_unambiguous
@@ -210,11 +211,11 @@ class Linker:
         self.top_k = top_k
         self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
         for label, types in self.entity_types.items():
-            if unknown := sorted(name for name in types.difference(kb.types()) if name not in kb):
-                known = sorted(kb.types())
-                listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-                named = ", ".join(name + did_you_mean_id(kb, name) for name in unknown)
-                raise PelError(Errors.E500.format(label=label, types=named, known=listed))
+            known = kb.types()
+            if unknown := sorted(name for name in types.difference(known) if name not in kb):
+                hints = (did_you_mean_value(name, known) or did_you_mean_id(kb, name) for name in unknown)
+                named = ", ".join(map(str.__add__, unknown, hints))
+                raise PelError(Errors.E500.format(label=label, types=named, known=listed_values(known) or "none"))
         self.batch_size = batch_size
         self.coverage = coverage
         self.new_share: NewShare = new_share

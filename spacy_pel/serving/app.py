@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib import resources
-from typing import Any
+from io import StringIO
+from typing import Any, Literal
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +14,7 @@ from pydantic import SkipValidation
 from starlette.exceptions import HTTPException
 
 from ..about import __version__
+from ..corpora.writers.table import write_rows
 from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document
@@ -85,16 +87,24 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     async def look_up(function: Callable[[], Any]) -> Any:
         return await lookups.run(lambda _: function(), timeout=limits.timeout)
 
-    @app.post("/link", response_model=schemas.LinkResponse, summary="Link texts")
-    async def link(body: SkipValidation[schemas.LinkRequest]) -> Any:
-        """The mentions of each text with ids, scores and candidates: the documents that the command
+    table: Any = {200: {"content": {"text/csv": {}}}}
+
+    @app.post("/link", response_model=schemas.LinkResponse, summary="Link texts", responses=table)
+    async def link(
+        body: SkipValidation[schemas.LinkRequest],
+        format: Literal["json", "csv"] = Query("json", description="csv = a table with a row for each mention."),
+    ) -> Any:
+        """The mentions of each text with ids, scores and candidates: the documents, or the table, that the command
         `spacy-pel link` writes."""
         request = await read(body, schemas.LinkRequest)
         documents = _documents(request)
         _check_texts(limits, [(document.text, f"document {document.id}") for document in documents], "texts")
 
         def linked(is_wanted: Callable[[], bool]) -> Response:
-            return JSONResponse({"documents": service.link(documents, request.n_candidates, is_wanted)})
+            records = service.link(documents, request.n_candidates, is_wanted)
+            if format == "csv":
+                return Response(_table(records), media_type="text/csv")
+            return JSONResponse({"documents": records})
 
         return await with_model(linked)
 
@@ -162,6 +172,13 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse({"changed": changed, "learned": service.learned, "saved": service.saves})
 
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
+
+
+def _table(records: list[dict[str, Any]]) -> str:
+    with StringIO() as file:
+        keys = dict.fromkeys(key for record in records for key in record["meta"])
+        write_rows(file, records, keys=keys, codes=(), delimiter=",")
+        return file.getvalue()
 
 
 def _documents(request: schemas.LinkRequest) -> list[Document]:

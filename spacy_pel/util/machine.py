@@ -1,4 +1,4 @@
-"""The machine on which a speed was measured."""
+"""The machine on which a speed was measured, and the memory of this process."""
 
 import os
 import platform
@@ -21,6 +21,17 @@ def machine_note(device: str | None = None) -> str:
         threads = torch.get_num_threads()
         note += f", {threads} thread{'s' * (threads != 1)}"
     return note
+
+
+def memory_in_use() -> dict[str, int] | None:
+    """Bytes of memory of this process: "own", and "mapped" files, whose pages are shared by the processes that use
+    them. None = the system does not tell."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return None
+    lines = (line.split() for line in status.read_text(encoding="utf8").splitlines())
+    kilobytes = {name: int(rest[0]) for name, *rest in lines if name in ("RssAnon:", "RssFile:")}
+    return {"own": kilobytes["RssAnon:"] * 1024, "mapped": kilobytes["RssFile:"] * 1024}
 
 
 def _processor() -> str:

@@ -151,7 +151,7 @@ def check_folder(path: Path, *, kind: str, version: int) -> None:
     Raises:
         PelError: if the folder is missing, damaged, or another kind or version.
     """
-    manifest = _read_manifest(path, path / MANIFEST, kind)
+    manifest = read_manifest(path, kind)
     if manifest["kind"] != kind:
         raise PelError(Errors.E007.format(kind=kind, path=path, got=f"one with a saved {manifest['kind']}"))
     if manifest["format"] != version:
@@ -190,7 +190,7 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
         folder = manifest.parent
         if is_hidden(folder, path):
             continue  # what a killed process left
-        saved = _read_manifest(folder, manifest, "saved folder")
+        saved = read_manifest(folder, "saved folder")
         _check_files(folder, saved, read_all=True)
         for file in _files(folder):
             if (name := file.relative_to(folder).as_posix()) not in saved["files"]:
@@ -296,7 +296,17 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
         return load(path)
 
 
-def _read_manifest(path: Path, file: Path, kind: str) -> dict[str, Any]:
+def read_manifest(path: Path, kind: str) -> dict[str, Any]:
+    """The manifest of a folder: "kind", "format" and "files".
+
+    Args:
+        path: the folder.
+        kind: what it should hold, for the error.
+
+    Raises:
+        PelError: if it is no folder with a manifest.
+    """
+    file = path / MANIFEST
     if not path.is_dir():
         raise PelError(Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "no such folder"))
     if not file.is_file():

@@ -448,18 +448,48 @@ def test_migrate_reads_predictions(kb, tmp_path):
     assert "predictions.jsonl, line 2" in fails(*words)
 
 
-def test_filters_that_match_nothing(tmp_path):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--types Disease", "types 'Disease' (did you mean 'disease'?); the files have 'drug' (2), 'disease' (1)."),
+        ("--id-prefix hp:", "id prefix 'hp:' (did you mean 'HP:'?); the files have 'HP:' (3)."),
+    ],
+)
+def test_filters_of_a_table_that_match_nothing(tmp_path, options, said):
     table = tmp_path / "codes.csv"
-    table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\n")
+    table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ibuprofen,drug\n")
     build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table)
-    for options, meant in ((["--types", "Disease"], "'disease'"), (["--id-prefix", "hp:"], "'HP:'")):
-        said = fails(*build, *options)
-        assert "PEL-E144" in said and meant in said and not (tmp_path / "kb").exists()
-    assert "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug'" in run(*build, "--types", "disease,drugs").err
-    assert "W144" not in run(*build, "--types", "disease").err
+    assert f"PEL-E144] No entity from {table} passes the filters. Nothing matches the {said}" in fails(
+        *build, *options.split()
+    )
+    assert not (tmp_path / "kb").exists()
+    said = done(*build, "--types", "disease,drugs").err
+    assert "PEL-W144] Nothing matches the types 'drugs' (did you mean 'drug'?)" in said
+    assert "W144" not in done(*build, "--types", "disease").err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--types neoplastic", "types 'neoplastic' (did you mean T191 Neoplastic Process?); the files have T1"),
+        ("--types T999", "types 'T999'; the files have T191 Neoplastic Process (1), T116 Amino Acid, Peptide"),
+        ("--types T053", "types T053 Behavior; the files"),
+        ("--types T191,T053", "types T053 Behavior; the files"),
+        ("--sources SNOMED", "sources 'SNOMED' (did you mean 'SNOMEDCT_US'?); the files have 'MSH' (4), 'NCI' (2),"),
+        ("--sources MSH,SNOMED", "sources 'SNOMED' (did you mean 'SNOMEDCT_US'?)"),
+        ("--languages english", "languages 'english' (did you mean 'ENG'?); the files have 'ENG' (10), 'SPA' (2)."),
+    ],
+)
+def test_filters_of_umls_that_match_nothing(tmp_path, options, said):
     umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
-    assert "W144" not in run(*umls, "--types", "st21pv", "--sources", "st21pv").err
-    assert "W144" in run(*umls, "--sources", "MSH,SNOMED").err
+    result = run(*umls, *options.split())
+    assert ("PEL-W144" if "," in options else "PEL-E144") in result.err and f"Nothing matches the {said}" in result.err
+    assert result.code == (0 if "," in options else 2)
+
+
+def test_filters_of_umls_that_match(tmp_path):
+    umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
+    assert "W144" not in done(*umls, "--types", "st21pv", "--sources", "st21pv").err
 
 
 def test_readers_of_releases(tmp_path):

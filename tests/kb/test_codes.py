@@ -53,7 +53,7 @@ def test_vocabularies(kb):
     ],
 )
 def test_an_unknown_vocabulary(kb, name, hint):
-    with pytest.raises(PelError, match="PEL-E127") as error:
+    with pytest.raises(PelError, match="PEL-E128") as error:
         Codes(kb, ["MESH", name])
     assert hint in str(error.value)
     assert "has (entities): UMLS (3), HP (2), MESH (2), CTV3 (1), ICD10CM (1)." in str(error.value)
@@ -143,7 +143,7 @@ def test_the_ingredients_in_a_release_of_rxnorm(rxnorm, tmp_path, drug, ingredie
 def test_ingredients_need_relations(rxnorm, tmp_path):
     kb = read(rxnorm, tmp_path)
     assert kb.vocabularies() == {"RXNORM": 10}
-    with pytest.raises(PelError, match=r"E127.*needs is-a relations \(read RxNorm with relations = true\)"):
+    with pytest.raises(PelError, match=r"E128.*needs is-a relations \(read RxNorm with relations = true\)"):
         Codes(kb, ["RXNORM_INGREDIENT"])
 
 

@@ -41,6 +41,11 @@ def test_links_are_the_rows_of_the_command_link(client, pipeline, tmp_path):
     response = client.post("/link", json={"documents": given, "n_candidates": 3})
     assert response.status_code == 200 and response.json() == {"documents": written}
     assert [len(one["mentions"]) for one in written] == [5, 0, 2]
+    done("link", pipeline, tmp_path / "in.jsonl", tmp_path / "out.csv")
+    response = client.post("/link?format=csv", json={"documents": given})
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+    assert response.text == (tmp_path / "out.csv").read_text(encoding="utf8") and response.text.count("\n") == 8
+    assert client.post("/link?format=xml", json={"documents": given}).status_code == 422
 
 
 def test_one_text_or_several(client):

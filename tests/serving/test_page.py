@@ -1,5 +1,7 @@
 """The page in a real browser: paste, link, open a mention, correct it, undo; by mouse and by keyboard."""
 
+import csv
+import json
 import shutil
 from pathlib import Path
 
@@ -13,6 +15,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded"),
 ]
+# to TEXT, with one correction
+ANSWERS = {"aspirin": "C1", "heart attack": "MESH:D5/1", "headache": "C3", "zebra fish": "NIL"}
 expect = playwright.expect
 expect.set_options(timeout=60_000)
 
@@ -64,6 +68,14 @@ def link(page, text=TEXT):
     expect(page.locator("#status")).to_contain_text("mention")
 
 
+def exported(page, kind, name):
+    """The lines of the file."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=kind).click()
+    assert download.value.suggested_filename == name
+    return Path(download.value.path()).read_text(encoding="utf8").splitlines()
+
+
 def test_paste_link_correct_undo(open_page):
     page = open_page()
     link(page)
@@ -95,6 +107,9 @@ def test_paste_link_correct_undo(open_page):
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     assert '"kb_id":"MESH:D5/1"' in Path(download.value.path()).read_text()
+    assert {row["text"]: row["id"] for row in csv.DictReader(exported(page, "CSV", "links.csv"))} == ANSWERS
+    (document,) = map(json.loads, exported(page, "JSON", "links.jsonl"))
+    assert {one["text"]: one["kb_id"] for one in document["mentions"]} == ANSWERS and document["text"] == TEXT
 
     corrections.get_by_role("button", name="Undo").click()
     expect(page.locator("#status")).to_contain_text("Undone")

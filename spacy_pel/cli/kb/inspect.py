@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ...errors import Errors, PelError
 from .._app import kb_cli
 from .._kb import index_meta, open_kb
 from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
-from .._output import JSON, emit, key_values, type_rows
+from .._output import JSON, emit, first_rows, key_values, type_rows
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
 
 _N_SHOWN = 5  # parents, children
 
@@ -21,31 +24,38 @@ def kb_info(
 ) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
 
-    The counts say how many entities have aliases, types, definitions, cross references and parents; and how many
-    abbreviations a pipeline knows.
+    The counts say how many entities have aliases, types, definitions, cross references and parents; how many
+    codes of each other vocabulary there are; and how many abbreviations a pipeline knows.
 
     Example: spacy-pel kb info corpus/kb --check
     """
-    from ...types.semantic_types import semantic_types
-
     opened = open_kb(kb)
     if check:
         opened.validate()
-    types, network = opened.types(), semantic_types()
+    result = kb_facts(opened)
+    if (index := index_meta(kb)) is not None:
+        result["abbreviations"] = index.get("abbreviations", 0)
+    emit(result, as_json=as_json, text=kb_text)
+
+
+def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
+    """What a knowledge base holds, as JSON data."""
+    from ...types.semantic_types import semantic_types
+
+    types, network = kb.types(), semantic_types()
     known = {kind: network[kind] for kind in types if kind in network}
-    result = {
-        **opened.meta,
-        "with": opened.field_counts(),
+    return {
+        **kb.meta,
+        "with": kb.field_counts(),
+        "codes": kb.vocabularies(),
         "types": types,
         "type_names": {kind: row.name for kind, row in known.items()},
         "type_groups": {kind: row.group for kind, row in known.items()},
     }
-    if (index := index_meta(kb)) is not None:
-        result["abbreviations"] = index.get("abbreviations", 0)
-    emit(result, as_json=as_json, text=_info_text)
 
 
-def _info_text(result: dict[str, Any]) -> str:
+def kb_text(result: dict[str, Any]) -> str:
+    """The text of ``kb_facts``."""
     rows = {key: f"{count:,}" for key, count in result["counts"].items()}
     rows.update({f"with {key}": f"{count:,}" for key, count in result["with"].items()})
     if "abbreviations" in result:
@@ -61,7 +71,7 @@ def _info_text(result: dict[str, Any]) -> str:
         elif value not in ("", None, [], {}):
             rows[f"source: {key}"] = value
     rows.update({f"repaired: {kind}": f"{count:,}" for kind, count in result["report"].items()})
-    return key_values({**rows, **type_rows(result["types"])})
+    return key_values({**rows, **first_rows("code", result["codes"]), **type_rows(result["types"])})
 
 
 @kb_cli.command("show")

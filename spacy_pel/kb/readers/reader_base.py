@@ -9,8 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...errors import Errors, PelError, Warnings, closest, quoted, shortened
+from ...errors import Errors, PelError, Warnings, quoted, shortened
 from ...types import NIL, Entity
+from ...types.known_values import did_you_mean_value, listed_values, shown_value
 from ...types.semantic_types import expand_types
 from ...util import logger
 from ...util.files import guarded, json_object, raw_lines, read_cells
@@ -22,7 +23,6 @@ from .repair import counts_text, is_clean, repaired
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
 _N_KEYS = 1000  # that are kept for it: a file may have any number of them
-_N_VALUES = 10  # of a filter that a message lists
 _ID_PREFIX = re.compile(r"\D+|.")
 
 
@@ -70,6 +70,7 @@ class KBReaderBase(ABC):
     origin: ClassVar[str] = ""  # for ``source``, as the licence
     licence: ClassVar[str] = ""
     ids_are_unique: ClassVar[bool] = False  # True = the format's order rules out duplicates: no set of ids is kept
+    filters: ClassVar[bool] = False  # True = ``read`` streams only what ``wants``
     # True = entities of one id with different names may be a mistake: a warning
     one_line_per_id: ClassVar[bool] = False
     # what is called unread in a warning, and what else than renaming makes it be read
@@ -180,7 +181,7 @@ class KBReaderBase(ABC):
             self.repair(kind, place, f"fault in the entity {entity_id!r}")
 
         try:
-            if not self.wants(entity.concept_id, entity.types):
+            if not self.filters and not self.wants(entity.concept_id, entity.types):
                 return None
             kept = entity if _is_tidy(entity) else repaired(_tidied(entity), count)
         except (TypeError, AttributeError) as err:  # from a field that is not text
@@ -247,7 +248,7 @@ class KBReaderBase(ABC):
         if self.wanted_types is None:
             return True
         types = list(types)
-        self.has["types"].update(types)
+        self.has["types"].update(types or [""])
         return not self.wanted_types.isdisjoint(types)
 
     def _unmatched(self) -> str:
@@ -255,14 +256,10 @@ class KBReaderBase(ABC):
         faults = []
         for name, asked in self.asked.items():
             has = self.has[name]
-            missing = [value for value, wanted in asked.items() if not any(map(has.__contains__, wanted))]
+            missing = [value for value, wanted in asked.items() if has.keys().isdisjoint(wanted)]
             if missing and has:  # what another filter leaves nothing for is not at fault
-                folded = {value.casefold(): value for value in has}
-                meant = [folded.get(closest(value.casefold(), folded), "") for value in missing]
-                hints = [f" (perhaps {quoted(value)} was meant)" if value else "" for value in meant]
-                named = ", ".join(quoted(value) + hint for value, hint in zip(missing, hints, strict=True))
-                common = [quoted(value) for value, _ in has.most_common(_N_VALUES)]
-                faults.append(f"{name} {named}; the files have {_listed(common, len(has), ', ')}")
+                named = ", ".join(shown_value(value) + did_you_mean_value(value, has) for value in missing)
+                faults.append(f"{name} {named}; the files have {listed_values(has)}")
         return "; ".join(faults)
 
     def repair(self, kind: str, place: Place, fault: str) -> None:

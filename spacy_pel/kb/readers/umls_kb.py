@@ -53,6 +53,7 @@ class UmlsKB(KBReaderBase):
     origin = "UMLS Metathesaurus, U.S. National Library of Medicine"
     licence = "UMLS Metathesaurus Licence: not to be passed on; sources have terms of their own"
     ids_are_unique = True
+    filters = True
     prefix: ClassVar[str] = "MR"  # of the tables' names
     release: ClassVar[str] = r"20\d\d[A-Z]{2}"  # as the path has it
 

@@ -64,6 +64,7 @@ async function api(path, body) {
   } catch {
     throw new Error("The server does not answer. Is it still running?");
   }
+  if (response.headers.get("Content-Type")?.startsWith("text/csv")) return response.text();
   const answer = await response.json().catch(() => ({ detail: `The server answered with ${response.status}.` }));
   if (!response.ok) throw new Error(String(answer.detail).replace(/^\[PEL-\w+\] /, ""));
   return answer;
@@ -141,6 +142,13 @@ async function linkText({ changed = false } = {}) {
     say(mentions.length ? `${plural(mentions.length, "mention")}, ${nil} of them NIL, in ${seconds} s` : "No mention was found.");
   }
   return n;
+}
+
+/** Save what the command `link` writes of this text, with the corrections in effect. */
+async function exportLinks(format) {
+  const answer = await api(`link?format=${format}`, { documents: [{ id: state.doc || "1", text: state.text }] });
+  const [ending, content] = format === "csv" ? ["csv", answer] : ["jsonl", jsonLines(answer.documents)];
+  download(`${state.doc.replace(/\.\w+$/, "") || "links"}.${ending}`, content);
 }
 
 /** The entity or label that gives a mention its semantic group. */
@@ -481,11 +489,17 @@ function showMemory(memory) {
   }));
 }
 
-function download() {
-  const lines = state.given.map(({ learned, ...one }) => JSON.stringify(one)).join("\n");
-  const url = URL.createObjectURL(new Blob([`${lines}\n`], { type: "application/x-ndjson" }));
-  el("a", { href: url, download: "corrections.jsonl" }).click();
+/** The browser saves a file. */
+function download(name, content) {
+  const url = URL.createObjectURL(new Blob([content]));
+  el("a", { href: url, download: name }).click();
   URL.revokeObjectURL(url);
+}
+
+const jsonLines = (records) => records.map((one) => `${JSON.stringify(one)}\n`).join("");
+
+function downloadCorrections() {
+  download("corrections.jsonl", jsonLines(state.given.map(({ learned, ...one }) => one)));
 }
 
 // -- searching ----------------------------------------------------------------------------------
@@ -553,7 +567,10 @@ $("text").addEventListener("drop", (event) => {
   $("text").classList.remove("over");
   if (event.dataTransfer.files.length) { event.preventDefault(); openFile(event.dataTransfer.files[0]); }
 });
-$("download").addEventListener("click", download);
+$("download").addEventListener("click", downloadCorrections);
+for (const button of $("export").querySelectorAll("button")) {
+  button.addEventListener("click", () => act(button, () => exportLinks(button.dataset.format)));
+}
 
 const mentionOf = (event) => event.target.closest?.(".mention") ?? null;
 $("linked").addEventListener("click", (event) => {

@@ -11,6 +11,7 @@ import pytest
 from spacy_pel.cli._settings import make_reader
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
+from spacy_pel.types.known_values import shown_value
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
 NAMES = sorted(registry.parts("pel_kb_readers").keys() - {"saved"})  # its files are no text: test_saved_kb.py
@@ -91,9 +92,12 @@ def test_filters(name):
     assert [e.concept_id for e in make(name, id_prefix=first)(paths)] == [first]
     wanted = next(kind for entity in entities for kind in entity.types)
     assert list(make(name, types=[wanted])(paths)) == [e for e in entities if wanted in e.types]
-    for settings in ({"id_prefix": "no such id"}, {"types": ["no such type"]}):
-        with pytest.raises(PelError, match="E144"):
-            list(make(name, **settings)(paths))
+    with pytest.raises(PelError, match="E144.*id prefix 'no such id'"):
+        list(make(name, id_prefix="no such id")(paths))
+    with pytest.raises(PelError, match="E144.*types 'no such type'; the files have ") as refused:
+        list(make(name, types=["no such type"])(paths))
+    for kind in {kind for entity in entities for kind in entity.types or [""]}:
+        assert f"{shown_value(kind)} (" in str(refused.value)
 
 
 def test_packed_files_and_crlf(name, tmp_path):

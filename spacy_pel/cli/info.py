@@ -1,0 +1,181 @@
+"""The command ``info``, which says what a pipeline or another saved folder is, and measures how a pipeline loads."""
+
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..errors import Errors, PelError
+from ..pipeline.saved import load_pipeline, pipeline_folder
+from ..util import read_json
+from ._app import pel_cli
+from ._kb import open_kb
+from ._options import argument
+from ._output import JSON, emit, key_values
+from .kb.inspect import kb_facts, kb_text
+
+_FOLDERS = ("encoder", "index", "kb")  # of a linker
+_N_SHOWN = 8  # sources, vocabularies
+_N_NAMES = 3  # in the text that is linked
+
+
+@pel_cli.command("info", rich_help_panel="Link")
+def info(
+    path: Annotated[
+        Path,
+        argument(
+            "PIPELINE",
+            "The pipeline: its folder, or the name of an installed package. Or another folder that a command wrote.",
+            parser=pipeline_folder,
+        ),
+    ],
+    as_json: bool = JSON,
+) -> None:
+    """Show what a pipeline is made of, and what it needs: load time, memory, and the time of the first link, measured
+    now in a process of its own.
+
+    Of another folder (knowledge base, index, encoder, generator, ranker), show what it says of itself.
+
+    Example: spacy-pel info assets/pel_medmentions
+    """
+    from ..util.saved_folder import MANIFEST
+
+    if (path / "config.cfg").is_file():
+        # imports and memory of this process would not count
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+            result = process.submit(pipeline_facts, path).result()
+        emit(result, as_json=as_json, text=pipeline_text)
+    elif (path / MANIFEST).is_file():
+        emit(_folder_facts(path), as_json=as_json, text=_folder_text)
+    else:
+        other = "a file" if path.exists() else "no such folder"
+        got = "a folder without config.cfg and manifest.json" if path.is_dir() else other
+        expected = "a pipeline, or a folder that a command has written"
+        raise PelError(Errors.E002.format(expected=expected, path=path, got=got, todo="Check the path."))
+
+
+def pipeline_facts(path: Path) -> dict[str, Any]:
+    """Load a pipeline, link a text, and tell what it is and what that took. Call it in a new process.
+
+    Args:
+        path: its folder.
+
+    Raises:
+        PelError: as ``load_pipeline``.
+    """
+    from ..util.machine import machine_note, memory_in_use
+
+    started = time.perf_counter()
+    from ..pipeline.detectors.name_patterns import example_names, example_text
+
+    nlp, name, component = load_pipeline(path)
+    loaded = time.perf_counter(), memory_in_use()
+    text = example_text(example_names(component.kb, _N_NAMES))
+    began = time.perf_counter()
+    nlp(text)
+    linked = time.perf_counter(), memory_in_use()
+    meta, linker, index, encoder = nlp.meta, component.linker, component.index, component.encoder
+    settings = nlp.config["components"][name]
+    parts = {
+        part: value[key]
+        for part, value in settings.items()
+        if isinstance(value, dict)
+        for key in value
+        if key.startswith("@")
+    }
+    return {
+        "name": f"{meta['lang']}_{meta['name']}",
+        "version": meta["version"],
+        "licence": meta["license"],
+        "folder": str(nlp.path),
+        "bytes": {"all": _size(nlp.path), **{part: _size(nlp.path / name / part) for part in _FOLDERS}},
+        "components": {one: nlp.get_pipe_meta(one).factory for one in nlp.pipe_names},
+        "linker": name,
+        "parts": parts,
+        "kb": kb_facts(component.kb),
+        "index": None if index is None else index.meta,
+        "encoder": None if encoder is None else {"width": encoder.width, "fingerprint": encoder.fingerprint},
+        "calibration": {
+            "nil_threshold": linker.nil_threshold,
+            "by_label": linker.label_thresholds,
+            "n_mentions": sum(linker.in_context.confidence.n_mentions.values()),
+        },
+        "corrections": len(component.learned),
+        "seconds": {"load": loaded[0] - started, "first_link": linked[0] - began},
+        "memory": {"loaded": loaded[1], "linked": linked[1]},
+        "machine": machine_note(),
+    }
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def pipeline_text(facts: dict[str, Any]) -> str:
+    """The text of ``pipeline_facts``."""
+    parts = {part: [name] for part, name in facts["parts"].items()}
+    if encoder := facts["encoder"]:
+        parts["encoder"].append(f"width {encoder['width']}")
+    if index := facts["index"]:
+        kinds = (f"{n:,} of kind {kind}" for kind, n in index["live_rows"].items() if n)
+        codes = index["index"]["settings"].get("codes")
+        parts["index"] += [f"{index['rows']:,} rows ({', '.join(kinds)})", *([codes] if codes else [])]
+    for part in parts.keys() & facts["bytes"].keys():
+        parts[part].append(_megabytes(facts["bytes"][part]))
+    kb, calibration, seconds, memory = (facts[key] for key in ("kb", "calibration", "seconds", "memory"))
+    counts, source = kb["counts"], kb["source"]
+    n_names = counts["entities"] + counts["aliases"]
+    rows = {
+        "pipeline": f"{facts['name']} {facts['version']}",
+        "licence": facts["licence"] or None,
+        "folder": f"{facts['folder']}, {_megabytes(facts['bytes']['all'])}",
+        "components": [name if name == kind else f"{name} ({kind})" for name, kind in facts["components"].items()],
+        **parts,
+        "knowledge base": [f"{counts['entities']:,} entities, {n_names:,} names", _megabytes(facts["bytes"]["kb"])],
+        "KB source": source.get("name") or source.get("origin") or None,
+        "KB licence": source.get("licence") or None,
+        "KB sources": _first([one["name"] for one in source.get("sources", [])]),
+        "KB codes": _first([f"{name} {n:,}" for name, n in kb["codes"].items()]),
+        "NIL threshold": calibration["nil_threshold"],
+        "calibrated on": f"{calibration['n_mentions']:,} mentions" if calibration["n_mentions"] else None,
+        "corrections": facts["corrections"],
+        "loaded in": f"{seconds['load']:.1f} s{_memory(memory['loaded'])}",
+        "first text linked in": f"{seconds['first_link']:.2f} s{_memory(memory['linked'])}",
+        "measured on": facts["machine"],
+    }
+    return key_values(rows)
+
+
+def _first(items: list[str]) -> list[str]:
+    """The first items, and how many more there are."""
+    return [*items[:_N_SHOWN], *([f"{len(items) - _N_SHOWN} more"] if len(items) > _N_SHOWN else [])]
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"
+
+
+def _memory(used: dict[str, int] | None) -> str:
+    if used is None:
+        return ""
+    return f", then {_megabytes(used['own'])} of memory and {_megabytes(used['mapped'])} of mapped files"
+
+
+def _folder_facts(path: Path) -> dict[str, Any]:
+    from ..kb.store.store_writer import KIND
+    from ..util.saved_folder import read_manifest
+
+    manifest = read_manifest(path, "saved folder")
+    kind = manifest["kind"]
+    facts = {"kind": kind, "format": manifest["format"], "folder": str(path), "bytes": _size(path)}
+    if kind == KIND:
+        return {**facts, "kb": kb_facts(open_kb(path))}
+    found = (path / name for name in ("meta.json", f"{kind}.json") if (path / name).is_file())
+    return {**facts, **{key: value for file in found for key, value in read_json(file).items()}}
+
+
+def _folder_text(facts: dict[str, Any]) -> str:
+    rows = {**facts, "bytes": _megabytes(facts["bytes"])}
+    kb = rows.pop("kb", None)
+    return key_values(rows) if kb is None else f"{key_values(rows)}\n{kb_text(kb)}"
