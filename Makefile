@@ -1,4 +1,4 @@
-# make demo [TEXT="..."], check, test, lint, docs, smoke, versions: each sets up .venv first.
+# make demo [TEXT="..."], check, test, lint, docs, smoke, gpu, versions, package, package-check: each sets up .venv first.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pe
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
-.PHONY: demo check test lint docs smoke versions clean
+.PHONY: demo check test lint docs smoke gpu versions package package-check clean
 .DELETE_ON_ERROR:
 
 # the packages it needs; reinstalled when a version or a requirement changes
@@ -47,6 +47,23 @@ check: lint
 docs: $(VENV)/installed.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+# sdist and wheel of this package, and the wheel of the default pipeline, in dist
+STAGED := build/package
+package: $(VENV)/installed.stamp
+	rm -rf dist $(STAGED) build/lib build/bdist.* *.egg-info && mkdir -p dist $(STAGED)
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist')" > $(STAGED)/sdist.log
+	cp -r assets/pel_medmentions $(STAGED)/data
+	cp LICENSE $(STAGED)/data/LICENSE && cp assets/README.md $(STAGED)/data/LICENSES_SOURCES
+	$(BIN)/python -m spacy package $(STAGED)/data $(STAGED) --build none > $(STAGED)/spacy.log
+	sed -i.bak 's/\[\(.*\)\]()/\1/' $(STAGED)/en_*/README.md  # a link to no address
+	$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation --use-pep517 -w dist dist/spacy_pel-*.tar.gz $(STAGED)/en_*
+	rm -rf $(STAGED) *.egg-info
+	ls -lh dist
+
+# both wheels, installed into an empty environment, link a text there without a network
+package-check: package
+	PYTHON=$(PYTHON) .ci/check_package
+
 # a row of the table in CONTRIBUTING.md: make test versions PYTHON=python3.13 VENV=.venv313
 TABLE := numpy spacy torch transformers faiss-cpu
 versions: $(VENV)/installed.stamp
@@ -61,12 +78,16 @@ lint: $(VENV)/installed.stamp
 # the workflow "all" on tiny data, in a copy, so that the lock file of the real run is not changed
 TINY := --vars.config configs/tiny.cfg --vars.proxy_config configs/tiny.cfg --vars.kb_config configs/tiny_kb.cfg \
 	--vars.data assets/tiny --vars.gz "" --vars.ner_steps 60 --vars.ner_eval_frequency 30 --vars.row_bytes 8 \
-	--vars.names_kb "" --vars.notes 20
+	--vars.names_kb "" --vars.notes 20 --vars.steps 300
 
 smoke: $(VENV)/installed.stamp
 	rm -rf build/smoke && mkdir -p build/smoke/assets
 	cp -r project.yml configs build/smoke && cp -r assets/tiny build/smoke/assets
 	$(BIN)/python -m spacy project run all build/smoke $(TINY)
+
+# training, encoding, mining and linking at the paper's size on a GPU: a table; skipped with a word without one
+gpu: $(VENV)/installed.stamp
+	$(BIN)/python -m benchmarks.gpu --minutes $(or $(MINUTES),8)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache

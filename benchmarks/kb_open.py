@@ -23,7 +23,7 @@ from rich.table import Table
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
-_SYLLABLES = "ac al bi car cor cyt der emi fer gen hem itis lip mal neo osis pro ren tox uria".split()
+SYLLABLES = "ac al bi car cor cyt der emi fer gen hem itis lip mal neo osis pro ren tox uria".split()
 _TYPES = [f"T{number:03}" for number in range(1, 128)]
 _BATCH = 10_000
 
@@ -39,7 +39,7 @@ def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Itera
         One in five has a definition.
     """
     rng = np.random.default_rng(seed)
-    words = ["".join(rng.choice(_SYLLABLES, rng.integers(2, 5))) for _ in range(50_000)]
+    words = ["".join(rng.choice(SYLLABLES, rng.integers(2, 5))) for _ in range(50_000)]
     for first in range(0, n_entities, _BATCH):
         rows = range(first, min(first + _BATCH, n_entities))
         counts = [n_aliases * (row + 1) // n_entities - n_aliases * row // n_entities for row in rows]

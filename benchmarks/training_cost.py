@@ -95,7 +95,7 @@ def measure(
     objective.to(device).train()
     optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5)
     batch = made_up_batch(sizes, shared=case.shared, vocabulary=len(bi_encoder.tokenizer))
-    before, times, work = _memory(device)["now"], [], []
+    before, times, work = memory_of(device)["now"], [], []
     for _ in range(steps + 1):
         start, busy = time.perf_counter(), time.process_time()
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
@@ -108,10 +108,10 @@ def measure(
         times.append(time.perf_counter() - start)
         work.append(time.process_time() - busy)
     wall, cpu = (1e3 * float(np.median(each[1:])) for each in (times, work))
-    return {"ms": wall, "CPU ms": cpu, "MB": _memory(device)["peak"] - before}
+    return {"ms": wall, "CPU ms": cpu, "MB": memory_of(device)["peak"] - before}
 
 
-def _memory(device: torch.device) -> dict[str, float]:
+def memory_of(device: torch.device) -> dict[str, float]:
     """This process's MB on the device: "now" and "peak"."""
     if device.type == "cuda":
         now, peak = torch.cuda.memory_allocated(device), torch.cuda.max_memory_allocated(device)

@@ -27,7 +27,7 @@ def test_config(path):
     settings = read_settings(path)
     assert isinstance(settings.pel.encoder, BiEncoder) and settings.pel.encoder.towers is None
     assert settings.pel.encoder.name
-    assert all(getattr(settings.paths, name) for name in settings.required_paths)
+    settings.check_paths()
     dev = settings.pel.training.dev
     assert dev.metric in [f"recall@{k}" for k in dev.recall_at] + ["mrr"]
     views = settings.pel.positives
@@ -161,6 +161,13 @@ PAPERS = {
         "CE mixed FGSM": {**CE, **MIXED, **N_32, **FGSM},
         "Pb 0.05": {**PB, **MIXED, **N_32, "pel.loss.margin": 0.05},
         "Pb 0.1": {**PB, **MIXED, **N_32, "pel.loss.margin": 0.1},
+    },
+    "study_paper": {
+        "": {**MEDMENTIONS, **STUDY, **PLAIN},
+        "Pb random": {**PB_0, **RANDOM, **N_64},
+        "Pb mixed": {**PB_0, **MIXED, **N_32},
+        "CE random": {**CE, **RANDOM, **N_64},
+        "CE mixed": {**CE, **MIXED, **N_32},
     },
     # Table 4: 64 mixed negatives
     "study_nil": {

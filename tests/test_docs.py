@@ -30,6 +30,7 @@ from pages import (
 
 from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
+from spacy_pel.cli._app import without_code
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
@@ -189,6 +190,7 @@ def parsed(words):
     Returns:
         The command's full name and its arguments.
     """
+    words, _ = without_code(words)  # of every command, read before it
     n_words = 2 if " ".join(words[:2]) in COMMANDS else 1
     full_name = " ".join(words[:n_words])
     assert full_name in COMMANDS, f"no command {' '.join(words)!r}"
@@ -233,7 +235,7 @@ def test_commands_of_the_table_are_the_commands():
 def test_other_commands_exist(path):
     project = srsly.read_yaml(ROOT / "project.yml")
     known = {command["name"] for command in project["commands"]} | set(project["workflows"])
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
     for words in shell_commands(path):
         if words[:3] == ["spacy", "project", "run"]:
             assert words[3] in known, words

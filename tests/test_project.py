@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 from weasel.cli import run as weasel_run
 from weasel.util import load_project_config
 
-from spacy_pel.corpora import read_corpus
+from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.types.semantic_types import ST21PV
 from spacy_pel.util.config import load_config
 
@@ -67,7 +69,7 @@ def test_lists_stay_as_they_are_written(project):
         ends = [[line.rpartition("}")[2] for line in one["script"]] for one in (before, after)]
         assert all(then.endswith(now) for now, then in zip(*ends, strict=True)), before["name"]
     assert set(sum(read["workflows"].values(), [])) <= set(names)
-    assert {"all", "train", "ner", "mesh"} <= set(read["workflows"]) and "smoke" in names
+    assert {"all", "encoder", "ner", "mesh", "paper"} <= set(read["workflows"]) and {"train", "smoke"} <= set(names)
     assert read["vars"]["gpu_id"] == -1
 
 
@@ -89,7 +91,7 @@ def test_sources_of_a_knowledge_base_are_assets(config):
 
 @pytest.mark.parametrize(
     "steps",
-    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"]],
+    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"], ["paper"]],
     ids=lambda steps: steps[0],
 )
 def test_every_command_needs_only_what_is_given_or_made_before(steps):
@@ -99,13 +101,42 @@ def test_every_command_needs_only_what_is_given_or_made_before(steps):
     made = []
     for name in [name for step in steps for name in config["workflows"].get(step, [step])]:
         for path in commands[name]["deps"]:
-            path = path.removeprefix("./")
+            path = path.removeprefix("./").rstrip("/")
             assert (
                 (ROOT / path).is_file()
                 or path in made
                 or any(one == path or one.startswith(f"{path}/") for one in [*given, *made])
             ), f"{name} needs {path}"
         made += commands[name]["outputs"]
+
+
+@pytest.mark.slow
+def test_train_takes_any_corpus(tmp_path, one_process):
+    """There is nothing in the folder but project.yml, the configs and the user's own files."""
+    project, own = tmp_path / "project", tmp_path / "own"
+    (project / "mine").mkdir(parents=True)
+    own.mkdir()
+    shutil.copy(ROOT / "project.yml", project)
+    shutil.copytree(ROOT / "configs", project / "configs")
+    entities = [Entity(f"C{i}", name, (f"{name} disorder",)) for i, name in enumerate(("gout", "asthma", "fever"))]
+    KnowledgeBase.build(entities, project / "mine" / "kb")
+    document = Document("1", "She has gout, asthma.", [Mention(8, 12, "", ("C0",)), Mention(14, 20, "", ("C1",))])
+    write_corpus(project / "mine" / "train.jsonl", [document])
+    write_corpus(own / "dev.jsonl", [document])
+    values = {"train": "mine/train.jsonl", "dev": str(own / "dev.jsonl"), "kb": "mine/kb", "steps": 2}
+    values |= {"config": "configs/tiny.cfg", "proxy_config": "configs/tiny.cfg"}
+    overrides = {f"vars.{name}": value for name, value in values.items()}
+    weasel_run.project_run(project, "train", overrides=overrides)
+    for name in ("encoder_ce", "encoder_proxy"):
+        steps = [record["step"] for record in srsly.read_jsonl(project / "training" / name / "metrics.jsonl")]
+        assert steps == [0, 1, 2] and (project / "training" / name / "learning_curve.png").is_file()
+    assert (project / "training" / "encoder" / "model-best" / "bi_encoder.json").is_file()
+    ran = len(one_process)
+    weasel_run.project_run(project, "train", overrides=overrides)
+    assert len(one_process) == ran, "nothing changed, so nothing runs again"
+    write_corpus(own / "dev.jsonl", [document, Document("2", document.text, document.mentions)])
+    with pytest.raises(AssertionError, match="E314"):  # it runs again, and finds its output
+        weasel_run.project_run(project, "train", overrides=overrides)
 
 
 @pytest.mark.slow

@@ -7,17 +7,21 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from catalogue import RegistryError
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import Errors, PelError, one_line
+from ..registry import registry
 from ..util import logger
 from ..util.files import DATA_ERRORS, last_read
+from ..util.place import unexpected
+from ._options import option
 from ._output import is_utf8
 
 _PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate", "Research"]  # in the order of use
@@ -70,13 +74,14 @@ class HelpTyper(typer.Typer):
 # typer has its own copy of click since 0.26: this finds the class in either one
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
+CODE = "--code"
 PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
 class PelGroup(HelpGroup):
-    """Shows an error as one line on stderr and exits with 2; ``--verbose`` (anywhere on the
-    command line) shows the traceback as well.
+    """Shows an error as one line on stderr and exits with 2. Anywhere on the command line, ``--verbose`` shows the
+    traceback as well, and ``--code FILE`` imports a file that registers parts.
 
     Other packages add groups of commands by the entry point group ``spacy_pel_commands``, e.g.
     ``research = spacy_pel_studies.cli:research_cli``; they are imported when they are called or listed.
@@ -97,11 +102,14 @@ class PelGroup(HelpGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _read_utf8()
         ctx.meta[VERBOSE] = VERBOSE in args
-        return super().parse_args(ctx, [arg for arg in args if arg != VERBOSE])
+        rest, ctx.meta[CODE] = without_code([arg for arg in args if arg != VERBOSE])
+        return super().parse_args(ctx, rest)
 
     def invoke(self, ctx: Any) -> Any:
         _log_to_stderr(logging.DEBUG if ctx.meta[VERBOSE] else logging.INFO)
         try:
+            for path in ctx.meta[CODE]:
+                _import(path)
             return super().invoke(ctx)
         except UsageError as err:
             message = err.format_message()  # type: ignore[attr-defined]
@@ -112,8 +120,10 @@ class PelGroup(HelpGroup):
             _fail(f"{message.rstrip('.')}{end} Try: {where.command_path} --help", err, ctx)
         except (BrokenPipeError, KeyboardInterrupt):
             raise
-        except (PelError, RegistryError) as err:  # the latter: a config names an unknown part
+        except PelError as err:
             _fail(str(err), err, ctx)
+        except RegistryError as err:  # a config names an unknown part
+            _fail(" ".join(str(err).split()).split(" Available names:")[0] + registry.did_you_mean(str(err)), err, ctx)
         except OSError as err:
             parts = [str(part) for part in (err.strerror, err.filename) if part]
             _fail(": ".join(parts) or str(err), err, ctx)
@@ -130,6 +140,34 @@ def _read_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not is_utf8(stream):
             stream.reconfigure(errors="backslashreplace")
+
+
+def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments without ``--code FILE``, and these files."""
+    rest: list[str] = []
+    paths: list[str] = []
+    words = iter(args)
+    for word in words:
+        name, equals, path = word.partition("=")
+        if name == CODE:
+            paths.append(path if equals else next(words, ""))
+        else:
+            rest.append(word)
+    return rest, paths
+
+
+def _import(path: str) -> None:
+    """Import a Python file, as ``spacy train --code`` does."""
+    from spacy.util import import_file
+
+    if not Path(path).is_file():
+        raise unexpected(path, "a Python file", "no file", f"Give it as {CODE} FILE.")
+    try:
+        import_file("python_code", path)
+    except Exception as err:  # whatever the code raises
+        lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
+        place = f"{path}, line {lines[-1]}" if lines else path
+        raise PelError(Errors.E699.format(place=place, got=f"{type(err).__name__}: {err}")) from err
 
 
 def _fail(message: str, err: BaseException, ctx: Any) -> None:
@@ -169,6 +207,8 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
 
 def _log_to_stderr(level: int) -> None:
     logger.setLevel(level)
+    if level > logging.DEBUG:  # its warnings are of settings that users do not set; ours say what matters
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     handler = _BesideBars(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     # the stream of an earlier call in the same process may be closed: replace its handler
@@ -195,6 +235,10 @@ def _options(
     verbose: bool = typer.Option(
         False, VERBOSE, help="Show debug messages and tracebacks (also accepted after the command)."
     ),
+    code: Annotated[
+        Path | None,
+        option("FILE", "A Python file with parts of your own, imported first (also after the command).", CODE),
+    ] = None,
 ) -> None:
     """Biomedical entity linking: build a knowledge base, train, index, calibrate, evaluate, link.
 

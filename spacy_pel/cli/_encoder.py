@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError
-from ..pipeline.saved import FACTORY, saved_parts
+from ..pipeline.saved import FACTORY, pipeline_folder, saved_parts
 
 _DEFAULT = Path("assets/pel_medmentions")
+_PACKAGE = "en_pel_medmentions"
 
 
 def encoder_folder(model: Path) -> Path:
@@ -34,18 +35,18 @@ def encoder_folder(model: Path) -> Path:
 
 
 def default_pipeline(option: str) -> Path:
-    """The default pipeline, in the working directory or in this repository.
+    """The default pipeline: the installed package, or that of the working directory or of this repository.
 
     Args:
         option: of the command, which names another one.
 
     Raises:
-        PelError: if it is in neither.
+        PelError: if there is none.
     """
-    for root in (Path(), Path(__file__).parents[2]):
-        if (root / _DEFAULT / "config.cfg").is_file():
-            return root / _DEFAULT
-    raise PelError(Errors.E666.format(path=_DEFAULT, option=option))
+    for folder in (pipeline_folder(_PACKAGE), _DEFAULT, Path(__file__).parents[2] / _DEFAULT):
+        if (folder / "config.cfg").is_file():
+            return folder
+    raise PelError(Errors.E666.format(name=_PACKAGE, path=_DEFAULT, option=option))
 
 
 def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any:

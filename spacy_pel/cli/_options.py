@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
+from ..pipeline.saved import pipeline_folder
 
-def argument(metavar: str, help: str) -> Any:
-    """An argument of a command, e.g. ``OUT``."""
-    return typer.Argument(metavar=metavar, help=help)
+
+def argument(metavar: str, help: str, **settings: Any) -> Any:
+    """An argument of a command, e.g. ``OUT``. Settings are typer's."""
+    return typer.Argument(metavar=metavar, help=help, **settings)
 
 
 def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
@@ -26,12 +28,18 @@ Files = list[Path] | None
 Texts = list[str] | None
 
 # -- arguments
-Pipeline = Annotated[Path, argument("PIPELINE", "The pipeline folder.")]
-Model = Annotated[Path, argument("MODEL", "A model folder, e.g. training/model-best, or a pipeline, for its encoder.")]
+PIPELINE = "The pipeline: its folder, or the name of an installed package."
+Pipeline = Annotated[Path, argument("PIPELINE", PIPELINE, parser=pipeline_folder)]
+Model = Annotated[
+    Path,
+    argument(
+        "MODEL", "A model folder, e.g. training/model-best, or a pipeline, for its encoder.", parser=pipeline_folder
+    ),
+]
 KB = Annotated[Path, argument("KB", "The KB folder.")]
-KBOrPipeline = Annotated[Path, argument("KB", "The folder of a KB or of a pipeline.")]
-OldKB = Annotated[Path, argument("OLD", "The old KB, or a pipeline with it.")]
-CurrentKB = Annotated[Path, argument("NEW", "The new KB, or a pipeline with it.")]
+KBOrPipeline = Annotated[Path, argument("KB", "The folder of a KB, or a pipeline with one.", parser=pipeline_folder)]
+OldKB = Annotated[Path, argument("OLD", "The old KB, or a pipeline with it.", parser=pipeline_folder)]
+CurrentKB = Annotated[Path, argument("NEW", "The new KB, or a pipeline with it.", parser=pipeline_folder)]
 Corpus = Annotated[Path, argument("CORPUS.jsonl", "The annotated corpus (JSON lines).")]
 Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
 NewPipeline = Annotated[Path, argument("OUT", "The pipeline folder to write.")]
@@ -57,7 +65,9 @@ Seed = Annotated[int, option("N", "Random seed.")]
 TrainCorpora = Annotated[
     list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")
 ]
-KBForTypes = Annotated[Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.")]
+KBForTypes = Annotated[
+    Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.", parser=pipeline_folder)
+]
 Backend = Annotated[str | None, option("NAME", "Inference backend, e.g. torchbackend or openvinobackend.")]
 Codes = Annotated[str | None, option("NAME", "Precision of the rows: fp32, fp16, int8, or with faissivf pq.")]
 Pca = Annotated[int | None, option("N", "Width after a PCA rotation. Default: no PCA.", min=1)]

@@ -28,15 +28,17 @@ def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any
 
 
 def emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
-    """Print the metrics of a training's best model, and where it is.
+    """Print the metrics of a training's best model, where it is, and where the learning curve is.
 
     Args:
         best: metrics on dev.
         output: the folder of the training.
         as_json: print one JSON object.
     """
-    model = str(output / "model-best")
-    emit({"best": best, "model": model}, as_json=as_json, text=lambda _: key_values({"model": model, **best}))
+    places = {"model": str(output / "model-best")}
+    if (curve := output / "learning_curve.png").is_file():
+        places["learning_curve"] = str(curve)
+    emit({"best": best, **places}, as_json=as_json, text=lambda _: key_values({**places, **best}))
 
 
 def message(text: str) -> None:

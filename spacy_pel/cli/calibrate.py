@@ -58,12 +58,16 @@ def calibrate(
     from ..linking.nil import best_f1_threshold, precision_threshold
     from ..linking.recalibration import FEW_NIL, refit_decision
     from ..pipeline.calibration import learned_state
+    from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:
         raise PelError(Errors.E660)
     if fold and refit_weights is False:
         raise PelError(Errors.E664)
+    targets = [output] if output else [pipeline_folder(path) for path in apply_to or [pipeline]]
+    for target in targets:
+        check_may_change(target)
     folds = [_fold(argument) for argument in fold or []]
     linker, documents, queries = _read(pipeline, corpus)
     learned = learned_state(linker)
@@ -102,7 +106,6 @@ def calibrate(
     if linker.in_context.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         todo = "To link every mention that has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
         message(f"P(NIL) was not fitted, so its default weights still decide. {todo}")
-    targets = [output] if output else list(apply_to or [pipeline])
     if output:
         copy_pipeline(pipeline, output, learned)
     else:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, did_you_mean
 from ..types import Document
 from ..util.config import describe_config_error, load_config
+from ..util.place import unexpected
 from ._app import CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
 from ._options import argument
@@ -30,13 +31,18 @@ def debug(
     """
     overrides = parse_overrides(ctx.args)
     settings = load_config(config, overrides)
-    if "pel" in settings:
-        result = _debug_training(config, overrides)
-        result["next"] = shlex.join(["spacy-pel", "train", str(config), "--output", "DIR", *ctx.args])
+    check = {"pel": _debug_training, "ranker": _debug_ranker}
+    if section := next((name for name in check if name in settings), None):
+        result = check[section](config, overrides)
+        command = ["train"] if section == "pel" else ["ranker", "train"]
+        result["next"] = shlex.join(["spacy-pel", *command, str(config), "--output", "DIR", *ctx.args])
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:
-        raise PelError(Errors.E601.format(path=config, got="it has neither a [pel] nor a [components] section"))
+        known = (*check, "components")
+        hint = next(filter(None, (did_you_mean(name, known) for name in settings)), "")
+        got = f"it has no [pel], [ranker] or [components] section{hint}"
+        raise PelError(Errors.E601.format(path=config, got=got))
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -44,14 +50,11 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     from ..corpora import read_corpus, read_gold
     from ..kb import KnowledgeBase
     from ..kb.id_coverage import prefix_hint
+    from ..training.retriever.miner import check_depth
     from ..training.retriever.settings import read_settings
 
     settings = read_settings(config, overrides)
-    missing = [name for name in settings.required_paths if getattr(settings.paths, name) is None]
-    if missing:
-        raise PelError(
-            Errors.E601.format(path=config, got=f"{', '.join(f'paths.{name}' for name in missing)} is not set")
-        )
+    settings.check_paths()
     kb = KnowledgeBase.from_disk(str(settings.paths.kb))
     if not len(kb):
         raise PelError(Errors.E670.format(path=settings.paths.kb))
@@ -81,10 +84,36 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
     parts = {name: getattr(settings.pel, name) for name in ("encoder", "loss", "negatives", "regularizer", "mixing")}
     parts["similarity"] = settings.pel.encoder.similarity
+    sampler = settings.pel.negatives
+    if sampler.mined_depth and settings.paths.negatives is None:
+        check_depth(sampler.mined_depth, len(kb), training.mining.depth or sampler.mined_depth)
     result["parts"] = {name: type(part).__name__ for name, part in parts.items() if part is not None}
     result["examples_per_epoch"] = examples
     result["updates"] = min(updates, training.max_steps or updates)
-    result["evaluations"] = -(-result["updates"] // training.eval_frequency)
+    # and one before the first update
+    result["evaluations"] = 1 - (-result["updates"] // training.evaluate_every(result["updates"]))
+    return result
+
+
+def _debug_ranker(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
+    from ..corpora import read_corpus, read_gold
+    from ..training.ranker.recipe import recipe_of
+    from ..training.ranker.settings import read_rank_settings
+
+    settings = read_rank_settings(config, overrides)
+    ranker, paths, training = settings.ranker.model, settings.paths, settings.ranker.training
+    recipe = recipe_of(ranker, settings.ranker)
+    if not (pipeline := paths.required("pipeline")).is_dir():
+        raise unexpected(pipeline, "a pipeline", "no such folder", "Check paths.pipeline.")
+    result: dict[str, Any] = {}
+    for name, read in (("train", read_corpus), ("dev", read_gold)):
+        documents = list(read(paths.required(name)))
+        result |= {f"{name}.documents": len(documents), f"{name}.mentions": sum(len(one.mentions) for one in documents)}
+    if check := getattr(ranker, "check_weights", None):
+        check()
+    parts = {"model": ranker, **{type(part).__name__: part for part in recipe.parts}}
+    result["parts"] = {name: type(part).__name__ for name, part in parts.items()}
+    result["batch_size"], result["max_epochs"] = training.batch_size, training.max_epochs
     return result
 
 

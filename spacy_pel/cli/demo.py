@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
+from ..pipeline.saved import load_pipeline, pipeline_folder
 from ._app import pel_cli
 from ._encoder import default_pipeline
 from ._options import option
@@ -37,7 +38,10 @@ _TEXTS = {
 @pel_cli.command("demo", rich_help_panel="Link")
 def demo(
     text: Annotated[list[str] | None, option("TEXT", "Your own text (repeatable). Default: three abstracts.")] = None,
-    pipeline: Annotated[Path | None, option("FOLDER", "A pipeline. [default: assets/pel_medmentions]")] = None,
+    pipeline: Annotated[
+        Path | None,
+        option("PIPELINE", "[default: en_pel_medmentions, or assets/pel_medmentions]", parser=pipeline_folder),
+    ] = None,
     output: Annotated[Path, option("FOLDER", "Folder for the results.")] = Path("demo"),
     as_json: bool = JSON,
 ) -> None:
@@ -48,7 +52,6 @@ def demo(
     from ..corpora.document_stream import process_documents
     from ..evaluation.report import render_links
     from ..pipeline.records import document_record
-    from ..pipeline.saved import load_pipeline
     from ..types import Document
     from ..util import atomic_path, write_jsonl
 

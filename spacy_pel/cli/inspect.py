@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
+from ..pipeline.saved import load_pipeline, pipeline_folder
 from ._app import pel_cli
 from ._options import Pipeline, argument, option
 from ._output import JSON, emit, message
@@ -24,7 +25,6 @@ def explain(
     Example: spacy-pel explain assets/pel_medmentions "CF was severe." --mention 1
     """
     from ..pipeline.mentions import mention_spans
-    from ..pipeline.saved import load_pipeline
 
     nlp, _, component = load_pipeline(pipeline)
     doc = nlp(text)
@@ -39,7 +39,14 @@ def explain(
 
 @pel_cli.command("verify", rich_help_panel="Link")
 def verify(
-    path: Annotated[Path, argument("PATH", "A pipeline, knowledge base, encoder, index or generator folder.")],
+    path: Annotated[
+        Path,
+        argument(
+            "PATH",
+            "A pipeline, or the folder of a knowledge base, encoder, index or generator.",
+            parser=pipeline_folder,
+        ),
+    ],
     as_json: bool = JSON,
 ) -> None:
     """Read every file and compare its size and SHA-256 hash with the manifest.

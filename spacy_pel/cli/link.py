@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ..errors import Warnings
 from ._app import pel_cli
-from ._options import Overwrite, Pipeline, Resume, Settings, Share, argument, option
+from ._options import PIPELINE, Overwrite, Resume, Settings, Share, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
@@ -12,7 +12,7 @@ _N_SHOWN = 5  # documents left out
 
 @pel_cli.command("link", rich_help_panel="Link")
 def link(
-    pipeline: Pipeline,
+    pipeline: Annotated[str, argument("PIPELINE", PIPELINE)],  # a cluster's machines find a package by its name
     input_path: Annotated[
         str,
         argument("INPUT", ".txt (a document per line), .jsonl, .parquet, PubTator, BioC, or a folder of .txt or BioC."),
@@ -46,7 +46,7 @@ def link(
     run = make_reader("pel_engines", engine, of_engine)
     result = run(
         LinkJob(
-            *(str(pipeline), input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
+            *(pipeline, input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
             new_share=share_option(new_share),
         )
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
-from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, saved_part
+from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, pipeline_folder, saved_part
 from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
@@ -43,9 +43,13 @@ for ent in nlp({text!r}).ents:
 def quickstart(
     codes: Annotated[Path, argument("CODES.csv", "Code, name, synonyms (with |), type. Or a source of `kb build`.")],
     out: NewPipeline,
-    ner: Annotated[str | None, option("PIPELINE", "Find mentions with this pipeline. They may be NIL.")] = None,
+    ner: Annotated[
+        Path | None, option("PIPELINE", "Find mentions with this pipeline. They may be NIL.", parser=pipeline_folder)
+    ] = None,
     phrases: Annotated[bool, flag("--phrases", "Find the names in the table. The default without --ner.")] = False,
-    encoder: Annotated[str | None, option("FOLDER", "A model or pipeline. Default: --ner or the default one.")] = None,
+    encoder: Annotated[
+        Path | None, option("FOLDER", "A model or pipeline. Default: --ner or the default one.", parser=pipeline_folder)
+    ] = None,
     reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
     below: Below = None,
@@ -70,10 +74,11 @@ def quickstart(
     if out.exists() and not (overwrite and (out / "config.cfg").is_file()):
         got = "a pipeline" if (out / "config.cfg").is_file() else "a folder that is no pipeline, or a file"
         raise PelError(Errors.E658.format(path=out, got=got))
-    if encoder is None and ner and (Path(ner) / "config.cfg").is_file() and saved_part(Path(ner), "encoder"):
+    if encoder is None and ner and (ner / "config.cfg").is_file() and saved_part(ner, "encoder"):
         encoder = ner
-    source = _encoder_source(Path(encoder) if encoder else default_pipeline("--encoder"))
+    source = _encoder_source(encoder or default_pipeline("--encoder"))
     nlp = _mention_finder(ner, lang)
+    _set_meta(nlp, out.name)
     with atomic_path(out) as part:
         part.mkdir()
         kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [], below or [])
@@ -96,7 +101,7 @@ def quickstart(
     emit(result, as_json=as_json, text=_summary)
 
 
-def _mention_finder(ner: str | None, lang: str) -> "Language":
+def _mention_finder(ner: Path | None, lang: str) -> "Language":
     """A pipeline that finds mentions, or a blank one; with an abbreviation detector and without linkers.
 
     Raises:
@@ -117,6 +122,15 @@ def _mention_finder(ner: str | None, lang: str) -> "Language":
     if factories.isdisjoint(_ABBREVIATIONS):
         nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})
     return nlp
+
+
+def _set_meta(nlp: "Language", name: str) -> None:
+    """Name a pipeline in its meta data, for `spacy package`. Of what the detector's pipeline says of itself, only
+    the sources still hold."""
+    nlp.meta = {key: nlp.meta[key] for key in ("lang", "sources") if key in nlp.meta}
+    name = name.removeprefix(f"{nlp.lang}_")
+    if name.isidentifier():
+        nlp.meta["name"] = name
 
 
 def _knowledge_base(

@@ -34,16 +34,17 @@ def serve(
         import uvicorn  # noqa: F401
     except ImportError as err:
         raise PelError(Errors.E720) from err
-    from ..pipeline.saved import load_pipeline
+    from ..pipeline.saved import check_may_change, load_pipeline
     from ..serving import Limits, Server, Service, listen, make_app
     from ..serving.guard import is_local
-    from ..serving.service import component_folder
 
+    if save:
+        check_may_change(pipeline)
     limits = Limits(max_chars, max_texts, max_bytes, timeout, receive_timeout, n_waiting=queue)
     with listen(host, port) as taken:  # before the pipeline is loaded, which takes longer
         message(f"Loading {pipeline}")
         loaded = load_pipeline(pipeline)
-        folder = component_folder(pipeline, loaded.name) if save else None
+        folder = pipeline / loaded.name if save else None
         service = Service(loaded.nlp, loaded.name, title=pipeline.resolve().name, folder=folder)
         app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or ())
         server = Server(app, taken, limits=limits)

@@ -36,13 +36,16 @@ def teach(
     Example: spacy-pel teach my_pipeline corrections.jsonl --by "A. Curator"
     """
     from ..pipeline.linker_data import KIND, VERSION, save_memory, saved_memory
+    from ..pipeline.saved import check_may_change
     from ..util.saved_folder import check_folder
     from ._saved_pipeline import learned_path
 
     tasks = sum([corrections is not None, list_learned, bool(undo)])
     if tasks != 1:
         raise PelError(Errors.E673.format(got="more than one" if tasks else "none"))
-    folder = learned_path(pipeline).parent  # fails for an installed package, which cannot be changed
+    folder = learned_path(pipeline).parent
+    if not list_learned:
+        check_may_change(pipeline)
     if corrections is not None:
         emit(_learn(pipeline, corrections, by), as_json=as_json, text=key_values)
         return

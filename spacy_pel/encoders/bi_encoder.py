@@ -11,6 +11,7 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
 from ..util import read_json, write_json
+from ..util.ranges import check_range
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
 from ..util.vectors import unit_length
@@ -86,6 +87,7 @@ class BiEncoder:
             raise PelError(Errors.E305.format(expected="'float32' or 'float16'", value=store))
         if similarity is not None and not isinstance(similarity, Similarity):
             raise PelError(Errors.E308.format(value=type(similarity).__name__))
+        check_range("batch_size", batch_size, least=1)
         self.name = name
         self.tied = tied
         self.pooling: Pooling = pooling
@@ -110,9 +112,9 @@ class BiEncoder:
         """Load the pretrained weights named by ``name``, unless there are weights already.
 
         Raises:
-            PelError: if no name is set or there is no such model.
+            PelError: if no name is set, there is no such model, or it reads shorter texts than the templates give.
         """
-        from .pretrained import load_pretrained
+        from .pretrained import check_lengths, load_pretrained
 
         if self.towers is not None:
             return
@@ -120,6 +122,7 @@ class BiEncoder:
             raise PelError(Errors.E302)
         special = self.mention_template.special_tokens + self.entity_template.special_tokens
         self.tokenizer, mention = load_pretrained(self.name, special)
+        check_lengths(mention.config, *self._lengths)
         entity = mention if self.tied else load_pretrained(self.name, special)[1]
         self._set_towers(mention, entity)
 
@@ -135,7 +138,12 @@ class BiEncoder:
             return
         if self.name is None:
             raise PelError(Errors.E302)
-        check_pretrained(self.name)
+        check_pretrained(self.name, *self._lengths)
+
+    @property
+    def _lengths(self) -> tuple[int, int]:
+        # a template of entities may have no limit of its own
+        return self.mention_template.max_length, getattr(self.entity_template, "max_length", 0)
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
         from torch import nn

@@ -6,9 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings, shortened
+from ..util import logger
 from ..util.saved_folder import damaged
 from .saved_tokenizer import SAVED, SavedTokenizer, without_limits
+
+_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
 
 
 def locate(name: str) -> tuple[str, str | None]:
@@ -67,28 +70,47 @@ def load_pretrained(name: str, special_tokens: list[str]) -> tuple[Any, Any]:
     return without_limits(tokenizer), model
 
 
-def check_pretrained(name: str) -> None:
+def check_lengths(config: Any, *lengths: int) -> None:
+    """Check that a transformer reads texts of these lengths.
+
+    Args:
+        config: of the transformer.
+        lengths: in word pieces, special tokens included.
+
+    Raises:
+        PelError: if it has fewer positions.
+    """
+    most = getattr(config, "max_position_embeddings", None)
+    if most is not None and config.model_type in _POSITIONS_AFTER_PADDING:
+        most -= config.pad_token_id + 1
+    if most is not None and max(lengths) > most:
+        raise PelError(Errors.E352.format(got=max(lengths), most=most))
+
+
+def check_pretrained(name: str, *lengths: int) -> None:
     """Check that there are such weights, without loading them: of a model on the hub, its config is read.
 
     Args:
         name: see ``load_pretrained``.
+        lengths: see ``check_lengths``.
 
     Raises:
-        PelError: if there is no such model.
+        PelError: if there is no such model, or it reads shorter texts only.
     """
     from transformers import AutoConfig
 
     if name.startswith(PREFIX):
-        make_random(name)
+        check_lengths(make_random(name)[1].config, *lengths)
         return
     source, revision = locate(name)
     try:
-        AutoConfig.from_pretrained(source, trust_remote_code=False, revision=revision or "main")
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False, revision=revision or "main")
     except Exception as err:  # the hub's errors have no common base
         raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
     folder = Path(source)
     if folder.is_dir() and not any(folder.glob("*.safetensors")) and not any(folder.glob("*.bin")):
         raise PelError(Errors.E303.format(name=name, got="the folder has no weights"))
+    check_lengths(config, *lengths)
 
 
 def load_tower(path: Path) -> tuple[Any, Any]:
@@ -122,7 +144,11 @@ def _read(source: str, access: dict[str, Any], **weights: Any) -> tuple[Any, Any
     if AutoConfig.from_pretrained(source, **access).model_type in ("bert", "roberta"):
         weights["add_pooling_layer"] = False
     tokenizer = AutoTokenizer.from_pretrained(source, **access)
-    return tokenizer, AutoModel.from_pretrained(source, **access, **weights)
+    model, found = AutoModel.from_pretrained(source, output_loading_info=True, **access, **weights)
+    if found["missing_keys"] or found["mismatched_keys"]:
+        missing = ", ".join([*found["missing_keys"], *(one[0] for one in found["mismatched_keys"])])
+        logger.warning(Warnings.W302.format(source=source, missing=shortened(missing)))
+    return tokenizer, model
 
 
 def _first_line(err: Exception) -> str:

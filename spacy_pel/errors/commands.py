@@ -52,11 +52,19 @@ class CommandErrors:
     E658 = "Expected a new folder at {path}, got {got}. Choose another, or replace a pipeline with --overwrite."
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
+    E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."
     E660 = "Expected --apply-to or --output, got both. Use one of them."
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
     E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
-    E666 = "Expected the default pipeline at {path}. Run this in the root of the repository, or give {option}."
+    E666 = (
+        "Expected the default pipeline, as the installed package {name} or at {path}, got neither. Install its wheel, "
+        "run this in the root of the repository, or give {option}."
+    )
+    E667 = (
+        "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a "
+        "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
+    )
     E668 = (
         "A worker process ended with exit code {got}. If memory ran out (-9), use fewer processes. To continue "
         "`spacy-pel link`, run the same command with --resume."
@@ -77,6 +85,7 @@ class CommandErrors:
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
+    E689 = "{path} is not a training: it has no complete metrics.jsonl and steps.jsonl. Make one with: spacy-pel train"
 
 
 class CommandWarnings:

@@ -26,4 +26,3 @@ class IndexErrors:
     E421 = "Expected weights for {expected}, but the combiner has them for {got}. Refit it: spacy-pel calibrate"
     E431 = "This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with a model folder."
     E433 = "Expected a bi-encoder (spacy-pel.BiEncoder.v1) as the encoder of a DualEncoder, got {got}."
-    E432 = "Expected at most {most} word pieces, the limit of the transformer, got {length}. Set a smaller length."

@@ -4,7 +4,6 @@
 class ServingErrors:
     E720 = 'The command serve needs the extra "serve". Install it with: pip install "spacy-pel[serve]"'
     E721 = "Cannot listen on {host}, port {port}: {got}. Choose others with --host and --port."
-    E722 = "Expected a pipeline folder to save corrections in, got {got}. Leave out --save, or name its folder."
     E723 = "The answer took longer than {seconds} seconds. Send fewer or shorter texts, or try again later."
     E724 = "The server is busy: {n} requests are waiting. Try again later."
     E725 = "The server is stopping. Try again later."

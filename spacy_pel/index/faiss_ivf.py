@@ -11,6 +11,7 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Rows, Vectors
+from ..util.ranges import check_range
 from .faiss_rows import (
     BLOCK,
     Codes,
@@ -91,8 +92,7 @@ class FaissIVF(FaissRows):
         if value is not None:
             raise PelError(Errors.E414.format(setting=setting, value=value, codes=codes))
         for setting, value, least in (("flat_below", flat_below, 0), ("lists", lists, 1), ("probes", probes, 1)):
-            if value is not None and value < least:
-                raise PelError(Errors.E301.format(name=setting, least=least, value=value))
+            check_range(setting, value, least=least)
         super().__init__(codes, pca=pca, row_bytes=row_bytes)
         self.flat_below = flat_below
         self.lists = lists

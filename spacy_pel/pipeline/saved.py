@@ -1,5 +1,7 @@
-"""Loading saved pipelines, with one-line errors."""
+"""Finding and loading saved pipelines, with one-line errors."""
 
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,21 +58,23 @@ def load_spacy(path: str | Path) -> Any:
     """
     import spacy
     from catalogue import RegistryError
-    from spacy.util import is_package
     from thinc.api import ConfigValidationError
 
     from ..registry import registry
 
-    folder = Path(path)
+    folder = pipeline_folder(path)
     config = folder / "config.cfg"
-    if not config.is_file() and not is_package(str(path)):
+    if not config.is_file():
         raise no_pipeline(folder)
     try:
         for entry in sorted(folder.rglob("*")):
             if entry.exists() and not (entry.is_file() or entry.is_dir()):  # spaCy would read a pipe for ever
                 got = f"{entry.relative_to(folder)} is not a regular file"
                 raise PelError(Errors.E650.format(path=path, got=got))
-        return spacy.load(folder if config.is_file() else str(path))
+        package = package_of(folder)
+        if package and pipeline_folder(package) == folder:
+            import_module(package)  # registers the parts that it was packaged with (`spacy package --code`)
+        return spacy.load(folder)
     except PelError as err:
         if str(path) in str(err):
             raise
@@ -87,11 +91,47 @@ def load_spacy(path: str | Path) -> Any:
         raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err
 
 
+def pipeline_folder(path: str | Path) -> Path:
+    """Find the folder of an installed pipeline package.
+
+    Args:
+        path: the name of a package, or any path.
+
+    Returns:
+        The folder with the package's pipeline; the path itself if it exists or there is no such package.
+    """
+    name = str(path)
+    if Path(path).exists() or not name.isidentifier():
+        return Path(path)
+    spec = find_spec(name)
+    configs = Path(spec.origin).parent.glob(f"{name}-*/config.cfg") if spec and spec.origin else iter(())
+    config = next(configs, None)
+    return config.parent if config else Path(path)
+
+
+def package_of(folder: Path) -> str | None:
+    """The name of the package that holds a pipeline; None if its folder is not part of a package."""
+    folder = folder.resolve()
+    package = folder.parent
+    is_packaged = (package / "__init__.py").is_file() and folder.name.startswith(f"{package.name}-")
+    return package.name if is_packaged else None
+
+
+def check_may_change(folder: Path) -> None:
+    """Check that a pipeline may be changed in place.
+
+    Raises:
+        PelError: if it is part of an installed package.
+    """
+    if package := package_of(folder):
+        raise PelError(Errors.E667.format(name=package))
+
+
 def no_pipeline(path: Path) -> PelError:
     """To raise for a path that has no config.cfg."""
     return PelError(
         Errors.E002.format(
-            expected="a pipeline folder",
+            expected="a pipeline folder (or an installed package of this name)",
             path=path,
             got="a folder without config.cfg" if path.is_dir() else "a file" if path.is_file() else "no such folder",
             todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",

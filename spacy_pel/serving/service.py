@@ -287,15 +287,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(one) for key, one in value.items()}
     return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-
-def component_folder(pipeline: Path, name: str) -> Path:
-    """The folder of a component, where corrections are saved.
-
-    Raises:
-        PelError: if the pipeline is not a folder, as an installed package.
-    """
-    folder = pipeline / name
-    if not folder.is_dir():
-        raise PelError(Errors.E722.format(got=str(pipeline)))
-    return folder

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..errors import Errors, PelError
 from ..registry import registry
+from ..util.ranges import check_range
 from ..util.vectors import at_least_float32
 
 
@@ -128,9 +128,9 @@ class SoftRadius(AnchorPart):
         self, *, radius: float | None = 11.0, epsilon: float = 1.0, learn_rate: float = 0.005, schedule: bool = True
     ):
         super().__init__()
-        for name, value in (("radius", radius), ("epsilon", epsilon), ("learn_rate", learn_rate)):
-            if value is not None and value < 0:
-                raise PelError(Errors.E346.format(name=name, value=value))
+        for name, value in (("radius", radius), ("epsilon", epsilon)):
+            check_range(name, value, least=0, most=1000)
+        check_range("learn_rate", learn_rate, least=0, most=1)
         self.start = radius
         self.epsilon = epsilon
         self.learn_rate = learn_rate

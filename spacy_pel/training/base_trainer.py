@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings
 from ..util import logger
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from .device import make_accelerator
@@ -60,7 +60,7 @@ class BaseTrainer:
     Args:
         model: to be trained; its initial weights are loaded by ``run``.
         training: length, learning rates, evaluation.
-        output: receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, learning_curve.png and checkpoint.
         seed: random seed.
         gpu_id: -1 = CPU.
     """
@@ -119,6 +119,7 @@ class BaseTrainer:
         best = self._train(task, Progress(fingerprint=fingerprint), resume=resume)
         if self.accelerator.is_main_process:
             self.model.to_disk(self.output / "model-last")
+            self._draw_curve()
         return best
 
     # -- what a subclass provides, or may override ----------------------------------------------
@@ -195,7 +196,10 @@ class BaseTrainer:
         batches = self._batches(task.planner, state)
         is_main = self.accelerator.is_main_process
         log = TrainingLog(self.output, resume_at=state.step, total=total, show=self.show_progress, is_main=is_main)
-        best = log.best(self.training.dev.metric)
+        if state.step == 0:
+            self.model.changed()
+            log.add_evaluation(0, 0, task.dev(self.model))
+        best, every = log.best(self.training.dev.metric), self.training.evaluate_every(total)
         started, self._n_read = time.perf_counter(), 0
         while state.step < total and not 0 < self.training.patience <= state.stale:
             self.before_update(state, total)
@@ -203,7 +207,7 @@ class BaseTrainer:
             state.step += 1
             rate = self._n_read * world / (time.perf_counter() - started)
             log.add_step(state.step, metrics, rate)
-            if state.step % self.training.eval_frequency == 0 or state.step == total:
+            if state.step % every == 0 or state.step == total:
                 self.model.changed()
                 scores = task.dev(self.model)
                 record = log.add_evaluation(state.step, state.epoch, scores, rate)
@@ -211,7 +215,19 @@ class BaseTrainer:
                 log.flush()
                 self._save(objective, optimizer, state)
         log.close()
+        metric = self.training.dev.metric
+        if is_main and best and best[metric] <= log.records[0][metric]:
+            logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
         return best
+
+    def _draw_curve(self) -> None:
+        """Write learning_curve.png, or say which extra draws it."""
+        try:
+            from ..evaluation.report.learning_curve import plot_training
+        except PelError as err:  # without matplotlib
+            logger.info("No learning curve was drawn. %s", err)
+        else:
+            plot_training(self.output)
 
     def _update(self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int) -> Metrics:
         """One update of the weights from ``accumulate_gradient`` batches."""

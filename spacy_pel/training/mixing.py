@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from ..encoders.similarities import Encoded, TokenVectors, take
-from ..errors import Errors, PelError
 from ..registry import registry
+from ..util.ranges import MANY, check_range
 
 
 class StrongNegatives(NamedTuple):
@@ -53,8 +53,7 @@ class HardestInBatch:
     k: int = 1
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise PelError(Errors.E301.format(name="k", least=1, value=self.k))
+        check_range("k", self.k, least=1, most=MANY)
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
         """At most k per mention; see ``Mixing``."""
@@ -90,8 +89,7 @@ class AdaptiveMixup(HardestInBatch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.alpha >= 0:
-            raise PelError(Errors.E301.format(name="alpha", least=0, value=self.alpha))
+        check_range("alpha", self.alpha, least=0, most=100)
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
         """At most k per mention; see ``Mixing``."""

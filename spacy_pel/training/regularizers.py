@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from ..errors import Errors, PelError
 from ..registry import registry
+from ..util.ranges import check_range
 
 _GRADIENT_SCALE = 1024.0
 
@@ -75,9 +75,8 @@ class FGSM:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not value >= 0:
-                raise PelError(Errors.E301.format(name=name, least=0, value=value))
+        check_range("epsilon", self.epsilon, least=0, most=1)
+        check_range("weight", self.weight, least=0, most=100)
 
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor

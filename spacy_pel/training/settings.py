@@ -6,18 +6,32 @@ from pathlib import Path
 from typing import Any, Literal
 
 from catalogue import RegistryError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from spacy.util import registry as spacy_registry
 from thinc.api import ConfigValidationError
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, did_you_mean
 from ..registry import registry
+from ..util.config import describe_config_error
+from ..util.ranges import MANY
+
+_SPACY = ("nlp", "components", "corpora", "training", "initialize", "pretraining", "variables", "gpu_allocator")
+_EVALUATIONS = 5  # of a training at least, besides that before the first update
 
 
 class Strict(BaseModel):
     """A section without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _are_known(cls, values: Any) -> Any:
+        """Say what an unknown key may stand for."""
+        unknown = [key for key in values if key not in cls.model_fields] if isinstance(values, dict) else []
+        if unknown:
+            raise ValueError(", ".join(f"unknown key {key}{did_you_mean(key, cls.model_fields)}" for key in unknown))
+        return values
 
 
 class BasePaths(Strict):
@@ -37,11 +51,11 @@ class BasePaths(Strict):
 class OptimizerSettings(Strict):
     """``[pel.training.optimizer]``: AdamW, linear warm-up, linear decay to zero."""
 
-    learn_rate: float = Field(default=1e-5, gt=0, title="Peak learning rate of the towers")
-    proxy_learn_rate: float = Field(default=1e-3, gt=0, title="Peak learning rate of the loss's own parameters")
+    learn_rate: float = Field(default=1e-5, gt=0, le=1, title="Peak learning rate of the towers")
+    proxy_learn_rate: float = Field(default=1e-3, gt=0, le=1, title="Peak learning rate of the loss's own parameters")
     warmup: float = Field(default=0.25, ge=0, le=1, title="Share of the steps that warm up")
-    weight_decay: float = Field(default=0.01, ge=0, title="Decoupled weight decay")
-    epsilon: float = Field(default=1e-6, gt=0, title="AdamW's epsilon")
+    weight_decay: float = Field(default=0.01, ge=0, le=1, title="Decoupled weight decay")
+    epsilon: float = Field(default=1e-6, gt=0, le=1, title="AdamW's epsilon")
     clip: float = Field(default=1.0, gt=0, title="Largest l2 norm of the gradient")
 
 
@@ -55,16 +69,20 @@ class BaseDevSettings(Strict):
 class BaseTrainingSettings(Strict):
     """``[….training]``: how long, how fast, how often. These keys are part of a run's fingerprint."""
 
-    batch_size: int = Field(ge=1, title="Mentions in one step")
+    batch_size: int = Field(ge=1, le=MANY, title="Mentions in one step")
     max_epochs: int = Field(ge=1, title="Passes over the training mentions")
     max_steps: int = Field(default=0, ge=0, title="Stop after this many steps; 0 = by epochs")
-    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations")
+    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations; fewer in a short training")
     patience: int = Field(default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never")
-    accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
+    accumulate_gradient: int = Field(default=1, ge=1, le=MANY, title="Batches per update")
     mixed_precision: Literal["auto", "no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
     limit: int = Field(default=0, ge=0, title="Maximum number of training mentions; 0 = all")
     optimizer: OptimizerSettings = OptimizerSettings()
     dev: BaseDevSettings
+
+    def evaluate_every(self, total: int) -> int:
+        """Steps between evaluations of a training of ``total`` steps: few enough for five of them."""
+        return min(self.eval_frequency, max(1, total // _EVALUATIONS))
 
 
 # These settings only end a training or evaluate it, and may change when it is resumed.
@@ -85,10 +103,12 @@ def explained(text: str, path: Path) -> Iterator[None]:
     try:
         yield
     except ValidationError as err:
-        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}{_hint(e)}" for e in err.errors()]
+        problems = [
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}{_hint(e)}" for e in err.errors()
+        ]
         raise PelError(text.format(path=path, got="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        got = " ".join(str(err).split())
+        got = describe_config_error(err) if isinstance(err, ConfigValidationError) else " ".join(str(err).split())
         hint = registry.did_you_mean(got)
         # a suggestion helps more than the list of all registries
         got = got.split(" Available names:")[0] if hint else got
@@ -107,10 +127,17 @@ def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[st
         The section with its parts built.
 
     Raises:
-        PelError: if there is no such section.
+        PelError: if there is no such section, or another one of ours is misspelled.
     """
     if section not in config:
-        raise PelError(text.format(path=path, got=f"it has no [{section}] section"))
+        hint = next(filter(None, (did_you_mean(name, [section]) for name in config)), "")
+        raise PelError(text.format(path=path, got=f"it has no [{section}] section{hint}"))
+    for name, keys in ((None, ("paths", "system")), ("system", ("seed",))):
+        # other sections and keys are spaCy's: only what looks like one of ours is a mistake
+        written = config.get(name, {}) if name else config
+        for key in written:
+            if key not in (*keys, *_SPACY) and (meant := did_you_mean(key, keys, cutoff=0.75)):
+                raise PelError(text.format(path=path, got=f"{name or 'unknown section'}: {key}{meant}"))
     return spacy_registry.resolve({section: config[section]})[section]  # type: ignore[no-any-return]
 
 

@@ -16,9 +16,10 @@ _BUFFER = 100  # lines
 
 
 class TrainingLog:
-    """Writes a line of metrics.jsonl for each evaluation: means since the last one, and scores on dev; and a
-    short line of steps.jsonl for each update: "step", "loss", "grad_norm" (before clipping), "learn_rate", for
-    plots of the gradient norm (Wiatrak et al. 2022, Fig. 3). On resuming, lines after the checkpoint are dropped.
+    """Writes a line of metrics.jsonl for each evaluation: means since the last one, and scores on dev. That of step 0,
+    before any update, has no means. A short line of steps.jsonl for each update: "step", "loss", "grad_norm" (before
+    clipping), "learn_rate", for the learning curve and plots of the gradient norm (Wiatrak et al. 2022, Fig. 3).
+    On resuming, lines after the checkpoint are dropped.
 
     Lines of steps.jsonl are buffered: call ``flush`` before each checkpoint.
 
@@ -50,8 +51,9 @@ class TrainingLog:
         )
 
     def best(self, metric: str) -> dict[str, Any]:
-        """The record with the highest metric so far, the earlier on a tie."""
-        return max(self.records, key=lambda record: (record[metric], -record["step"]), default={})
+        """The record with the highest metric so far, the earlier on a tie. Step 0 does not count: it has no model."""
+        trained = [record for record in self.records if record["step"]]
+        return max(trained, key=lambda record: (record[metric], -record["step"]), default={})
 
     def add_step(self, step: int, metrics: dict[str, float], rate: float) -> None:
         """Log an update. Values that are not finite become null in steps.jsonl, since JSON has no others."""
@@ -63,16 +65,26 @@ class TrainingLog:
         if len(self._pending) >= _BUFFER:
             self.flush()
 
-    def add_evaluation(self, step: int, epoch: int, scores: dict[str, float], rate: float) -> dict[str, Any]:
+    def add_evaluation(
+        self, step: int, epoch: int, scores: dict[str, float], rate: float | None = None
+    ) -> dict[str, Any]:
         """Log an evaluation with the means since the last one; the learning rate is the latest.
+
+        Args:
+            scores: on dev.
+            rate: examples per second; None before the first update.
 
         Returns:
             The record written.
         """
-        means = {key: float(np.mean([metrics[key] for metrics in self._window])) for key in self._window[0]}
-        means["learn_rate"] = self._window[-1]["learn_rate"]
+        record: dict[str, Any] = {"step": step, "epoch": epoch}
+        if self._window:
+            record |= {key: float(np.mean([metrics[key] for metrics in self._window])) for key in self._window[0]}
+            record["learn_rate"] = self._window[-1]["learn_rate"]
         self._window.clear()
-        record = {"step": step, "epoch": epoch, **means, **scores, "examples_per_second": rate}
+        record |= scores
+        if rate is not None:
+            record["examples_per_second"] = rate
         record["seconds"] = time.perf_counter() - self._began  # includes evaluations
         self.records.append(record)
         if self.is_main:

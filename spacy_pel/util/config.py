@@ -1,7 +1,7 @@
 """Reading config files, the same way for training and commands, with one-line errors."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
 
     if not Path(path).is_file():
         raise unexpected(path, "a config file", "no file", "Check the path; configs/ has examples.")
+    config: Any = {}
     try:
         _check_blanks(Path(path))
         config = spacy_load_config(Path(path), interpolate=not overrides)
@@ -41,11 +42,28 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
                 _make_room(config, name.split(".")[:-1])
             config = Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
-        raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
+        got = describe_config_error(err) + _meant(config, overrides or {})
+        raise PelError(Errors.E601.format(path=path, got=got)) from err
     except (ValueError, ConfigParserError, TypeError, LookupError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
     check_unicode(config, path)
     return config
+
+
+def _meant(config: dict[str, Any], overrides: dict[str, Any]) -> str:
+    """The setting that is nearest to the first override of no section of the config."""
+    known = list(_leaves(config))
+    hints = (did_you_mean(name, known) for name in overrides if name.split(".")[0] not in config)
+    return next(filter(None, hints), "")
+
+
+def _leaves(section: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Dotted names of the settings."""
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
 
 
 def _check_blanks(path: Path) -> None:
@@ -71,10 +89,10 @@ def _make_room(config: Any, sections: Sequence[str]) -> None:
 def describe_config_error(err: Any) -> str:
     """One line for thinc's ConfigValidationError: section, key and reason, and the known key
     that is nearest to one that is not."""
-    reasons = [
-        " -> ".join(str(part) for part in error.get("loc", ())) + f": {error.get('msg', '')}" + _hint(err, error)
-        for error in err.errors or ()
-    ]
+    reasons = []
+    for error in err.errors or ():
+        place = " -> ".join(str(part) for part in error.get("loc", ()))
+        reasons.append(f"{place}: {error.get('msg', '').removeprefix('at root: ')}{_hint(err, error)}")
     return " ".join(("; ".join(reasons) or err.desc or str(err)).split())
 
 

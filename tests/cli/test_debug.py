@@ -1,11 +1,13 @@
 """debug: what it checks and what it says."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from .conftest import done, refused, run
 
+CONFIGS = Path(__file__).parents[2] / "configs"
 TRAIN = """
 [paths]
 kb = "{folder}/kb"
@@ -49,7 +51,7 @@ def test_training_config(config):
     assert (facts["dev.mentions"], facts["dev.nil"]) == (80, 28)
     assert 0 < facts["dev.share_seen"] < 1
     assert facts["updates"] == 9  # 40 mentions in batches of 16, three times
-    assert facts["evaluations"] == 3
+    assert facts["evaluations"] == 10, "after each update, and before the first"
     assert facts["parts"]["loss"] == "ProxySoftplus"
 
 
@@ -87,7 +89,6 @@ def test_pipeline_config(folder):
         (["--pel.loss.@pel_losses", "spacy-pel.Nothing.v1"], "Nothing"),
         (["--paths.train", "/nonexistent.jsonl"], "/nonexistent.jsonl"),
         (["--paths.dev", "null"], "paths.dev"),
-        (["--pel.loss.alpah", "3"], "alpah"),
         (["loss"], "E600"),
         (["--pel.encoder.name", "/nonexistent/model"], "E303"),
     ],
@@ -95,6 +96,121 @@ def test_pipeline_config(folder):
 def test_what_is_wrong(config, overrides, said):
     result = run("debug", config, *overrides)
     assert result.code == 2 and said in result.err and result.err.count("\n") == 1, result.err
+
+
+# what both commands refuse, with the same message
+NONSENSE = {
+    "--pel.loss.alpha": [-3, 0, 1e9, "nan", "x"],
+    "--pel.loss.margin": [-3, 1e9, "NaN"],
+    "--pel.loss.offset": [1e9, "NaN", "x"],
+    "--pel.training.dev.metric": ["recall@7", "accuracy"],
+    "--pel.training.dev.recall_at": ["[]", "[0]", "[1.5]", "1"],
+    "--pel.positives.card": [1.6, -3, "x"],
+    "--pel.positives.name": [0.6],  # and the card's 1 make 1.6
+    "--pel.positives.alias_share": [1.6, -3],
+    "--pel.training.optimizer.learn_rate": [1.6, 0, -3, 1e9],
+    "--pel.training.optimizer.proxy_learn_rate": [1.6, 0],
+    "--pel.training.optimizer.warmup": [1.6, -3],
+    "--pel.training.optimizer.weight_decay": [1.6, -3],
+    "--pel.training.optimizer.epsilon": [-3, 0, 1.6],
+    "--pel.training.batch_size": [0, -3, 1.6, 1e9],
+    "--pel.training.mining.depth": [-3, 1e9],
+    "--pel.encoder.batch_size": [0, -3],
+    "--pel.encoder.mention_template.max_length": [-3, 513],
+    "--pel.encoder.entity_template.max_synonyms": [-3],
+    "--system.seed": [-3, "x"],
+    "--pel.regularizer": [
+        f'{{"@pel_regularizers": "spacy-pel.FGSM.v1", "{name}": {value}}}'
+        for name, value in (("epsilon", -0.01), ("epsilon", 1.6), ("weight", -1))
+    ],
+    "--pel.negatives": [
+        f'{{"@pel_negatives": "spacy-pel.{kind}.v1", {settings}}}'
+        for kind, settings in (
+            ("RandomNegatives", '"n_negatives": 0'),
+            ("RandomNegatives", '"n_negatives": 1000000000'),
+            ("MixedNegatives", '"percent": 101'),
+            ("HardNegatives", '"depth": -3'),
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_debug_refuses_what_train_refuses(config, tmp_path, name):
+    for value in NONSENSE[name]:
+        parts = {"mention": "MarkedContext", "entity": "EntityCard"}
+        needed = [f"--pel.encoder.{side}_template.@pel_templates=spacy-pel.{part}.v1" for side, part in parts.items()]
+        found = [
+            run(*command, *needed, name, value)
+            for command in (("debug", config), ("train", config, "-o", tmp_path / "o"))
+        ]
+        assert [one.code for one in found] == [2, 2], (name, value, found)
+        errors = [one.err.splitlines()[-1] for one in found]
+        assert errors[0] == errors[1] and errors[0].startswith("Error: [PEL-E"), (name, value)
+
+
+def test_mined_negatives_that_are_not_kept(config):
+    hard = ["--pel.negatives", '{"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 6}']
+    assert run("debug", config, *hard, "--pel.training.mining.depth", 6).code == 0
+    assert "got 4 from pel.training.mining.depth" in refused(
+        "E323", "debug", config, *hard, "--pel.training.mining.depth", 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("--pel.training.batchsize", "batch_size"),
+        ("--training.batchsize", "pel.training.batch_size"),
+        ("--pel.trainings.batch_size", "training"),
+        ("--pel.los.alpha", "loss"),
+        ("--pel.loss.alpah", "alpha"),
+        ("--paths.trian", "train"),
+        ("--path.train", "paths.train"),
+        ("--system.sede", "seed"),
+        ("--pel.training.optimizer.learning_rate", "learn_rate"),
+    ],
+)
+def test_the_name_meant(config, name, meant):
+    assert f"did you mean '{meant}'?" in run("debug", config, name, 1).err
+
+
+@pytest.mark.parametrize(
+    ("part", "meant"),
+    [
+        ("encoder.@pel_encoders=spacy-pel.BiEncodr.v1", "BiEncoder"),
+        ("loss.@pel_losses=spacy-pel.Tripplet.v1", "Triplet"),
+    ],
+)
+def test_the_part_meant(config, part, meant):
+    assert f"did you mean 'spacy-pel.{meant}.v1'?" in refused("E310", "debug", config, f"--pel.{part}")
+
+
+@pytest.mark.parametrize(("section", "meant"), [("pell", "pel"), ("path", "paths")])
+def test_the_section_meant(config, section, meant):
+    config.write_text(config.read_text().replace(f"[{meant}", f"[{section}"))
+    assert f"did you mean '{meant}'?" in run("debug", config).err
+
+
+def test_ranker_config(folder, tmp_path):
+    path = CONFIGS / "ranker_tiny.cfg"
+    data = [f"--paths.{name}={folder / name}.jsonl" for name in ("train", "dev")]
+    data.append(f"--paths.pipeline={folder / 'pipeline'}")
+    result = done("debug", path, *data, "--json").json
+    assert result["parts"] == {"model": "CrossEncoder"} and result["train.mentions"] == 40
+    for setting, code in (
+        ("candidates.n=17", "E393"),
+        ("model.length=600", "E352"),
+        ("model.batch_size=0", "E301"),
+        ("candidates.hide_names=1.6", "E390"),
+        ("training.batchsize=3", "E390"),
+        ("anchors.@pel_anchors=spacy-pel.AllMentions.v1", "E348"),
+    ):
+        errors = [
+            refused(code, *command, f"--ranker.{setting}", *data)
+            for command in (("debug", path), ("ranker", "train", path, "-o", tmp_path / "out"))
+        ]
+        assert errors[0].splitlines()[-1] == errors[1].splitlines()[-1]
 
 
 def test_a_missing_folder_of_a_pipeline_config(folder, tmp_path):

@@ -1,6 +1,8 @@
 """The command ``train``: what it prints and leaves, and exit code 2 with one line."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,7 @@ def test_train_and_resume(train, tmp_path):
     result = train(tmp_path / "run", "--json")
     assert result.code == 0, result.err
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == [2, 4]
+    assert [line["step"] for line in lines] == [0, 1, 2, 3, 4]
     assert result.json["best"] in lines
     assert result.json["model"] == str(tmp_path / "run" / "model-best")
     assert "step 4" in result.err and "step" not in result.out.replace('"step"', "")
@@ -36,6 +38,18 @@ def test_train_and_resume(train, tmp_path):
     assert resumed.code == 0, resumed.err
     assert "recall@1" in resumed.out
     assert "Resuming at step 4" in resumed.err
+
+
+@pytest.mark.slow
+def test_the_log_has_no_noise_of_libraries(folder, tiny_bert, tmp_path):
+    """Its file has a pooler that is not read, of which transformers would tell."""
+    paths = [f"--paths.{name}={folder / file}" for name, file in (("kb", "kb"), ("train", "train.jsonl"))]
+    settings = [*paths, f"--paths.dev={folder / 'dev.jsonl'}", f"--pel.encoder.name={tiny_bert}"]
+    command = [sys.executable, "-m", "spacy_pel", "train", CONFIG, "-o", tmp_path, *settings]
+    done = subprocess.run([*command, "--pel.training.max_steps=1"], capture_output=True, text=True, check=True)
+    said = [line for line in done.stderr.replace("\r", "\n").splitlines() if line]
+    ours = ("Mentions with", "Tokenising", "Training:", "step ", "40 mentions", "[PEL-")
+    assert said and [line for line in said if not line.startswith(ours)] == []
 
 
 @pytest.mark.parametrize(

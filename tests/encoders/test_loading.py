@@ -328,3 +328,18 @@ def test_a_hub_id_with_a_revision(tmp_path, monkeypatch):
     with pytest.raises(PelError, match="PEL-E303.*org/model@v2"):
         BiEncoder(name="org/model@v2").initialize()
     assert asked == [("org/model", "v2", False)]
+
+
+def test_weights_that_a_model_lacks_are_named(tiny_bert, tmp_path, caplog):
+    from safetensors.torch import load_file, save_file
+
+    model = shutil.copytree(tiny_bert, tmp_path / "model")
+    weights = load_file(model / "model.safetensors")
+    lacking = "encoder.layer.0.output.dense.weight"
+    save_file(
+        {name: weights[name] for name in weights if name != lacking}, model / "model.safetensors", {"format": "pt"}
+    )
+    BiEncoder(name=str(tiny_bert)).initialize()
+    assert not [one for one in caplog.records if one.name == "spacy_pel"], "a pooler that is not read is no news"
+    BiEncoder(name=str(model)).initialize()
+    assert f"PEL-W302] The files of '{model}' lack weights" in caplog.text and lacking in caplog.text

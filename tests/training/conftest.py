@@ -27,7 +27,7 @@ SMALL = {
     "pel.training.batch_size": 8,
     "pel.training.max_epochs": 1000,
     "pel.training.max_steps": 12,
-    "pel.training.eval_frequency": 4,
+    "pel.training.eval_frequency": 2,
     "pel.training.dev.recall_at": [1, 5],
     "pel.training.dev.n_entities": 0,
     "pel.negatives.n_negatives": 4,
@@ -139,13 +139,20 @@ def contents(output):
     }
     found["metrics"] = [
         {key: value for key, value in record.items() if key not in ("examples_per_second", "seconds")}
-        for record in metrics(output)
+        for record in evaluations(output)
     ]
     return found
 
 
-def metrics(output):
+def evaluations(output):
     return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+
+
+def metrics(output):
+    """The evaluations after that of the untrained model."""
+    untrained, *records = evaluations(output)
+    assert untrained["step"] == 0 and "loss" not in untrained
+    return records
 
 
 def differing(one, other):

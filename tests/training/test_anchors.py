@@ -188,5 +188,5 @@ def test_a_radius_below_zero_leaves_the_anchor_in_its_cluster():
 
 def test_errors():
     for settings in ({"radius": -1.0}, {"epsilon": -0.1}, {"learn_rate": -1.0}):
-        with pytest.raises(PelError, match="PEL-E346"):
+        with pytest.raises(PelError, match="PEL-E301"):
             SoftRadius(**settings)

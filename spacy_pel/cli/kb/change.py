@@ -31,14 +31,15 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
         The KB, and the pipeline's component if there is one.
 
     Raises:
-        PelError: if it is part of a pipeline, whose index would not follow.
+        PelError: if it is part of a pipeline, whose index would not follow, or of an installed package.
     """
     from ...kb import KnowledgeBase
     from ...pipeline.linker_data import CALIBRATION
-    from ...pipeline.saved import load_pipeline
+    from ...pipeline.saved import check_may_change, load_pipeline
 
     path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
     if (path / "config.cfg").is_file():
+        check_may_change(path)
         nlp, name, component = load_pipeline(path)
         yield component.linker.kb, component
         # what does not change is not written: another command may have changed it meanwhile

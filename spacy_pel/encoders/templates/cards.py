@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity
 from ...util.part_settings import PartSettings
+from ...util.ranges import check_range
 from .token_arrays import RaggedTokens, check_length, piece_lists
 
 
@@ -104,6 +104,10 @@ class EntityCard(CardBase):
     registered_name: ClassVar[str] = "spacy-pel.EntityCard.v1"
     max_synonyms: int = 8
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range("max_synonyms", self.max_synonyms, least=0)
+
     def parts(self, entity: Entity) -> list[str]:
         description = entity.definition or "; ".join(
             [alias for alias in entity.aliases if alias != entity.canonical_name][: self.max_synonyms]
@@ -155,8 +159,7 @@ class SynonymCard(CardBase):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_synonyms < 1:
-            raise PelError(Errors.E301.format(name="max_synonyms", least=1, value=self.max_synonyms))
+        check_range("max_synonyms", self.max_synonyms, least=1)
 
     def parts(self, entity: Entity) -> list[str]:
         names = list(dict.fromkeys([entity.canonical_name, *entity.aliases]))[: self.max_synonyms]

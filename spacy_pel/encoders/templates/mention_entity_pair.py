@@ -10,6 +10,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity, MentionInText
 from ...util.ragged import offsets_of
+from ...util.ranges import check_range
 from .cards import EntityCard
 from .mention_templates import MarkedContext
 from .token_arrays import RaggedTokens
@@ -41,9 +42,7 @@ class MentionEntityPair:
         if not getattr(self.mention_template, "has_markers", True):
             got = self.mention_template.registered_name
             raise PelError(Errors.E337.format(what="a cross-encoder", template=got))
-        least = self.mention_template.max_length + _LEAST
-        if max_length < least:
-            raise PelError(Errors.E301.format(name="max_length", least=least, value=max_length))
+        check_range("max_length", max_length, least=self.mention_template.max_length + _LEAST)
         self.max_length = max_length
 
     @property

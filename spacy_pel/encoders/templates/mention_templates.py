@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import MentionInText
 from ...util.part_settings import PartSettings
+from ...util.ranges import check_range
 from .token_arrays import MentionTokens, MentionWindows, RaggedTokens, check_length, piece_lists, pieces_with_offsets
 
 # No word piece of an English text is longer than this on average over a window; a wider
@@ -146,8 +146,7 @@ class DocumentWindows(PartSettings):
 
     def __post_init__(self) -> None:
         check_length(self.max_length)
-        if not 0 <= self.overlap < 1:
-            raise PelError(Errors.E334.format(value=self.overlap))
+        check_range("overlap", self.overlap, least=0, below=1)
 
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionWindows:
         """Lay out the texts of some mentions; windows without any of them are left out.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...util.ragged import Ragged, offsets_of, take_pieces
+from ...util.ranges import check_range
 
 TokenIds = NDArray[np.int32]
 # how a tokenizer is called: word pieces of plain text, and nothing else
@@ -133,8 +134,7 @@ def check_length(max_length: int) -> None:
     """Raises:
     PelError: if so few word pieces hold no text.
     """
-    if max_length < 8:
-        raise PelError(Errors.E301.format(name="max_length", least=8, value=max_length))
+    check_range("max_length", max_length, least=8)
 
 
 def piece_lists(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

@@ -1,6 +1,7 @@
 """Figures of evaluations: recall@k, precision and recall of NIL, reliability of P(NIL), risk over coverage."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..metrics.reliability import reliability_curve
 from ..metrics.risk import ACCURACIES, RankedAnswers
 from ..run_folder import Run
 from .figure import COLORS, GREY, LINE_STYLES, inline_svg, new_figure, save_figure
+from .learning_curve import training_figures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +24,13 @@ _POINTS = 2000  # of a curve; more cannot be seen
 _INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
 
 
-def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
+def inline_figures(runs: Mapping[str, Run], trainings: Sequence[Path] = ()) -> dict[str, Markup]:
     """Title -> SVG of the figures for which there are data; each has a line per
     run, in the order of the runs.
 
     Args:
         runs: name -> run.
+        trainings: folders of trainings; the figures of these have a line for each.
     """
     outcomes = {name: run.outcomes for name, run in runs.items()}
     drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
@@ -37,6 +40,7 @@ def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
             drawn["reliability"] = reliability_figure(outcomes)
     if any(RankedAnswers(of_run.probability, of_run.correct) for of_run in outcomes.values()):
         drawn["risk"] = risk_figure(outcomes)
+    drawn |= training_figures(trainings)
     figures = {}
     for name, (figure, axes) in drawn.items():
         title = axes.get_title()

@@ -38,6 +38,7 @@ def make_report(
     paths: Sequence[Path],
     *,
     corpora: Sequence[Path] = (),
+    trainings: Sequence[Path] = (),
     kb: KnowledgeBase | None = None,
     watch: Sequence[Callable[[Prediction], None]] = (),
     title: str = "Entity linking",
@@ -50,6 +51,7 @@ def make_report(
     Args:
         paths: folders that ``evaluate`` wrote; the other runs are compared with the first.
         corpora: the corpora that were evaluated, for the context of errors.
+        trainings: folders of trainings, for their learning curves.
         kb: gives names.
         watch: called with each prediction as it is read.
         title: of the page.
@@ -61,7 +63,7 @@ def make_report(
         The page and counts.
 
     Raises:
-        PelError: if a folder is not an evaluation, or a corpus not the one that was evaluated.
+        PelError: if a folder is not an evaluation, or of a training, or a corpus not the one that was evaluated.
     """
     per_run = max(1, max_errors // len(paths)) if max_errors else 0
     names = run_names(paths)
@@ -77,7 +79,9 @@ def make_report(
     kinds = {kind: text for kind, text in KINDS.items() if any(of_run[kind] for of_run in counts.values())}
     errors.sort(key=lambda error: list(KINDS).index(error.kind))
     shown = [table for table in tables if table]
-    page = Page(title, _description(runs), run_notes(runs), shown, inline_figures(runs), kinds, counts, errors)
+    page = Page(
+        title, _description(runs), run_notes(runs), shown, inline_figures(runs, trainings), kinds, counts, errors
+    )
     return Report(render_report(page), counts, len(errors))
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...corpora.readers.zeshel_files import json_files, world_of
-from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
+from ...util.ranges import check_range
 from .reader_base import KBReaderBase
 
 _KEYS = ("document_id", "title", "text")
@@ -37,8 +37,7 @@ class ZeshelKB(KBReaderBase):
     skip_title: bool = True
 
     def __post_init__(self) -> None:
-        if self.n_words < 0:
-            raise PelError(Errors.E301.format(name="n_words", least=0, value=self.n_words))
+        check_range("n_words", self.n_words, least=0)
         super().__post_init__()
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:

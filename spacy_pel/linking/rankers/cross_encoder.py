@@ -14,6 +14,7 @@ from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import RankingTask, Scores
+from ...util.ranges import check_range
 from ...util.saved_folder import damaged
 from ...util.saved_part import write_part
 from .loading import read_ranker
@@ -61,9 +62,8 @@ class CrossEncoder:
     ):
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(expected="'float32' or 'float16'", value=store))
-        for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0)):
-            if value is not None and value < minimum:
-                raise PelError(Errors.E301.format(name=setting, least=minimum, value=value))
+        for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("batch_size", batch_size, 1)):
+            check_range(setting, value, least=minimum)
         self.name = name
         self.template = MentionEntityPair(
             max_length=length, mention_template=mention_template, entity_template=entity_template
@@ -95,11 +95,24 @@ class CrossEncoder:
             raise PelError(Errors.E431)
         self._set_tower(*load_pretrained(self.name, self.template.special_tokens))
 
-    def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
+    def check_weights(self) -> None:
+        """Check that ``initialize`` will find weights, without loading them.
 
-        most = getattr(transformer.config, "max_position_embeddings", None)
-        if most is not None and self.template.max_length > most:
-            raise PelError(Errors.E432.format(length=self.template.max_length, most=most))
+        Raises:
+            PelError: as ``initialize``.
+        """
+        from ...encoders.pretrained import check_pretrained
+
+        if self.tower is not None:
+            return
+        if self.name is None:
+            raise PelError(Errors.E431)
+        check_pretrained(self.name, self.template.max_length)
+
+    def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
+        from ...encoders.pretrained import check_lengths
+
+        check_lengths(transformer.config, self.template.max_length)
         self.tokenizer = tokenizer
         self.tower = CrossTower(transformer, pooling=self.pooling, sep_id=tokenizer.sep_token_id)
         self.changed()

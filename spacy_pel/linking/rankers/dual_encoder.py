@@ -15,6 +15,7 @@ from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity, MentionInText, RankingTask, Scores, Vectors
+from ...util.ranges import check_range
 from ...util.saved_part import write_part
 from .loading import is_encoder, read_ranker
 
@@ -55,8 +56,7 @@ class DualEncoder:
         if encoder is not None and not isinstance(encoder, BiEncoder):
             raise PelError(Errors.E433.format(got=type(encoder).__name__))
         for name, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
-            if value is not None and value < minimum:
-                raise PelError(Errors.E301.format(name=name, least=minimum, value=value))
+            check_range(name, value, least=minimum)
         self.encoder = encoder or BiEncoder(
             pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
         )
@@ -67,6 +67,10 @@ class DualEncoder:
         self._cache = VectorCache(cache_size)
 
     # -- weights ---------------------------------------------------------------------------
+
+    def check_weights(self) -> None:
+        """Check that ``initialize`` will find weights, without loading them."""
+        self.encoder.check_weights()
 
     def initialize(self) -> None:
         """Load the pretrained weights named by the encoder, unless there are weights already.

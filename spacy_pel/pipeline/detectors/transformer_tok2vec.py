@@ -19,6 +19,7 @@ from ...encoders.backend import AutoBackend, Backend, EncodeBatch, encode_batche
 from ...encoders.templates.token_arrays import check_length
 from ...errors import Errors, PelError
 from ...types import Vectors
+from ...util.ranges import check_range
 from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
 from .known_names import Codes, KnownNames, MarkedText, fold_of, learn_names
 from .token_windows import TokenWindows, token_windows
@@ -26,7 +27,6 @@ from .token_windows import TokenWindows, token_windows
 _KIND, _VERSION = "transformer", 1
 _WEIGHTS = "model.safetensors"
 _NAMES = "names.safetensors"
-_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
 
 
 @spacy.registry.architectures("spacy-pel.TransformerTok2Vec.v1")
@@ -68,13 +68,10 @@ def make_transformer_tok2vec(
     """
     if store not in ("float32", "float16", "int8"):
         raise PelError(Errors.E305.format(expected="'float32', 'float16' or 'int8'", value=store))
-    if batch_size < 1:
-        raise PelError(Errors.E301.format(name="batch_size", least=1, value=batch_size))
-    if not rate > 0:
-        raise PelError(Errors.E354.format(value=rate))
+    check_range("batch_size", batch_size, least=1)
+    check_range("rate", rate, above=0)
     check_length(max_length)
-    if not 0 <= overlap < 1:
-        raise PelError(Errors.E334.format(value=overlap))
+    check_range("overlap", overlap, least=0, below=1)
     shim = TowerShim(
         name=name,
         layers=layers,
@@ -174,14 +171,10 @@ class TowerShim(Shim):
         self._set(tokenizer, transformer)
 
     def _set(self, tokenizer: Any, transformer: Any) -> None:
+        from ...encoders.pretrained import check_lengths
         from ...encoders.tower import TokenTower, Tower
 
-        config = transformer.config
-        most = getattr(config, "max_position_embeddings", None)
-        if most is not None and config.model_type in _POSITIONS_AFTER_PADDING:
-            most -= config.pad_token_id + 1
-        if most is not None and self.max_length > most:
-            raise PelError(Errors.E352.format(got=self.max_length, most=most))
+        check_lengths(transformer.config, self.max_length)
         self._tokenizer = tokenizer
         tower = Tower(transformer, pooling="mean")
         module: Any = TokenTower(tower)

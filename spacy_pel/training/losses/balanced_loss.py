@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import Errors, PelError
+from ...util.ranges import check_range
+from .limits import LARGEST_OFFSET
 
 Offset = float | Literal["learned"] | None
 
@@ -24,7 +26,7 @@ class BalancedLoss(nn.Module):
         offset: a number, None or "learned".
 
     Raises:
-        PelError: if it is another text.
+        PelError: if it is another text, or no similarity.
     """
 
     offset: Any
@@ -35,6 +37,7 @@ class BalancedLoss(nn.Module):
         if isinstance(offset, str) and offset != "learned":
             raise PelError(Errors.E333.format(value=offset))
         if isinstance(offset, (int, float)):
+            check_range("offset", offset, least=-LARGEST_OFFSET, most=LARGEST_OFFSET)
             self.offset = offset
             return
         # a setting of its own: fingerprints read plain attributes, and must not change with the value found

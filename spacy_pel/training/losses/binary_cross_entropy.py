@@ -4,10 +4,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.ranges import check_range
 from ...util.vectors import at_least_float32
 from .balanced_loss import BalancedLoss, Offset
+from .limits import LARGEST_SCALE
 
 
 @registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
@@ -34,8 +35,7 @@ class BinaryCrossEntropy(BalancedLoss):
 
     def __init__(self, *, scale: float = 1.0, offset: Offset = 0.0):
         super().__init__(offset)
-        if not scale > 0:
-            raise PelError(Errors.E332.format(name="scale", value=scale))
+        check_range("scale", scale, above=0, most=LARGEST_SCALE)
         self.scale = scale
 
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:

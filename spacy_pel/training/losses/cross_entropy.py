@@ -4,7 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from ...registry import registry
+from ...util.ranges import check_range
 from ...util.vectors import at_least_float32
+from .limits import LARGEST_SCALE
 
 
 @registry.pel_losses("spacy-pel.CrossEntropy.v1")
@@ -26,6 +28,7 @@ class CrossEntropy(nn.Module):
 
     def __init__(self, *, scale: float = 1.0):
         super().__init__()
+        check_range("scale", scale, above=0, most=LARGEST_SCALE)
         self.scale = scale
 
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:

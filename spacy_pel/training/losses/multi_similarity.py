@@ -3,9 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.ranges import check_range
 from ...util.vectors import at_least_float32
+from .limits import LARGEST_OFFSET, LARGEST_SCALE
 
 
 @registry.pel_losses("spacy-pel.MultiSimilarity.v1")
@@ -33,10 +34,9 @@ class MultiSimilarity(nn.Module):
     def __init__(self, *, alpha: float = 1.0, beta: float = 60.0, base: float = 0.5, margin: float | None = 0.2):
         super().__init__()
         for name, value in (("alpha", alpha), ("beta", beta)):
-            if value <= 0:
-                raise PelError(Errors.E332.format(name=name, value=value))
-        if margin is not None and margin < 0:
-            raise PelError(Errors.E346.format(name="margin", value=margin))
+            check_range(name, value, above=0, most=LARGEST_SCALE)
+        check_range("base", base, least=-LARGEST_OFFSET, most=LARGEST_OFFSET)
+        check_range("margin", margin, least=0, most=LARGEST_OFFSET)
         self.alpha = alpha
         self.beta = beta
         self.base = base

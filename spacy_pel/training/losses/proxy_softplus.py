@@ -5,8 +5,10 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from ...registry import registry
+from ...util.ranges import check_range
 from ...util.vectors import at_least_float32
 from .balanced_loss import BalancedLoss, Offset
+from .limits import LARGEST_OFFSET, LARGEST_SCALE
 
 
 @registry.pel_losses("spacy-pel.ProxySoftplus.v1")
@@ -38,6 +40,8 @@ class ProxySoftplus(BalancedLoss):
 
     def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: Offset = 0.0):
         super().__init__(offset)
+        check_range("alpha", alpha, above=0, most=LARGEST_SCALE)
+        check_range("margin", margin, least=0, most=LARGEST_OFFSET)
         self.alpha = alpha
         self.margin = margin
 

@@ -4,9 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.ranges import check_range
 from ...util.vectors import at_least_float32
+from .limits import LARGEST_OFFSET
 
 
 @registry.pel_losses("spacy-pel.Triplet.v1")
@@ -34,8 +35,7 @@ class Triplet(nn.Module):
 
     def __init__(self, *, margin: float = 1.2, squared: bool = False):
         super().__init__()
-        if margin < 0:
-            raise PelError(Errors.E346.format(name="margin", value=margin))
+        check_range("margin", margin, least=0, most=LARGEST_OFFSET)
         self.margin = margin
         self.squared = squared
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.ranges import check_range
 from .draw import Draw, DrawRequest, NegativeSampler, as_sets
 
 
@@ -21,8 +22,7 @@ class ComposedNegatives:
 
     # Any: configs cannot check the values of a dict
     def __init__(self, parts: dict[str, Any]):
-        if not parts:
-            raise PelError(Errors.E301.format(name="number of parts", least=1, value=0))
+        check_range("number of parts", len(parts), least=1)
         for name, part in parts.items():
             if not isinstance(part, NegativeSampler):
                 raise PelError(Errors.E322.format(name=name, got=type(part).__name__))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError
 from ...registry import registry
+from ...util.ranges import MANY, check_range
 from .draw import Draw, DrawRequest, as_sets, not_gold
 
 
@@ -30,8 +30,7 @@ class KnowledgeBaseNegatives(ABC):
 
     def __post_init__(self) -> None:
         for name, value in (("n_negatives", self.n_negatives), ("depth", self.depth)):
-            if value is not None and value < 1:
-                raise PelError(Errors.E301.format(name=name, least=1, value=value))
+            check_range(name, value, least=1, most=MANY)
         self.n_hard = self._n_hard()
 
     @abstractmethod
@@ -141,8 +140,7 @@ class MixedNegatives(KnowledgeBaseNegatives):
     depth: int | None = None
 
     def _n_hard(self) -> int:
-        if not 0 <= self.percent <= 100:
-            raise PelError(Errors.E321.format(value=self.percent))
+        check_range("percent", self.percent, least=0, most=100)
         return round(self.n_negatives * self.percent / 100)
 
 

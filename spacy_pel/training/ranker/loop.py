@@ -26,7 +26,7 @@ class RankTrainer(BaseTrainer):
 
     Args:
         settings: from ``read_rank_settings``.
-        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, learning_curve.png, checkpoint, candidates.
         linker: finds the candidates.
         queries: makes the linker's queries from a document, as at inference.
         gpu_id: -1 = CPU.
@@ -49,8 +49,6 @@ class RankTrainer(BaseTrainer):
         self.linker = linker
         self.queries = queries
         self.recipe = recipe_of(self.ranker, settings.ranker)
-        if self.ranker.top_k < settings.ranker.candidates.n:
-            raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
         training = settings.ranker.training
         super().__init__(self.ranker, training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
 

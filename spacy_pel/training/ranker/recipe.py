@@ -43,12 +43,14 @@ def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
         For this kind of ranker.
 
     Raises:
-        PelError: if it cannot be trained, or not with these parts.
+        PelError: if it cannot be trained, or not with these parts, or ranks fewer candidates than it is trained on.
     """
     name = getattr(ranker, "registered_name", type(ranker).__name__)
     if name not in registry.pel_rank_recipes:
         known = ", ".join(sorted(registry.parts("pel_rank_recipes").values()))
         raise PelError(Errors.E347.format(got=name, known=known))
+    if ranker.top_k < settings.candidates.n:
+        raise PelError(Errors.E393.format(n=settings.candidates.n, top_k=ranker.top_k))
     return registry.pel_rank_recipes.get(name)(ranker, settings)  # type: ignore[no-any-return]
 
 

@@ -8,6 +8,7 @@ from torch import nn
 
 from ...errors import Errors
 from ...util.config import load_config
+from ...util.ranges import MANY
 from .. import settings as common
 from ..anchors import AnchorPart
 from ..regularizers import Regularizer
@@ -36,7 +37,7 @@ class CandidateSettings(common.Strict):
     share of the training mentions out of their candidates' texts.
     """
 
-    n: int = Field(default=16, ge=2, title="Candidates of a mention")
+    n: int = Field(default=16, ge=2, le=10_000, title="Candidates of a mention")
     folds: int = Field(default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them")
     hide_names: float = Field(default=0.0, ge=0, le=1, title="Share of mentions whose form is hidden in candidates")
 
@@ -50,7 +51,7 @@ class RankDevSettings(common.BaseDevSettings):
 class RankTrainingSettings(common.BaseTrainingSettings):
     """``[ranker.training]``; the defaults are the paper's (Wiatrak et al. 2022, Table 6)."""
 
-    batch_size: int = Field(default=4, ge=1, title="Mentions in one step, or groups if a group has one anchor")
+    batch_size: int = Field(default=4, ge=1, le=MANY, title="Mentions in one step, or groups if a group has one anchor")
     max_epochs: int = Field(default=5, ge=1, title="Passes over the training mentions")
     limit: int = Field(default=0, ge=0, title="Maximum number of training mentions, drawn once; 0 = all")
     optimizer: common.OptimizerSettings = common.OptimizerSettings(learn_rate=2e-5, warmup=0.2)
@@ -72,7 +73,7 @@ class RankRunSettings(BaseModel):
     """The sections of a config that the training of a ranker reads."""
 
     paths: RankPaths
-    seed: int
+    seed: int = Field(ge=0)
     ranker: RankerSettings
 
 
@@ -101,6 +102,5 @@ def resolve_rank_settings(config: Any, path: Path) -> RankRunSettings:
         training["optimizer"] = {**defaults, **training["optimizer"]}
     with common.explained(Errors.E390, path):
         ranker = common.resolve_section(config, "ranker", Errors.E390, path)
-        return RankRunSettings(
-            paths=RankPaths(**config.get("paths", {})), seed=common.seed_of(config), ranker=RankerSettings(**ranker)
-        )
+        settings = {"paths": config.get("paths", {}), "seed": common.seed_of(config), "ranker": ranker}
+        return RankRunSettings.model_validate(settings)

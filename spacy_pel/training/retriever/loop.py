@@ -19,7 +19,7 @@ from .examples import cached_examples
 from .mine_corpus import read_mined_negatives
 from .miner import Miner
 from .names_only import HeldOutNames, trainable_names
-from .objective import Objective, check_mixing
+from .objective import Objective
 from .settings import RunSettings
 
 
@@ -28,20 +28,16 @@ class Trainer(BaseTrainer):
 
     Args:
         settings: from ``read_settings``.
-        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
+        output: receives model-best, model-last, metrics.jsonl, steps.jsonl, learning_curve.png, checkpoint, cache and
+            mining.
         gpu_id: -1 = CPU.
     """
 
     stream = 4
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
-        for name in settings.required_paths:
-            settings.paths.required(name)
+        settings.check_paths()
         pel = settings.pel
-        known = [f"recall@{k}" for k in pel.training.dev.recall_at] + ["mrr"]
-        if pel.training.dev.metric not in known:
-            raise PelError(Errors.E315.format(known=known, value=pel.training.dev.metric))
-        check_mixing(pel.mixing, pel.regularizer)
         where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
         super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
         self.settings = settings

@@ -71,9 +71,7 @@ class Miner:
         planner, asked = self.planner, self.planner.negatives.mined_depth
         self.depth = self.settings.depth or asked
         self.is_active = asked > 0 and table is None
-        got, where = (self.depth, "pel.training.mining.depth") if table is None else (table.depth, "the file")
-        if got < min(asked, planner.store.n_entities - 1):
-            raise PelError(Errors.E323.format(least=asked, where=where, got=got))
+        check_depth(asked, planner.store.n_entities, self.depth if table is None else table.depth, table is not None)
         if asked and table is not None:
             planner.mined = table
 
@@ -174,3 +172,20 @@ class Miner:
 
     def _path(self, number: int) -> Path:
         return self.folder / f"table-{number:05}"
+
+
+def check_depth(asked: int, n_entities: int, got: int, from_file: bool = False) -> None:
+    """Check that a sampler gets the negatives that it asks for.
+
+    Args:
+        asked: mined negatives of a mention.
+        n_entities: of the knowledge base; all but one can be negatives.
+        got: those that are kept, by the settings or in the file.
+        from_file: they come from a file.
+
+    Raises:
+        PelError: if they are fewer.
+    """
+    if got < min(asked, n_entities - 1):
+        where = "the file" if from_file else "pel.training.mining.depth"
+        raise PelError(Errors.E323.format(least=asked, where=where, got=got))

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from ...encoders.similarities import Encoded, Similarity, TokenVectors, join, take
 from ...encoders.similarities.cosine import Cosine
 from ...encoders.tower import span_means
-from ...errors import Errors, PelError
 from ..mixing import Mixing
 from ..regularizers import GradientRegularizer, Regularizer
 from ..score_metrics import score_metrics
@@ -158,7 +157,6 @@ class Objective(nn.Module):
         mixing: Mixing | None = None,
     ):
         super().__init__()
-        check_mixing(mixing, regularizer)
         self.towers = towers
         self.loss = loss
         self.similarity: Similarity = similarity or Cosine()
@@ -272,14 +270,6 @@ class Objective(nn.Module):
     @property
     def _device(self) -> torch.device:
         return next(self.parameters()).device
-
-
-def check_mixing(mixing: Mixing | None, regularizer: Regularizer | None) -> None:
-    """Raises:
-    PelError: if there are both.
-    """
-    if mixing is not None and regularizer is not None:
-        raise PelError(Errors.E330)
 
 
 def _perturbed(inputs: list[TowerInputs], deltas: list[Tensor]) -> list[TowerInputs]:

@@ -1,15 +1,16 @@
 """The ``[pel]`` section of a config: its schema and its parts."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from thinc.api import Config
 from torch import nn
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors
 from ...util.config import load_config
+from ...util.ranges import MANY
 from ..mixing import Mixing
 from ..negatives import NegativeSampler
 from ..negatives.top_k import IndexKind
@@ -28,19 +29,35 @@ class PathSettings(BasePaths):
 class ViewSettings(Strict):
     """``[pel.positives]``: which text represents the right entity of an example."""
 
-    card: float = Field(default=1.0, ge=0, title="Share of entity cards")
-    name: float = Field(default=0.0, ge=0, title="Share of single names, drawn from the entity's names")
-    mention: float = Field(default=0.0, ge=0, title="Share of other training mentions of the entity")
+    card: float = Field(default=1.0, ge=0, le=1, title="Share of entity cards")
+    name: float = Field(default=0.0, ge=0, le=1, title="Share of single names, drawn from the entity's names")
+    mention: float = Field(default=0.0, ge=0, le=1, title="Share of other training mentions of the entity")
     alias_share: float = Field(default=0.0, ge=0, le=1, title="Share of names without context; 1 = no corpus is read")
+
+    @model_validator(mode="after")
+    def _shares_are_whole(self) -> "ViewSettings":
+        total = self.card + self.name + self.mention
+        if abs(total - 1) > 1e-6:
+            raise ValueError(f"Expected card + name + mention = 1, got {total:.4g}")
+        return self
 
 
 class DevSettings(BaseDevSettings):
     """``[pel.training.dev]``: what is measured to choose model-best."""
 
     n_entities: int = Field(default=10000, ge=0, title="Other entities in addition to the gold ones; 0 = the whole KB")
-    recall_at: list[int] = Field(default=[1, 5, 64], title="The k of recall@k")
+    recall_at: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(
+        default=[1, 5, 64], min_length=1, title="The k of recall@k"
+    )
     kinds: list[Literal["card", "alias"]] = Field(default=["card", "alias"], min_length=1, title="Rows of an entity")
     metric: str = Field(default="recall@1", title="Metric that selects the best model")
+
+    @model_validator(mode="after")
+    def _metric_is_measured(self) -> "DevSettings":
+        known = [*(f"recall@{k}" for k in self.recall_at), "mrr"]
+        if self.metric not in known:
+            raise ValueError(f"Expected metric to be one of {', '.join(known)}, got '{self.metric}'")
+        return self
 
 
 class MiningSettings(Strict):
@@ -51,14 +68,16 @@ class MiningSettings(Strict):
 
     every_epochs: int = Field(default=1, ge=0, title="Epochs between two minings")
     every_steps: int = Field(default=0, ge=0, title="Steps between two minings; 0 = by epochs")
-    depth: int = Field(default=0, ge=0, title="Entities kept for each mention; 0 = as many as the sampler needs")
+    depth: int = Field(
+        default=0, ge=0, le=MANY, title="Entities kept for each mention; 0 = as many as the sampler needs"
+    )
     index: IndexKind = Field(default="flat", title="flat = exact; ivf = approximate, for millions of entities")
 
 
 class TrainingSettings(BaseTrainingSettings):
     """``[pel.training]``"""
 
-    batch_size: int = Field(default=32, ge=1, title="Mentions in one step")
+    batch_size: int = Field(default=32, ge=1, le=MANY, title="Mentions in one step")
     max_epochs: int = Field(default=7, ge=1, title="Passes over the training mentions")
     dev: DevSettings = DevSettings()
     mining: MiningSettings = MiningSettings()
@@ -75,6 +94,12 @@ class PelSettings(Strict):
     positives: ViewSettings = ViewSettings()
     training: TrainingSettings = TrainingSettings()
 
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "PelSettings":
+        if self.mixing is not None and self.regularizer is not None:
+            raise ValueError("Expected [pel.mixing] or [pel.regularizer], got both; set one of the sections to null")
+        return self
+
     @property
     def names_only(self) -> bool:
         """Whether the names of the knowledge base are all examples."""
@@ -85,13 +110,15 @@ class RunSettings(BaseModel):
     """The sections of a config that training reads; the others are spaCy's."""
 
     paths: PathSettings
-    seed: int
+    seed: int = Field(ge=0)
     pel: PelSettings
 
-    @property
-    def required_paths(self) -> tuple[str, ...]:
-        """Names of the paths that must be set."""
-        return ("kb",) if self.pel.names_only else ("kb", "train", "dev")
+    def check_paths(self) -> None:
+        """Raises:
+        PelError: if a path that the training needs is not set.
+        """
+        for name in ("kb",) if self.pel.names_only else ("kb", "train", "dev"):
+            self.paths.required(name)
 
 
 def read_settings(path: Path, overrides: dict[str, Any] | None = None) -> RunSettings:
@@ -114,4 +141,4 @@ def resolve_settings(config: Config, path: Path) -> RunSettings:
     """Build the parts of a config and check its keys."""
     with explained(Errors.E310, path):
         pel = resolve_section(config, "pel", Errors.E310, path)
-        return RunSettings(paths=PathSettings(**config.get("paths", {})), seed=seed_of(config), pel=PelSettings(**pel))
+        return RunSettings.model_validate({"paths": config.get("paths", {}), "seed": seed_of(config), "pel": pel})

@@ -95,6 +95,7 @@ class EncoderTask:
             "seconds": took,
             "mentions_per_second": len(test) / max(took, 1e-9),
             "kb_fingerprint": kb.fingerprint,
+            "kb_entities": len(kb),
             "model_fingerprint": encoder.fingerprint,
         }
         return evaluate_retrieval(

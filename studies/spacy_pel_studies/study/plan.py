@@ -25,7 +25,7 @@ _OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "worlds", "pape
 _OF_ONE_CORPUS = ("test", "kb")
 
 # sections of [study] -> keys down to a level or run
-_NAMED = {"factors": 4, "cells": 3, "extra": 3, "paper": 3, "claims": 3}
+_NAMED = {"corpora": 3, "factors": 4, "cells": 3, "extra": 3, "paper": 3, "claims": 3}
 
 
 class ExtraRun(BaseModel):
@@ -83,6 +83,7 @@ class StudySettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     test: Path | None = Field(default=None, title="Test corpus (JSON lines)")
+    corpora: dict[str, Tree] = Field(default={}, title="Corpus -> what it changes in [paths] and [study]")
     worlds: StudyWorlds | None = Field(default=None, title="Unseen worlds, instead of a test corpus")
     kb: Path | None = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
     kinds: list[str] = Field(default=["card"], title="Rows of the index of the evaluation")
@@ -99,6 +100,7 @@ class StudySettings(BaseModel):
     cells: dict[str, CellChange] = Field(default={}, title="Changes of some combinations")
     extra: dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
     paper: dict[str, PaperRun] = Field(default={}, title="Results of the paper for the same runs")
+    paper_size: str = Field(default="", title="Encoder, updates and knowledge base of the paper, shown below the table")
     claims: dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
 
     @property
@@ -136,12 +138,35 @@ class StudyRun:
         return fingerprint(repr(sorted(_flat(self.config).items())))
 
 
-def plan_study(path: Path, overrides: Tree | None = None) -> "tuple[StudySettings, list[StudyRun]]":
+def plan_corpora(path: Path, overrides: Tree | None = None) -> "dict[str, tuple[StudySettings, list[StudyRun]]]":
+    """Read a study config whose trainings may be repeated on several corpora.
+
+    Args:
+        path, overrides: as for ``plan_study``.
+
+    Returns:
+        The study of each corpus of [study.corpora], by name; without this section one study, under "".
+
+    Raises:
+        PelError: if the section is missing or wrong.
+    """
+    corpora = load_config(path, overrides or {}).get("study", {}).get("corpora") or {}
+    for name in overrides or {}:
+        if corpora and all(at(changes, name.split(".")) is not None for changes in corpora.values()):
+            problem = f"--{name} reaches no corpus, since all of [study.corpora] set it. Override it there"
+            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+    return {name: plan_study(path, overrides, corpus=name) for name in corpora or [""]}
+
+
+def plan_study(
+    path: Path, overrides: Tree | None = None, *, corpus: str = ""
+) -> "tuple[StudySettings, list[StudyRun]]":
     """Read a study config.
 
     Args:
         path: a training config with a [study] section.
         overrides: dotted names to values.
+        corpus: one of [study.corpora]; "" = the config's own.
 
     Returns:
         The settings, and the trainings: the matrix of all levels for each seed, then
@@ -153,6 +178,8 @@ def plan_study(path: Path, overrides: Tree | None = None) -> "tuple[StudySetting
     config = load_config(path, overrides or {})
     if "study" not in config:
         raise PelError(StudyErrors.E690.format(path=path, got="it has no [study] section"))
+    if corpus:
+        config = merged(config, config["study"]["corpora"][corpus])
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
         raise PelError(StudyErrors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))

@@ -74,7 +74,7 @@ class RankerTask:
         metric = trainer.training.dev.metric
         facts = {
             **facts,
-            "dev_accuracy": max(record[metric] for record in records),
+            "dev_accuracy": max(record[metric] for record in records if record["step"]),
             "seconds": took,
             "mentions_per_second": len(predictions) / max(took, 1e-9),
             "ranker_fingerprint": ranker.fingerprint,

@@ -48,16 +48,7 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> list[F
         PelError: before any training, if a run cannot be set up, or the output holds one with other
             settings.
     """
-    measured: dict[str, str] = {}
-    done: dict[str, Facts] = {}
-    for run in runs:
-        with _named(run):
-            measured[run.name] = task.measured(run, output)
-        done[run.name] = finished(output / run.name, run.fingerprint, measured[run.name])
-    for run in runs:  # an invalid setting of the last run is found before the first one starts
-        if not done[run.name]:
-            with _named(run):
-                task.trainer(run, output)
+    measured, done = check_runs(task, runs, output)
     results = task.untrained(runs, output, measured)
     for number, run in enumerate(runs, start=1):
         if not done[run.name]:
@@ -78,6 +69,31 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> list[F
             done[run.name] = task.evaluate(run, output, trainer, facts)
         results.append(done[run.name])
     return results
+
+
+def check_runs(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> tuple[dict[str, str], dict[str, Facts]]:
+    """Set up every run without training: an invalid setting of the last one is found before the first one starts.
+
+    Args:
+        task, runs, output: as for ``run_study``.
+
+    Returns:
+        By the name of the run: fingerprint of what its metrics depend on, and the metrics of finished runs.
+
+    Raises:
+        PelError: if a run cannot be set up, or the output holds one with other settings.
+    """
+    measured: dict[str, str] = {}
+    done: dict[str, Facts] = {}
+    for run in runs:
+        with _named(run):
+            measured[run.name] = task.measured(run, output)
+        done[run.name] = finished(output / run.name, run.fingerprint, measured[run.name])
+    for run in runs:
+        if not done[run.name]:
+            with _named(run):
+                task.trainer(run, output)
+    return measured, done
 
 
 def read_metrics(folder: Path) -> Facts:

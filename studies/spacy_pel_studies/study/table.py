@@ -130,6 +130,23 @@ def run_rows(results: Runs, columns: Sequence[Column]) -> list[list[str]]:
     return [[cell(same) for _, cell in columns] for same in settings]
 
 
+def size_note(results: Runs) -> str:
+    """One line on what sets the level of the results of one corpus: encoder, updates, knowledge base.
+
+    Args:
+        results: of a study of bi-encoders.
+    """
+    run = next(result for result in results if "config" in result)
+    pel = run["config"]["pel"]
+    encoder, training = pel["encoder"], pel["training"]
+    lengths = [str(encoder[f"{side}_template"]["max_length"]) for side in ("mention", "entity")]
+    length = f"{training['max_steps']:,} updates" if training.get("max_steps") else f"{training['max_epochs']} epochs"
+    return (
+        f"{encoder['name']}, {' and '.join(lengths)} word pieces, {pel['negatives']['n_negatives']} negatives, "
+        f"batches of {training['batch_size']}, {length}, {run['kb_entities']:,} entities, {run['n']:,} test mentions"
+    )
+
+
 def claim_rows(claims: Sequence[Claim]) -> list[list[str]]:
     """A row for each claim under CLAIM_HEAD, in points."""
     return [[claim.text, *_difference(claim), claim.verdict] for claim in claims]

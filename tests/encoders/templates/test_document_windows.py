@@ -127,7 +127,7 @@ def test_what_it_cannot_do_is_refused(tokenizer, tiny_bert):
     from transformers import BertTokenizer
 
     for overlap in (-0.1, 1.0):
-        with pytest.raises(PelError, match="PEL-E334"):
+        with pytest.raises(PelError, match="PEL-E301"):
             DocumentWindows(overlap=overlap)
     slow = BertTokenizer(str(tiny_bert / "vocab.txt"))
     if not slow.is_fast:

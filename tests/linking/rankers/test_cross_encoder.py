@@ -72,7 +72,7 @@ def test_fingerprint_follows_weights_and_templates_only(ranker):
 
 
 def test_settings_out_of_range():
-    for settings, code in (({}, "E431"), ({"name": "random:", "length": 600}, "E432")):
+    for settings, code in (({}, "E431"), ({"name": "random:", "length": 600}, "E352")):
         with pytest.raises(PelError, match=code):
             CrossEncoder(**settings).initialize()
     with pytest.raises(PelError, match="PEL-E305"):

@@ -289,11 +289,11 @@ def test_a_learned_offset_has_the_gradient_of_finite_differences():
 @pytest.mark.parametrize(
     ("kind", "settings", "error"),
     [
-        (BinaryCrossEntropy, {"scale": 0}, "E332.*scale > 0, got 0"),
+        (BinaryCrossEntropy, {"scale": 0}, "E301.*scale > 0 and <= 10,000, got 0"),
         (BinaryCrossEntropy, {"offset": "best"}, "E333.*'learned', got 'best'"),
-        (MultiSimilarity, {"alpha": 0.0}, "E332.*alpha > 0"),
-        (MultiSimilarity, {"beta": 0.0}, "E332.*beta > 0"),
-        (MultiSimilarity, {"margin": -0.1}, "E346.*margin"),
+        (MultiSimilarity, {"alpha": 0.0}, "E301.*alpha > 0"),
+        (MultiSimilarity, {"beta": 0.0}, "E301.*beta > 0"),
+        (MultiSimilarity, {"margin": -0.1}, "E301.*margin"),
     ],
 )
 def test_bad_settings(kind, settings, error):

@@ -212,7 +212,7 @@ def test_table_on_disk(tmp_path):
     [
         *((kind, {"n_negatives": 0}, "E301.*n_negatives") for kind in (RandomNegatives, HardNegatives, MixedNegatives)),
         *((kind, {"depth": 0}, "E301.*depth") for kind in (HardNegatives, MixedNegatives)),
-        *((MixedNegatives, {"percent": percent}, "E321") for percent in (-1, 101)),
+        *((MixedNegatives, {"percent": percent}, "E301.*percent >= 0 and <= 100") for percent in (-1, 101)),
         (ComposedNegatives, {"parts": {}}, "E301.*number of parts"),
         (ComposedNegatives, {"parts": {"loss": object()}}, "E322.*loss"),
     ],

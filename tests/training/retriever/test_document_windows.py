@@ -112,7 +112,11 @@ def test_each_window_of_a_batch_is_read_once(store, encoder, views):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"pel__positives__mention": 0.5, "pel__regularizer": {"@pel_regularizers": "spacy-pel.FGSM.v1"}},
+        {
+            "pel__positives__name": 0.3,
+            "pel__positives__mention": 0.5,
+            "pel__regularizer": {"@pel_regularizers": "spacy-pel.FGSM.v1"},
+        },
         {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"},
     ],
     ids=["FGSM", "mined"],

@@ -73,14 +73,14 @@ def test_other_data_is(cached, data, tmp_path):
         {"kb": kb},
         {"paths__train": str(tmp_path / "train.jsonl")},
         {"pel__training__limit": 5},
-        {"pel__positives__name": 0.0, "pel__positives__alias_share": 0.0},
+        {"pel__positives__card": 1.0, "pel__positives__name": 0.0, "pel__positives__alias_share": 0.0},
         {"pel__encoder__mention_template__max_length": 20},
     ):
         _, made = cached(**change)
         _, again = cached(**change)
         assert made and not again, change
     # what does not change the tokens does not matter
-    assert not cached(pel__training__batch_size=3, pel__positives__name=0.1)[1]
+    assert not cached(pel__training__batch_size=3, pel__positives__card=0.9, pel__positives__name=0.1)[1]
     assert len(list((tmp_path / "cache").iterdir())) == 6
 
 

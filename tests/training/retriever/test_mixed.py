@@ -167,6 +167,6 @@ def test_stopped_and_resumed(train, check_resuming, amh):
 
 
 def test_mixing_and_fgsm_are_refused_before_anything_is_done(train, amh, tmp_path):
-    with pytest.raises(PelError, match="E330"):
+    with pytest.raises(PelError, match="E310.*got both"):
         train(tmp_path / "run", **amh, pel__regularizer={"@pel_regularizers": "spacy-pel.FGSM.v1"})
     assert not (tmp_path / "run").exists()

@@ -1,6 +1,7 @@
 """The trainer: learns, writes what it says, and each update is the one of the books."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 
-from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, build_examples, document, make_documents, metrics
+from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, build_examples, document, evaluations, make_documents, metrics
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +40,7 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
         pel__loss__alpha=16.0,
         pel__negatives__n_negatives=16,
         pel__positives__card=0.0,
+        pel__positives__name=1.0,
         pel__positives__alias_share=0.0,
         pel__training__max_steps=300,
         pel__training__eval_frequency=50,
@@ -56,10 +58,10 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
 def test_metrics_and_files(train, tmp_path):
     best = train(tmp_path / "run", pel__training__max_steps=10)
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
-        *("cache", "checkpoint", "metrics.jsonl", "model-best", "model-last", "steps.jsonl")
+        *("cache", "checkpoint", "learning_curve.png", "metrics.jsonl", "model-best", "model-last", "steps.jsonl")
     ]
     log = metrics(tmp_path / "run")
-    assert [record["step"] for record in log] == [4, 8, 10], "every eval_frequency steps, and the last"
+    assert [record["step"] for record in log] == [2, 4, 6, 8, 10], "every eval_frequency steps"
     for record in log:
         assert set(record) == {
             *("step", "epoch", "loss", "similarity+", "similarity-", "accuracy", "grad_norm", "learn_rate"),
@@ -76,6 +78,44 @@ def test_metrics_and_files(train, tmp_path):
     last = load_encoder(tmp_path / "run" / "model-last")
     best_encoder = load_encoder(tmp_path / "run" / "model-best")
     assert (best_encoder.fingerprint == last.fingerprint) == (best["step"] == 10)
+
+
+def test_the_untrained_encoder_is_measured_first(train, data, tmp_path):
+    train(tmp_path / "run", pel__training__max_steps=1)
+    first = evaluations(tmp_path / "run")[0]
+    settings = read_settings(CONFIG, {**data, **SMALL})
+    settings.pel.encoder.initialize()
+    kb = KnowledgeBase.from_disk(settings.paths.kb)
+    scores = DevRetrieval(kb, read_corpus(settings.paths.dev), settings.pel.training.dev, 0)(settings.pel.encoder)
+    assert first == {"step": 0, "epoch": 0, **scores, "seconds": first["seconds"]}
+
+
+@pytest.mark.parametrize(
+    ("steps", "every", "expected"),
+    [(3, 500, [1, 2, 3]), (10, 500, [2, 4, 6, 8, 10]), (13, 3, [2, 4, 6, 8, 10, 12, 13]), (8, 1, list(range(1, 9)))],
+)
+def test_five_evaluations_or_more(train, tmp_path, steps, every, expected):
+    train(tmp_path / "run", pel__training__max_steps=steps, pel__training__eval_frequency=every)
+    assert [record["step"] for record in metrics(tmp_path / "run")] == expected
+
+
+def test_a_training_that_brings_nothing_says_so(train, tmp_path, caplog):
+    caplog.set_level("WARNING", logger="spacy_pel")
+    nothing = {"pel__training__optimizer__learn_rate": 1e-30, "pel__training__optimizer__weight_decay": 0.0}
+    best = train(tmp_path / "run", pel__training__max_steps=2, **nothing)
+    assert best["step"] == 1 and (tmp_path / "run" / "model-best").is_dir(), "step 0 is for comparison only"
+    assert "PEL-W301" in caplog.text and "at step 0" in caplog.text
+
+
+def test_without_matplotlib_one_line_names_the_extra(train, tmp_path, caplog, monkeypatch):
+    caplog.set_level("INFO", logger="spacy_pel")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("figure", "learning_curve"):
+        monkeypatch.delitem(sys.modules, f"spacy_pel.evaluation.report.{name}", raising=False)
+    train(tmp_path / "run", pel__training__max_steps=1)
+    lines = [record.getMessage() for record in caplog.records if "learning curve" in record.getMessage()]
+    assert len(lines) == 1 and "spacy-pel[report]" in lines[0]
+    assert not (tmp_path / "run" / "learning_curve.png").exists()
 
 
 def test_the_best_model_is_the_one_of_its_record(train, data, tmp_path):
