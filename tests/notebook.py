@@ -74,4 +74,4 @@ if __name__ == "__main__":
     os.chdir(path.parent)
     for number, (cell, outputs) in enumerate(run(notebook), start=1):
         cell |= {"execution_count": number, "outputs": outputs}
-    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf8")
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf8")
