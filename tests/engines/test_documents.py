@@ -33,7 +33,7 @@ def read(path, content, columns=USUAL_COLUMNS):
         ("x.csv", "id,text\n0012,Fever\n", [("0012", "Fever", {})]),
         ("x.csv", "\ufeffid,text\r\n1,Fever\r\n", [("1", "Fever", {})]),
         ("x.tsv", "id\ttext\n1\tFever\n", [("1", "Fever", {})]),
-        ("x.csv.gz", gzip.compress(b"text\nFever\n"), [("1", "Fever", {})]),
+        ("x.csv.gz", gzip.compress(b"text\nFever\n", mtime=0), [("1", "Fever", {})]),
         ("x.csv", "text;id;date\nFever, pain;7;2020\n", [("7", "Fever, pain", {"date": "2020"})]),
         ("x.tsv", "id,text\n1,Fever\n", [("1", "Fever", {})]),
         ("x.csv", "id\ttext\n1\tFever, pain\n", [("1", "Fever, pain", {})]),
@@ -64,7 +64,7 @@ def test_texts(tmp_path, name, content, expected):
     [
         ("x.csv", "pmid,title,abstract\n0012,T,Fever\n"),
         ("x.csv", "PMID;Title;Abstract\n0012;T;Fever\n"),
-        ("x.tsv.gz", gzip.compress(b"abstract\ttitle\tpmid\nFever\tT\t0012\n")),
+        ("x.tsv.gz", gzip.compress(b"abstract\ttitle\tpmid\nFever\tT\t0012\n", mtime=0)),
         ("x.jsonl", '{"pmid": "0012", "title": "T", "abstract": "Fever"}\n'),
     ],
 )
