@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -108,8 +108,7 @@ class PelGroup(HelpGroup):
     def invoke(self, ctx: Any) -> Any:
         _log_to_stderr(logging.DEBUG if ctx.meta[VERBOSE] else logging.INFO)
         try:
-            for path in ctx.meta[CODE]:
-                _import(path)
+            import_code(ctx.meta[CODE])
             return super().invoke(ctx)
         except UsageError as err:
             message = err.format_message()  # type: ignore[attr-defined]
@@ -156,18 +155,23 @@ def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return rest, paths
 
 
-def _import(path: str) -> None:
-    """Import a Python file, as ``spacy train --code`` does."""
+def import_code(paths: Iterable[str]) -> None:
+    """Import Python files, as ``spacy train --code`` does.
+
+    Raises:
+        PelError: if a file is missing or cannot be imported.
+    """
     from spacy.util import import_file
 
-    if not Path(path).is_file():
-        raise unexpected(path, "a Python file", "no file", f"Give it as {CODE} FILE.")
-    try:
-        import_file("python_code", path)
-    except Exception as err:  # whatever the code raises
-        lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
-        place = f"{path}, line {lines[-1]}" if lines else path
-        raise PelError(Errors.E699.format(place=place, got=f"{type(err).__name__}: {err}")) from err
+    for path in paths:
+        if not Path(path).is_file():
+            raise unexpected(path, "a Python file", "no file", f"Give it as {CODE} FILE.")
+        try:
+            import_file("python_code", path)
+        except (Exception, SystemExit) as err:  # whatever the code raises
+            lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
+            place = f"{path}, line {lines[-1]}" if lines else path
+            raise PelError(Errors.E699.format(place=place, got=f"{type(err).__name__}: {err}")) from err
 
 
 def _fail(message: str, err: BaseException, ctx: Any) -> None:

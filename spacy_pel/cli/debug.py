@@ -11,7 +11,7 @@ from ..errors import Errors, PelError, did_you_mean
 from ..types import Document
 from ..util.config import describe_config_error, load_config
 from ..util.place import unexpected
-from ._app import CONFIG_CONTEXT, pel_cli
+from ._app import CODE, CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
 from ._options import argument
 from ._output import JSON, emit, key_values
@@ -35,7 +35,8 @@ def debug(
     if section := next((name for name in check if name in settings), None):
         result = check[section](config, overrides)
         command = ["train"] if section == "pel" else ["ranker", "train"]
-        result["next"] = shlex.join(["spacy-pel", *command, str(config), "--output", "DIR", *ctx.args])
+        code = [word for path in ctx.meta[CODE] for word in (CODE, path)]
+        result["next"] = shlex.join(["spacy-pel", *command, str(config), "--output", "DIR", *code, *ctx.args])
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:

@@ -90,7 +90,7 @@ class CommandErrors:
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
-    E689 = "{path} is not a training: it has no complete metrics.jsonl and steps.jsonl. Make one with: spacy-pel train"
+    E692 = "{path} is not a training: it has no complete metrics.jsonl and steps.jsonl. Make one with: spacy-pel train"
 
 
 class CommandWarnings:

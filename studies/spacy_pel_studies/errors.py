@@ -12,11 +12,11 @@ class StudyErrors(metaclass=WithCodes):
         "Expected runs with the same mentions, but {a} has {n_a} ({nil_a} NIL) and {b} has {n_b} ({nil_b} NIL). "
         "Evaluate all runs on the same corpus and KB."
     )
-    E663 = "Expected NIL mentions, but {path} has none. Make a corpus with NIL mentions with: spacy-pel research okb"
-    E664 = "Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with --top-k 64."
-    E690 = "The study {path} cannot be used: {got}. See configs/study.cfg for an example of a [study] section."
-    E691 = "The run in {path} was made with other settings. Choose another --output, or delete that folder."
-    E692 = "The study {path} has no runs that differ only in the numeric setting {setting}. Settings to sweep: {known}."
+    E617 = "Expected NIL mentions, but {path} has none. Make a corpus with NIL mentions with: spacy-pel research okb"
+    E618 = "Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with --top-k 64."
+    E677 = "The study {path} cannot be used: {got}. See configs/study.cfg for an example of a [study] section."
+    E678 = "The run in {path} was made with other settings. Choose another --output, or delete that folder."
+    E679 = "The study {path} has no runs that differ only in the numeric setting {setting}. Settings to sweep: {known}."
     E693 = (
         "Expected two or more finished runs of {path} in {folder} that differ in {setting}. Run: spacy-pel research "
         "study {path} --output {folder}"
@@ -52,8 +52,8 @@ class StudyErrors(metaclass=WithCodes):
         "Expected tasks of at least two worlds, each as WORLD=PIPELINE,CORPUS, got {got!r}. Example: --task "
         "CL=training/worlds/CL/pipeline,corpus/worlds/CL/train.jsonl"
     )
-    E687 = (
+    E619 = (
         'Expected the steps of a training in {path}, JSON lines with "step" and "grad_norm", but {got}. Choose another '
         "folder."
     )
-    E688 = "Expected runs as NAME=FOLDER with different names, got {got!r}. Example: --run 'Pb random=training/a'"
+    E627 = "Expected runs as NAME=FOLDER with different names, got {got!r}. Example: --run 'Pb random=training/a'"

@@ -1,6 +1,7 @@
 """--code FILE: parts of one's own, in training and where what was trained is used."""
 
 import pytest
+import spacy
 
 from spacy_pel.util import read_json
 
@@ -38,6 +39,15 @@ class NameOnly(EntityCard):
         return [entity.canonical_name]
 """
 
+COMPONENT = """
+from spacy.language import Language
+
+
+@Language.component("test_nothing")
+def nothing(doc):
+    return doc
+"""
+
 
 def loss(path, name):
     path.write_text(LOSS.replace("{name}", name))
@@ -48,7 +58,8 @@ def test_a_loss_in_a_file(config, tmp_path):  # noqa: F811
     own = loss(tmp_path / "hinge.py", "test.Hinge.v1")
     refusal = refused("E310", "debug", config, *own[2:])
     assert "test.Hinge.v1" in refusal and "make sure the code is available" in refusal
-    assert done("debug", config, *own, "--json").json["parts"]["loss"] == "Hinge"
+    checked = done("debug", config, *own, "--json").json
+    assert checked["parts"]["loss"] == "Hinge" and f"--code {own[1]} --pel.loss" in checked["next"]
     done("train", config, "--output", tmp_path / "out", *own, "--pel.training.max_steps", 1)
     assert (tmp_path / "out" / "model-best").is_dir()
     unknown = [own[0], own[1], own[2], own[3].replace("margin", "margn")]
@@ -65,6 +76,16 @@ def test_a_template_is_needed_to_train_and_to_read_the_encoder(config, folder, t
     done("index", folder / "kb", model, tmp_path / "index", "--code", code, "--kinds", "card")
 
 
+def test_a_component_in_the_process_that_measures_a_pipeline(folder, tmp_path):
+    code = tmp_path / "component.py"
+    code.write_text(COMPONENT)
+    done("info", folder / "kb", "--code", code)  # registers it here as well
+    nlp = spacy.load(folder / "pipeline")
+    nlp.add_pipe("test_nothing")
+    nlp.to_disk(tmp_path / "pipeline")
+    assert "test_nothing" in done("info", tmp_path / "pipeline", "--code", code, "--json").json["components"]
+
+
 @pytest.mark.parametrize(
     ("content", "code", "said"),
     [
@@ -72,6 +93,7 @@ def test_a_template_is_needed_to_train_and_to_read_the_encoder(config, folder, t
         ("x = 1\nraise OSError('no disk')\n", "E699", "code.py, line 2 cannot be imported: OSError: no disk"),
         ("import no_such_package\n", "E699", "ModuleNotFoundError: No module named 'no_such_package'"),
         ("def f(:\n", "E699", "SyntaxError"),
+        ("import sys\nsys.exit(1)\n", "E699", "code.py, line 2 cannot be imported: SystemExit: 1"),
     ],
 )
 def test_a_file_that_cannot_be_imported(config, tmp_path, content, code, said):  # noqa: F811

@@ -43,7 +43,7 @@ def _named(runs: list[str]) -> dict[str, Path]:
     for one in runs:
         name, equals, folder = (part.strip() for part in one.partition("="))
         if not (name and equals and folder) or name in named:
-            raise PelError(StudyErrors.E688.format(got=one))
+            raise PelError(StudyErrors.E627.format(got=one))
         named[name] = Path(folder)
     return named
 

@@ -65,7 +65,7 @@ def _named(runs: list[str]) -> dict[str, Path]:
     for each in runs:
         label, _, folder = (part.strip() for part in each.rpartition("="))  # "δ=0.1" may be in a label
         if not (label and folder) or label in named:
-            raise PelError(StudyErrors.E688.format(got=each))
+            raise PelError(StudyErrors.E627.format(got=each))
         named[label] = Path(folder)
     return named
 

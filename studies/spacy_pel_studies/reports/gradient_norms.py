@@ -55,16 +55,16 @@ def read_norms(path: Path) -> GradientNorms:
     """
     file = path / "steps.jsonl" if path.is_dir() else path
     if not file.is_file():
-        raise PelError(StudyErrors.E687.format(path=file, got="there is no such file"))
+        raise PelError(StudyErrors.E619.format(path=file, got="there is no such file"))
     by_step: dict[int, float] = {}
     for record in read_jsonl(file):
         try:
             norm = record["grad_norm"]
             by_step[int(record["step"])] = float("nan") if norm is None else float(norm)
         except (KeyError, TypeError, ValueError) as err:
-            raise PelError(StudyErrors.E687.format(path=file, got=f"got {str(record)[:80]} ({err})")) from err
+            raise PelError(StudyErrors.E619.format(path=file, got=f"got {str(record)[:80]} ({err})")) from err
     if not by_step:
-        raise PelError(StudyErrors.E687.format(path=file, got="the file is empty"))
+        raise PelError(StudyErrors.E619.format(path=file, got="the file is empty"))
     steps = sorted(by_step)  # a step that was repeated after an interruption counts once
     norms = np.asarray([by_step[step] for step in steps])
     return GradientNorms(np.asarray(steps, dtype=np.int64), np.where(np.isfinite(norms), norms, np.nan))

@@ -62,7 +62,7 @@ def margin_rows(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
     rows = []
     for label, run in runs.items():
         if run.metrics.get("top_k", 64) < 64:
-            raise PelError(StudyErrors.E664.format(path=run.path, top_k=run.metrics["top_k"]))
+            raise PelError(StudyErrors.E618.format(path=run.path, top_k=run.metrics["top_k"]))
         interval = {key: run.metrics.get(key) for key in ("nil_aupr_low", "nil_aupr_high", "threshold")}
         counts = {"n": len(run.outcomes.rank), "n_nil": int(run.outcomes.is_nil.sum())}
         metrics = {**nil_metrics(run.outcomes), **interval, **counts}
@@ -73,7 +73,7 @@ def margin_rows(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
 def _check_same(runs: Mapping[str, Run]) -> None:
     (first_label, first), *others = runs.items()
     if not first.outcomes.is_nil.any():
-        raise PelError(StudyErrors.E663.format(path=first.path))
+        raise PelError(StudyErrors.E617.format(path=first.path))
     for label, run in others:
         same = run.mentions == first.mentions and np.array_equal(run.outcomes.is_nil, first.outcomes.is_nil)
         if not same:

@@ -154,7 +154,7 @@ def plan_corpora(path: Path, overrides: Tree | None = None) -> "dict[str, tuple[
     for name in overrides or {}:
         if corpora and all(at(changes, name.split(".")) is not None for changes in corpora.values()):
             problem = f"--{name} reaches no corpus, since all of [study.corpora] set it. Override it there"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E677.format(path=path, got=problem))
     return {name: plan_study(path, overrides, corpus=name) for name in corpora or [""]}
 
 
@@ -177,23 +177,23 @@ def plan_study(
     """
     config = load_config(path, overrides or {})
     if "study" not in config:
-        raise PelError(StudyErrors.E690.format(path=path, got="it has no [study] section"))
+        raise PelError(StudyErrors.E677.format(path=path, got="it has no [study] section"))
     if corpus:
         config = merged(config, config["study"]["corpora"][corpus])
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
-        raise PelError(StudyErrors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))
+        raise PelError(StudyErrors.E677.format(path=path, got="it has neither a [pel] section nor a [ranker] section"))
     useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
     if useless:
         problem = f"{', '.join(useless)} do not apply to a study of rankers"
-        raise PelError(StudyErrors.E690.format(path=path, got=problem))
+        raise PelError(StudyErrors.E677.format(path=path, got=problem))
     _check_names(overrides or {}, path)
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
     except ValidationError as err:
         problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
-        raise PelError(StudyErrors.E690.format(path=path, got="; ".join(problems))) from err
+        raise PelError(StudyErrors.E677.format(path=path, got="; ".join(problems))) from err
     _check_test(study, path)
     for name, cell in study.cells.items():
         _check_levels(study, cell.at, f"study.cells.{name}.at", path)
@@ -259,24 +259,24 @@ def _check_test(study: StudySettings, path: Path) -> None:
     if study.worlds is None:
         if study.test is None:
             problem = "expected study.test or [study.worlds], got neither"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E677.format(path=path, got=problem))
         return
     conflicting = [f"study.{name}" for name in _OF_ONE_CORPUS if getattr(study, name)]
     if conflicting:
         problem = f"{', '.join(conflicting)} and [study.worlds] exclude each other"
-        raise PelError(StudyErrors.E690.format(path=path, got=problem))
+        raise PelError(StudyErrors.E677.format(path=path, got=problem))
     names = [*study.worlds.train, *study.worlds.val, *study.worlds.test]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         problem = f"study.worlds names {', '.join(repeated)} more than once"
-        raise PelError(StudyErrors.E690.format(path=path, got=problem))
+        raise PelError(StudyErrors.E677.format(path=path, got=problem))
 
 
 def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, path: Path) -> None:
     for factor, level in levels.items():
         if level not in study.factors.get(factor, {}):
             problem = f"{name} names no level of '{factor}'"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E677.format(path=path, got=problem))
 
 
 def _check_labels(study: StudySettings, known: set[str], path: Path) -> None:
@@ -287,7 +287,7 @@ def _check_labels(study: StudySettings, known: set[str], path: Path) -> None:
     for where, label in named:
         if label not in known:
             problem = f"{where} names '{label}', which is the label of no run"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E677.format(path=path, got=problem))
 
 
 def _check_names(overrides: Tree, path: Path) -> None:
@@ -298,7 +298,7 @@ def _check_names(overrides: Tree, path: Path) -> None:
         depth = _NAMED.get(keys[1], len(keys)) if keys[0] == "study" else len(keys)
         if len(keys) > depth and at(known, keys[:depth]) is None:
             problem = f"--{name} changes [{'.'.join(keys[:depth])}], which it does not have"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E677.format(path=path, got=problem))
 
 
 def _check_overrides(overrides: Tree, section: str, runs: list[StudyRun], path: Path) -> None:
@@ -306,7 +306,7 @@ def _check_overrides(overrides: Tree, section: str, runs: list[StudyRun], path: 
     for name, value in overrides.items():
         if name.startswith(f"{section}.") and not any(at(run.config, name.split(".")) == value for run in runs):
             problem = f"--{name} reaches no run, since [study.factors] sets this part. Override it there"
-            raise PelError(StudyErrors.E690.format(path=path, got=problem))
+            raise PelError(StudyErrors.E677.format(path=path, got=problem))
 
 
 def at(tree: Any, keys: Sequence[str]) -> Any:

@@ -129,5 +129,5 @@ def finished(folder: Path, settings: str | None, measured: str) -> Facts:
     """
     metrics = read_metrics(folder)
     if metrics and settings is not None and metrics.get("study_fingerprint") != settings:
-        raise PelError(StudyErrors.E691.format(path=folder))
+        raise PelError(StudyErrors.E678.format(path=folder))
     return metrics if metrics.get("measured_fingerprint") == measured else {}

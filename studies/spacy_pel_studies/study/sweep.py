@@ -42,7 +42,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[Swee
     if not swept:
         found = (_numbers(run.config.get(name, {}), f"{name}.") for run in runs for name in ("pel", "ranker"))
         known = sorted({name for names in found for name in names})
-        raise PelError(StudyErrors.E692.format(setting=setting, path=config, known=", ".join(known)))
+        raise PelError(StudyErrors.E679.format(setting=setting, path=config, known=", ".join(known)))
     lines: dict[str, list[SweepPoint]] = {}
     for group in swept:
         done = [(value, folder / run.name / EVALUATION, metrics[run.name]) for value, run in group if metrics[run.name]]

@@ -42,10 +42,10 @@ def test_figure_and_table(trainings):
 def test_runs_need_names(trainings, wrong):
     options = [part for one in wrong for part in ("--run", one.replace("A", str(trainings / "a")))]
     result = run("research", "gradients", trainings / "out", *options)
-    assert result.code == 2 and "E688" in result.err and not (trainings / "out").exists()
+    assert result.code == 2 and "E627" in result.err and not (trainings / "out").exists()
 
 
 def test_folder_without_steps(trainings):
     result = run("research", "gradients", trainings / "out", "--run", f"a={trainings}")
-    assert result.code == 2 and "E687" in result.err
+    assert result.code == 2 and "E619" in result.err
     assert run("research", "gradients", trainings / "out").code == 2

@@ -40,13 +40,13 @@ def test_read(tmp_path):
 
 
 def test_read_nothing(tmp_path):
-    with pytest.raises(PelError, match="E687.*no such file"):
+    with pytest.raises(PelError, match="E619.*no such file"):
         read_norms(tmp_path)
     (tmp_path / "steps.jsonl").write_text("")
-    with pytest.raises(PelError, match="E687.*empty"):
+    with pytest.raises(PelError, match="E619.*empty"):
         read_norms(tmp_path)
     (tmp_path / "steps.jsonl").write_text('{"step": 1, "loss": 2}\n')
-    with pytest.raises(PelError, match="E687.*grad_norm"):
+    with pytest.raises(PelError, match="E619.*grad_norm"):
         read_norms(tmp_path)
 
 

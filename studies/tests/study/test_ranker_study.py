@@ -101,13 +101,13 @@ def test_other_mentions_are_measured_without_training_again(config, retriever, t
     assert second[1]["train_seconds"] == first[1]["train_seconds"]
     assert weights and all(path.stat().st_mtime_ns == time for path, time in weights.items())
     config.write_text(text.replace("margin = 1.2", "margin = 1.6"))
-    with pytest.raises(PelError, match="PEL-E691"):
+    with pytest.raises(PelError, match="PEL-E678"):
         run(config, output, retriever, limit=1)
 
 
 def test_settings_of_retrieval_are_refused(config):
     config.write_text(config.read_text().replace("seeds = [0]", "seeds = [0]\ntop_k = 3\nn_dev = 2"))
-    with pytest.raises(PelError, match="E690.*study.top_k, study.n_dev"):
+    with pytest.raises(PelError, match="E677.*study.top_k, study.n_dev"):
         plan_study(config)
 
 

@@ -101,10 +101,10 @@ def test_a_mistake_in_the_second_corpus_is_found_before_training_on_the_first(ov
 
 
 def test_an_override_that_every_corpus_replaces_is_refused(overrides):
-    with pytest.raises(PelError, match="E690.*study.paper_size reaches no corpus"):
+    with pytest.raises(PelError, match="E677.*study.paper_size reaches no corpus"):
         plan_corpora(CONFIG, {**overrides, "study.paper_size": "x"})
 
 
 def test_a_corpus_that_is_not_there(overrides):
-    with pytest.raises(PelError, match=r"E690.*study\.corpora\.BC5.*does not have"):
+    with pytest.raises(PelError, match=r"E677.*study\.corpora\.BC5.*does not have"):
         plan_corpora(CONFIG, {**overrides, "study.corpora.BC5.paths.kb": "x"})

@@ -120,7 +120,7 @@ def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
 def test_a_wrong_study_says_what(wrong, came, tmp_path):
     path = tmp_path / "study.cfg"
     path.write_text(CONFIG.read_text() + wrong)
-    with pytest.raises(PelError, match=f"(?s)E690.*{came}"):
+    with pytest.raises(PelError, match=f"(?s)E677.*{came}"):
         plan_study(path)
 
 
@@ -160,7 +160,7 @@ def test_run_resume_and_command(config, data, tmp_path):
     assert all(len({id_ for id_, _ in one.candidates}) == len(one.candidates) > 1 for one in predictions)
     assert all(one.nil_score == pytest.approx(-one.candidates[0][1], abs=1e-5) for one in predictions)
     runs[0].config["pel"]["training"]["max_steps"] = 3
-    with pytest.raises(PelError, match="E691"):
+    with pytest.raises(PelError, match="E678"):
         run_study(EncoderTask(study, config), runs[:1], output)
 
 
@@ -194,7 +194,7 @@ def test_other_mentions_are_measured_without_training_again(config, data, tmp_pa
 def test_a_study_without_a_training_says_so(tmp_path):
     path = tmp_path / "study.cfg"
     path.write_text(STUDY.format(test="x"))
-    with pytest.raises(PelError, match="E690.*neither a .pel. section"):
+    with pytest.raises(PelError, match="E677.*neither a .pel. section"):
         plan_study(path)
 
 
@@ -406,7 +406,7 @@ def test_runs_of_other_settings_are_found_before_any_training(config, data, tmp_
     run_study(EncoderTask(study, config), runs[-1:], tmp_path / "out")
     config.write_text(config.read_text().replace("margin = 0.1", "margin = 0.2"))
     study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
-    with pytest.raises(PelError, match="E691"):
+    with pytest.raises(PelError, match="E678"):
         run_study(EncoderTask(study, config), runs, tmp_path / "out")
     assert not (tmp_path / "out" / runs[0].name).exists()
 
@@ -423,7 +423,7 @@ alpha = 32.0
 """,
     )
     config.write_text(text)
-    with pytest.raises(PelError, match="E690.*pel.loss.alpha reaches no run"):
+    with pytest.raises(PelError, match="E677.*pel.loss.alpha reaches no run"):
         plan_study(config, {**overrides(data), "pel.loss.alpha": 16.0})
 
 
@@ -431,5 +431,5 @@ alpha = 32.0
 def test_an_override_of_a_level_that_is_not_there_is_refused(name, config, data):
     plan_study(config, {**overrides(data), "study.factors.loss.Pb.loss.margin": 0.2})
     section = ".".join(name.split(".")[: 3 if name.startswith("f") else 2])
-    with pytest.raises(PelError, match=rf"E690.*{name} changes .study.{section}.,"):
+    with pytest.raises(PelError, match=rf"E677.*{name} changes .study.{section}.,"):
         plan_study(config, {**overrides(data), f"study.{name}": 0.2})

@@ -86,7 +86,7 @@ def test_what_was_trained_counts_not_what_the_config_says_now(config, tmp_path):
 
 
 def test_refused(config, tmp_path):
-    with pytest.raises(PelError, match=r"E692.*pel\.training\.max_steps"):
+    with pytest.raises(PelError, match=r"E679.*pel\.training\.max_steps"):
         sweep_lines(config, tmp_path, "pel.mixing.alpha")
     finished(tmp_path, "Pb/seed0", 0.4)
     with pytest.raises(PelError, match="E693"):

@@ -171,7 +171,7 @@ def test_documents_of_each_world(worlds):
     ],
 )
 def test_wrong_worlds_say_so(worlds, changes, said):
-    with pytest.raises(PelError, match=f"(?s)E690.*{said}"):
+    with pytest.raises(PelError, match=f"(?s)E677.*{said}"):
         plan_study(CONFIG, {**overrides(worlds), **{f"study.{k}": v for k, v in changes.items()}})
 
 
