@@ -128,7 +128,13 @@ class PelGroup(HelpGroup):
             _fail(": ".join(parts) or str(err), err, ctx)
         except (*DATA_ERRORS, MemoryError) as err:  # the last net: no file may end in a traceback
             got = f"{type(err).__name__} ({err})" if str(err) else type(err).__name__
-            _fail(Errors.E013.format(got=got, place=last_read() or "none"), err, ctx)
+            own = next(filter(None, (_line_in(path, err) for path in ctx.meta[CODE])), None)
+            text = (
+                Errors.E015.format(got=got, place=own)
+                if own
+                else Errors.E013.format(got=got, place=last_read() or "none")
+            )
+            _fail(text, err, ctx)
 
 
 def _read_utf8() -> None:
@@ -169,9 +175,14 @@ def import_code(paths: Iterable[str]) -> None:
         try:
             import_file("python_code", path)
         except (Exception, SystemExit) as err:  # whatever the code raises
-            lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
-            place = f"{path}, line {lines[-1]}" if lines else path
+            place = _line_in(path, err) or path
             raise PelError(Errors.E699.format(place=place, got=f"{type(err).__name__}: {err}")) from err
+
+
+def _line_in(path: str, err: BaseException) -> str | None:
+    """Where in a file an exception came from, e.g. "loss.py, line 3"; None if from elsewhere."""
+    lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
+    return f"{path}, line {lines[-1]}" if lines else None
 
 
 def _fail(message: str, err: BaseException, ctx: Any) -> None:

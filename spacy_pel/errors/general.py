@@ -2,7 +2,7 @@
 
 
 class GeneralErrors:
-    E001 = "No part named '{name}' in the registry '{registry}'{hint}. Known: {known}. Check the spelling."
+    E001 = "No part named '{name}' in the registry '{registry}'{hint}. Known: {known}. Check the spelling; for a part of your own, add --code FILE."
     E002 = "Expected {expected} at {path}, got {got}. {todo}"
     E003 = "{feature} needs the package '{package}'. Install it with: pip install 'spacy-pel[{extra}]'"
     E004 = "Expected {expected} in the {kind} at {path}, got {got}. The files are damaged: copy or rebuild them."
@@ -16,3 +16,4 @@ class GeneralErrors:
     E012 = "Expected data for the reader '{reader}' at {place}, got something else ({got}). Check reader and file."
     E013 = "Unexpected {got}. Last file read: {place}. If it is intact, run with --verbose and report the traceback."
     E014 = "Another process has been changing a folder in {path} for {seconds} seconds. Nothing was changed; try again."
+    E015 = "Unexpected {got} at {place}. Correct this file; --verbose shows the traceback."

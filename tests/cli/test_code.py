@@ -106,3 +106,16 @@ def test_a_file_that_cannot_be_imported(config, tmp_path, content, code, said): 
 
 def test_code_without_a_file(config):  # noqa: F811
     assert "--code FILE" in refused("E002", "debug", config, "--code")
+
+
+def test_an_error_in_own_code_names_its_line(tmp_path):
+    code = tmp_path / "lines.py"
+    code.write_text(
+        "from spacy_pel import registry\n\n\n@registry.pel_kb_readers('test.Lines.v1')\nclass Lines:\n"
+        "    def __call__(self, paths):\n        yield from open(paths)\n"
+    )
+    names = tmp_path / "names.txt"
+    names.write_text("asthma\n")
+    args = ["kb", "build", tmp_path / "kb", "--reader", "test.Lines.v1", names]
+    assert "--code FILE" in refused("E001", *args)
+    assert f"at {code}, line 7. Correct this file" in refused("E015", *args, "--code", code)
