@@ -2,7 +2,7 @@
 
 
 class KnowledgeBaseErrors:
-    E100 = "Expected the id of one of {n} entities, got '{id}'. Check the spelling, and that this is the right KB."
+    E100 = "Expected the id of one of {n:,} entities, got '{id}'. Check the spelling, and that this is the right KB."
     E101 = "The knowledge base already has '{id}'. Use update() to change an entity, and give each id once."
     E102 = "Expected entities to write to {path}, got none. Check the source and the filters."
     E104 = "Expected valid entities, but {entity} is invalid ({kind}). Fix the source, or omit --strict."

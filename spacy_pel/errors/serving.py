@@ -20,4 +20,5 @@ class ServingErrors:
     E736 = "Expected an offset from 0 to {last}, and a mention that is not empty, got {start} to {end}."
     E737 = "Nothing is at {got}. The page / uses this server, and /docs describes it."
     E738 = "The server failed, which is a bug. Its log has the details."
+    E739 = "This request does not fit: {got}. The page /docs describes each call."
     E740 = "Expected a body that is not compressed, got the header Content-Encoding: {got}. Send it uncompressed."

@@ -7,7 +7,7 @@ from importlib import resources
 from io import StringIO
 from typing import Any, Literal
 
-from fastapi import FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import SkipValidation
@@ -73,7 +73,9 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
             worker.stop(timeout=limits.timeout)
 
     about: Any = {"title": "spacy_pel", "version": __version__, "description": _DESCRIPTION, "responses": _ERRORS}
-    app = FastAPI(**about, docs_url=None, redoc_url=None, lifespan=lifespan)  # both load scripts from elsewhere
+    app = FastAPI(  # docs and redoc load scripts from elsewhere
+        **about, docs_url=None, redoc_url=None, lifespan=lifespan, dependencies=[Depends(_check_query)]
+    )
     app.router.route_class = UnreadBodyRoute
     _add_errors(app)
     _add_files(app)
@@ -174,6 +176,17 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
 
 
+def _check_query(request: Request) -> None:
+    """Raises:
+    RequestError: if the call has a parameter that would be ignored.
+    """
+    route = request.scope["route"]
+    known = {field.alias for field in route.dependant.query_params}
+    if route.include_in_schema and (unknown := set(request.query_params) - known):
+        got = f"unknown parameters {', '.join(sorted(unknown))[:100]}; known: {', '.join(sorted(known)) or 'none'}"
+        raise RequestError(Errors.E739.format(got=got), status=422)
+
+
 def _table(records: list[dict[str, Any]]) -> str:
     with StringIO() as file:
         keys = dict.fromkeys(key for record in records for key in record["meta"])
@@ -237,8 +250,7 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, err: RequestValidationError) -> Response:
         shown = [f"{'.'.join(map(str, fault['loc'][1:])) or 'body'}: {fault['msg']}" for fault in err.errors()]
-        text = Errors.E733.format(expected="a request as in /docs", got="; ".join(shown))
-        return error_response(RequestError(text, status=422))
+        return error_response(RequestError(Errors.E739.format(got="; ".join(shown)), status=422))
 
     @app.exception_handler(RecursionError)
     async def too_deep(_: Request, err: RecursionError) -> Response:
@@ -248,7 +260,7 @@ def _add_errors(app: FastAPI) -> None:
     async def other(request: Request, err: HTTPException) -> Response:
         if err.status_code == 404:
             return error_response(RequestError(Errors.E737.format(got=quoted(request.url.path)), status=404))
-        text = Errors.E733.format(expected="a request as in /docs", got=err.detail)
+        text = Errors.E739.format(got=f"{err.detail}, {request.method} {request.url.path}")
         response = error_response(RequestError(text, status=err.status_code))
         response.headers.update(err.headers or {})
         return response

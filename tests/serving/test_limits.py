@@ -42,6 +42,23 @@ def test_wrong_requests(client, body, status, says):
     assert detail(response).startswith("[PEL-E7")
 
 
+@pytest.mark.parametrize(
+    "method, call, status, says",
+    [
+        ("POST", "link?format=tsv", 422, "format: Input should be 'json' or 'csv'"),
+        ("POST", "link?format=csv&codes=MESH", 422, "unknown parameters codes; known: format"),
+        ("POST", "explain?n=3", 422, "unknown parameters n; known: none"),
+        ("GET", "search?q=pain&limit=3", 422, "unknown parameters limit; known: n, q"),
+        ("GET", "link", 405, "Method Not Allowed, GET /link"),
+        ("DELETE", "learn", 405, "Method Not Allowed, DELETE /learn"),
+    ],
+)
+def test_wrong_parameters_and_methods(client, method, call, status, says):
+    body = {"text": "a", "start": 0, "end": 1} if call.startswith("explain") else {"text": "a"}
+    response = client.request(method, f"/{call}", json=body if method == "POST" else None)
+    assert response.status_code == status and f"[PEL-E739] This request does not fit: {says}" in detail(response)
+
+
 def of_meta(value):
     return b'{"documents": [{"text": "a", "meta": {"a": %s}}]}' % value
 
@@ -52,7 +69,7 @@ def of_meta(value):
 def test_what_is_not_json(client, body):
     """Or could not be written again."""
     response = client.post("/link", content=body, headers=JSON)
-    assert response.status_code in (400, 422) and re.match(r"\[PEL-E(733|002)]", detail(response))
+    assert response.status_code in (400, 422) and re.match(r"\[PEL-E(733|739|002)]", detail(response))
 
 
 def test_large_bodies(client):
@@ -116,12 +133,12 @@ def test_the_own_site_and_links_to_the_page_are_served(client, server):
     assert client.get("/", headers=follows_link).status_code == 200
 
 
-def test_unknown_paths_and_methods(client):
+def test_unknown_paths(client):
     missing = client.get("/links")
     assert missing.status_code == 404 and "E737" in detail(missing)
-    assert client.get("/link").status_code == client.delete("/learn").status_code == 405
     assert client.get("/static/../app.py").status_code == client.get("/static/%2e%2e/app.py").status_code == 404
     assert client.get("/entity/").status_code == 404
+    assert client.get("/?from=mail").status_code == 200
 
 
 def test_little_is_read_at_once(server):
