@@ -109,7 +109,7 @@ class PelGroup(HelpGroup):
         _log_to_stderr(logging.DEBUG if ctx.meta[VERBOSE] else logging.INFO)
         try:
             for path in ctx.meta[CODE]:
-                _import(path)
+                import_code(path)
             return super().invoke(ctx)
         except UsageError as err:
             message = err.format_message()  # type: ignore[attr-defined]
@@ -156,7 +156,7 @@ def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return rest, paths
 
 
-def _import(path: str) -> None:
+def import_code(path: str) -> None:
     """Import a Python file, as ``spacy train --code`` does."""
     from spacy.util import import_file
 

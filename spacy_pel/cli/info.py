@@ -6,10 +6,12 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ..util import read_json
-from ._app import pel_cli
+from ._app import CODE, import_code, pel_cli
 from ._kb import open_kb
 from ._options import argument
 from ._output import JSON, emit, key_values
@@ -22,6 +24,7 @@ _N_NAMES = 3  # in the text that is linked
 
 @pel_cli.command("info", rich_help_panel="Link")
 def info(
+    ctx: typer.Context,
     path: Annotated[
         Path,
         argument(
@@ -44,6 +47,8 @@ def info(
     if (path / "config.cfg").is_file():
         # imports and memory of this process would not count
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+            for code in ctx.meta[CODE]:  # that process has none of the parts imported here
+                process.submit(import_code, code).result()
             result = process.submit(pipeline_facts, path).result()
         emit(result, as_json=as_json, text=pipeline_text)
     elif (path / MANIFEST).is_file():

@@ -79,11 +79,10 @@ class PartedOutput:
     Args:
         path: the folder, or its URI.
         kind: one of ``KINDS``.
-        codes: vocabularies that get columns in a table.
     """
 
-    def __init__(self, path: str, kind: str, codes: Sequence[str] = ()) -> None:
-        self.name, self.kind, self.codes = path, kind, codes
+    def __init__(self, path: str, kind: str) -> None:
+        self.name, self.kind = path, kind
         self.files, self.folder = file_system(path)
 
     def exists(self) -> bool:
@@ -166,15 +165,15 @@ class PartedOutput:
             pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema(codes)), sink)
             content = sink.getvalue().to_pybytes()
         else:
-            content = _json_lines(linked) if ".jsonl" in self.kind else self._table(linked)
+            content = _json_lines(linked) if ".jsonl" in self.kind else self._table(linked, codes)
             content = gzip.compress(content, mtime=0) if self.kind.endswith(".gz") else content
         self._write(f"part-{part:06}{self.kind}", content)
         return count(records)
 
-    def _table(self, records: list[dict[str, Any]]) -> bytes:
+    def _table(self, records: list[dict[str, Any]], codes: Sequence[str]) -> bytes:
         keys = dict.fromkeys(key for record in records for key in record["meta"])
         file = io.StringIO()
-        write_rows(file, records, keys=keys, codes=self.codes, delimiter="\t" if "tsv" in self.kind else ",")
+        write_rows(file, records, keys=keys, codes=codes, delimiter="\t" if "tsv" in self.kind else ",")
         return file.getvalue().encode("utf8")
 
     def records(self, parts: Iterable[int]) -> Iterator[dict[str, Any]]:

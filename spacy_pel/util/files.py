@@ -179,7 +179,7 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
             if len(lines[-1]) > _LINE:
                 place, expected = Place(Path(path), number + len(lines) - 1), f"lines of at most {_LINE // 2**20} MiB"
                 raise unexpected(place, expected, "a longer one", "Check that this is the right file.")
-            if number == 1 and b"\r" in lines[0]:
+            if number == 1 and b"\r" in lines[0].rstrip():
                 text = b"".join(lines)
                 if text.count(b"\r") - text.count(b"\r\n") >= len(lines):
                     expected, todo = "lines that end in LF or CR LF", "Convert it, e.g. with: tr '\\r' '\\n'"

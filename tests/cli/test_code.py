@@ -1,5 +1,7 @@
 """--code FILE: parts of one's own, in training and where what was trained is used."""
 
+import shutil
+
 import pytest
 
 from spacy_pel.util import read_json
@@ -84,3 +86,15 @@ def test_a_file_that_cannot_be_imported(config, tmp_path, content, code, said): 
 
 def test_code_without_a_file(config):  # noqa: F811
     assert "--code FILE" in refused("E002", "debug", config, "--code")
+
+
+def test_a_pipeline_with_a_component_in_a_file_is_measured_in_another_process(folder, tmp_path):
+    code, pipeline = tmp_path / "own.py", tmp_path / "pipeline"
+    code.write_text("from spacy import Language\n\n\n@Language.component('own')\ndef own(doc):\n    return doc\n")
+    shutil.copytree(folder / "pipeline", pipeline)
+    settings = (pipeline / "config.cfg").read_text().replace("pipeline = [", 'pipeline = ["own",')
+    (pipeline / "config.cfg").write_text(
+        settings.replace("[components]\n", '[components]\n\n[components.own]\nfactory = "own"\n')
+    )
+    facts = done("info", pipeline, "--code", code, "--json").json
+    assert facts["components"]["own"] == "own"

@@ -13,6 +13,7 @@ from ...errors import Errors, PelError, quoted
 from ...types import NIL, Document, Mention
 from ...util.files import read_lines, write_text
 from ...util.place import Place, unexpected
+from ...util.xrefs import dotted
 from ..readers.reader_base import whole_number
 from ..readers.table_rows import open_table
 from .one_line import one_line
@@ -74,7 +75,7 @@ class OmopConcepts:
 
     def of(self, codes: dict[str, list[str]]) -> tuple[int, int]:
         """The standard concept of the first code that has one, and that code's own; 0 = none."""
-        pairs = [(_VOCABULARIES.get(name, name), code) for name, some in codes.items() for code in some]
+        pairs = [(_VOCABULARIES.get(name, name), dotted(name, code)) for name, some in codes.items() for code in some]
         found = [self.ids[pair] for pair in pairs if pair in self.ids]
         source = next((one for one in found if one in self.standard), found[0] if found else 0)
         return self.standard.get(source, 0), source
@@ -89,7 +90,7 @@ def note_id(document_id: str) -> int:
     try:
         return whole_number(document_id)
     except ValueError:
-        raise PelError(Errors.E689.format(got=quoted(document_id))) from None
+        raise PelError(Errors.E692.format(got=quoted(document_id))) from None
 
 
 def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopConcepts | None = None) -> None:
