@@ -33,6 +33,7 @@ _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 _LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
+csv.field_size_limit(_LINE)  # of the process; the default is 131,072 characters
 
 
 class _LastRead:
@@ -283,7 +284,6 @@ def read_cells(
         todo = "Check the quotation marks of this row."
         return unexpected(Place(path, first), "a row of a table", got, todo)
 
-    csv.field_size_limit(_LINE)  # of the process; the default is 131,072 characters
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
         for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
