@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, listed
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ..util import read_json
 from ._app import CODE, import_code, pel_cli
@@ -150,9 +150,8 @@ def pipeline_text(facts: dict[str, Any]) -> str:
     return key_values(rows)
 
 
-def _first(items: list[str]) -> list[str]:
-    """The first items, and how many more there are."""
-    return [*items[:_N_SHOWN], *([f"{len(items) - _N_SHOWN} more"] if len(items) > _N_SHOWN else [])]
+def _first(items: list[str]) -> str:
+    return listed(items[:_N_SHOWN], len(items)) or "none"
 
 
 def _megabytes(n_bytes: int) -> str:

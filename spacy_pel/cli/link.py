@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from ..errors import Errors, PelError, Warnings
+from ..errors import Errors, PelError, Warnings, listed
 from ._app import pel_cli
 from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
@@ -84,8 +84,8 @@ def link(
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     if left_out := result.get("left_out"):
         n = f"{len(left_out):,} document{'s' * (len(left_out) > 1)}"
-        shown = "; ".join(f"{document['id']} ({document['error']})" for document in left_out[:_N_SHOWN])
-        more = f" and {len(left_out) - _N_SHOWN:,} more" if len(left_out) > _N_SHOWN else ""
-        message(Warnings.W605.format(n=n, shown=shown + more, path=result.get("left_out_in", "--json")))
+        shown = [f"{document['id']} ({document['error']})" for document in left_out[:_N_SHOWN]]
+        named = listed(shown, len(left_out), "; ")
+        message(Warnings.W605.format(n=n, shown=named, path=result.get("left_out_in", "--json")))
     counted = {"output": output, **result, **({"left_out": len(left_out)} if left_out else {})}
     emit({"output": output, **result}, as_json=as_json, text=lambda _: key_values(counted))

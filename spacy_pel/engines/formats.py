@@ -126,18 +126,18 @@ def write_links(
     write(output, records)
 
 
-def codes_in(output: Path, format_name: str) -> set[str] | None:
+def codes_in(output: Path, format_name: str) -> list[str] | None:
     """The vocabularies whose codes an output has, perhaps with names of other columns; None = it does not show that.
 
     Raises:
         PelError: if the output cannot be read.
     """
     if format_name in ("csv", "tsv"):
-        return set(open_table(output, "document")[0])
+        return open_table(output, "document")[0]
     if format_name in ("jsonl", "parquet"):
         mentions = (mention for record in read_records(output) for mention in record.get("mentions") or ())
         first = next(mentions, None)
-        return None if first is None else set(first.get("codes") or ())
+        return None if first is None else list(first.get("codes") or ())
     return None
 
 

@@ -28,7 +28,7 @@ from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress, read_jsonl, write_jsonl
 from ..util.threads import bound_threads
-from ..util.xrefs import vocabulary_name
+from ..util.xrefs import vocabulary_key, vocabulary_name
 from .documents import folder_files, input_format, read_documents
 from .formats import check_replaceable, checked, codes_in, output_format, read_links, write_links
 from .job import LinkJob, check_some_linked, summary, usual_part_size
@@ -194,9 +194,11 @@ def _finished(job: LinkJob, to: str, left_out: set[str]) -> dict[str, int]:
         lengths = []
     if sorted(lengths) != expected:
         raise PelError(Errors.E638.format(path=job.output, input=job.input))
-    shown, asked = codes_in(Path(job.output), to), set(map(vocabulary_name, job.codes)) - {"all"}
-    if shown is not None and not asked <= shown:
-        raise PelError(Errors.E691.format(path=job.output, got=", ".join(sorted(asked - shown))))
+    shown = codes_in(Path(job.output), to)
+    keys = set(map(vocabulary_key, shown or ()))
+    lacking = sorted(vocabulary_name(code) for code in job.codes if vocabulary_key(code) not in {*keys, "all"})
+    if shown is not None and lacking:
+        raise PelError(Errors.E691.format(path=job.output, got=", ".join(lacking)))
     return counts
 
 

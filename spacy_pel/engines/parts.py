@@ -20,7 +20,7 @@ from pyarrow import fs
 from ..corpora.readers.parquet_rows import as_in_json
 from ..corpora.readers.table_rows import open_table
 from ..corpora.writers.parquet import link_row, link_schema
-from ..corpora.writers.table import write_rows
+from ..corpora.writers.table import table_text
 from ..errors import Errors, PelError
 from .job import count
 
@@ -79,11 +79,10 @@ class PartedOutput:
     Args:
         path: the folder, or its URI.
         kind: one of ``KINDS``.
-        codes: vocabularies that get columns in a table.
     """
 
-    def __init__(self, path: str, kind: str, codes: Sequence[str] = ()) -> None:
-        self.name, self.kind, self.codes = path, kind, codes
+    def __init__(self, path: str, kind: str) -> None:
+        self.name, self.kind = path, kind
         self.files, self.folder = file_system(path)
 
     def exists(self) -> bool:
@@ -166,16 +165,14 @@ class PartedOutput:
             pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema(codes)), sink)
             content = sink.getvalue().to_pybytes()
         else:
-            content = _json_lines(linked) if ".jsonl" in self.kind else self._table(linked)
+            if ".jsonl" in self.kind:
+                content = _json_lines(linked)
+            else:
+                delimiter = "\t" if "tsv" in self.kind else ","
+                content = table_text(linked, codes=codes, delimiter=delimiter).encode("utf8")
             content = gzip.compress(content, mtime=0) if self.kind.endswith(".gz") else content
         self._write(f"part-{part:06}{self.kind}", content)
         return count(records)
-
-    def _table(self, records: list[dict[str, Any]]) -> bytes:
-        keys = dict.fromkeys(key for record in records for key in record["meta"])
-        file = io.StringIO()
-        write_rows(file, records, keys=keys, codes=self.codes, delimiter="\t" if "tsv" in self.kind else ",")
-        return file.getvalue().encode("utf8")
 
     def records(self, parts: Iterable[int]) -> Iterator[dict[str, Any]]:
         """The linked documents of parts that are there. Of tables: as many mentions, each as a document."""

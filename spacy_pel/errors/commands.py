@@ -52,7 +52,7 @@ class CommandErrors:
     E657 = "{path} exists. Add --overwrite to replace it, or choose another file."
     E658 = "Expected a new folder at {path}, got {got}. Choose another, or replace a pipeline with --overwrite."
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
-    E689 = "Expected integers as ids of documents, as OMOP's note_id is one, got {got}. Name their column: --id-column"
+    E692 = "Expected integers as ids of documents, as OMOP's note_id is one, got {got}. Name their column: --id-column"
     E690 = "Expected --to omop and --codes with --omop-concepts, got no {got}. Add it, e.g. --codes SNOMEDCT,RXNORM"
     E691 = "{path} is finished and lacks the codes {got}. Link again with --overwrite, or choose another file."
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
@@ -90,7 +90,7 @@ class CommandErrors:
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
-    E692 = "{path} is not a training: it has no complete metrics.jsonl and steps.jsonl. Make one with: spacy-pel train"
+    E689 = "{path} is not a training: it has no complete metrics.jsonl and steps.jsonl. Make one with: spacy-pel train"
 
 
 class CommandWarnings:

@@ -1,6 +1,6 @@
 """The only exception that users see."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from reprlib import Repr
 
@@ -54,6 +54,12 @@ def closest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """The known word that is closest to a word, capitals ignored; empty if none is close."""
     by_form = {other.casefold(): other for other in known}
     return next((by_form[form] for form in get_close_matches(word.casefold(), by_form, n=1, cutoff=cutoff)), "")
+
+
+def listed(first: Sequence[str], n: int, separator: str = ", ") -> str:
+    """The first of n texts, and how many more there are."""
+    more = n - len(first)
+    return separator.join([*first, f"{more:,} more"] if more else first)
 
 
 def _without_middle(text: str) -> str:

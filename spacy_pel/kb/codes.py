@@ -1,12 +1,12 @@
 """The codes of entities in other vocabularies, as people report them."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError, did_you_mean
-from ..util.xrefs import split_id, split_xref, vocabulary_name
+from ..types.known_values import listed_values
+from ..util.xrefs import split_id, split_xref, vocabulary_key, vocabulary_name
 
 if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
@@ -23,19 +23,19 @@ class Codes:
 
     Args:
         kb: with the entities.
-        names: vocabularies, in any usual spelling; "all" = each one that the knowledge base has.
+        names: vocabularies, in any usual spelling; "all" = every one of the knowledge base.
 
     Attributes:
         names: in their usual spelling.
 
     Raises:
-        PelError: if the knowledge base has no code of one.
+        PelError: if the knowledge base has no codes of one, or none at all for "all".
     """
 
     def __init__(self, kb: "KnowledgeBase", names: Sequence[str]) -> None:
         self.kb = kb
         are_all = [name.strip().casefold() for name in names] == [_ALL]
-        self.names = tuple(vocabularies(kb) if are_all else dict.fromkeys(_checked(kb, names)))
+        self.names = tuple((are_all and vocabularies(kb)) or dict.fromkeys(_checked(kb, names)))
 
     def __call__(self, entity_id: str) -> dict[str, list[str]]:
         """The codes by vocabulary; none for NIL and unknown ids."""
@@ -111,22 +111,18 @@ def _checked(kb: "KnowledgeBase", names: Sequence[str]) -> list[str]:
     if not missing:
         return wanted
     known = vocabularies(kb)
-    by_form = {_plain(name): name for name in known}
+    by_form = {vocabulary_key(name): name for name in known}
     for name in wanted:
-        if _plain(name) not in by_form:
-            listed = ", ".join(f"{one} ({n:,})" for one, n in known.items()) or "none"
-            raise PelError(Errors.E128.format(got=f"'{name}'", hint=_hint(name, known), known=listed))
-    return [by_form[_plain(name)] for name in wanted]
+        if vocabulary_key(name) not in by_form:
+            hint, listed = _hint(name, known), listed_values(known) or "none"
+            raise PelError(Errors.E128.format(got=f"'{name}'", hint=hint, known=listed))
+    return [by_form[vocabulary_key(name)] for name in wanted]
 
 
 def _hint(name: str, known: dict[str, int]) -> str:
     if name == INGREDIENT and RXNORM in known:
         return ", which needs is-a relations (read RxNorm with relations = true)"
     return did_you_mean(name, known)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _ingredients(kb: "KnowledgeBase", row: int) -> list[int]:

@@ -40,8 +40,11 @@ class Migration:
         self.n_mentions += 1
         self.n_changed += after != before
         mention.update(after)
-        if mention.get("name") and after.get("kb_id") != before.get("kb_id"):
-            mention["name"] = self.new[after["kb_id"]].canonical_name
+        if after.get("kb_id") != before.get("kb_id"):
+            if mention.get("name"):
+                mention["name"] = self.new[after["kb_id"]].canonical_name
+            if codes := mention.get("codes"):
+                mention["codes"] = {name: self.new.codes(after["kb_id"], name) for name in codes}
         for entity_id in {entity_id for value in after.values() for entity_id in _ids(value)}:
             if self._successors.get(entity_id, entity_id) is None:
                 known = self.old.resolve(entity_id) or self.old.is_retired(entity_id) or self.new.is_retired(entity_id)

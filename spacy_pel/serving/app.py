@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib import resources
-from io import StringIO
 from typing import Any, Literal
 
 from fastapi import Depends, FastAPI, Query, Request
@@ -14,7 +13,7 @@ from pydantic import SkipValidation
 from starlette.exceptions import HTTPException
 
 from ..about import __version__
-from ..corpora.writers.table import write_rows
+from ..corpora.writers.table import table_text
 from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document
@@ -105,7 +104,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         def linked(is_wanted: Callable[[], bool]) -> Response:
             records = service.link(documents, request.n_candidates, is_wanted)
             if format == "csv":
-                return Response(_table(records), media_type="text/csv")
+                return Response(table_text(records), media_type="text/csv")
             return JSONResponse({"documents": records})
 
         return await with_model(linked)
@@ -185,13 +184,6 @@ def _check_query(request: Request) -> None:
     if route.include_in_schema and (unknown := set(request.query_params) - known):
         got = f"unknown parameters {', '.join(sorted(unknown))[:100]}; known: {', '.join(sorted(known)) or 'none'}"
         raise RequestError(Errors.E739.format(got=got), status=422)
-
-
-def _table(records: list[dict[str, Any]]) -> str:
-    with StringIO() as file:
-        keys = dict.fromkeys(key for record in records for key in record["meta"])
-        write_rows(file, records, keys=keys, codes=(), delimiter=",")
-        return file.getvalue()
 
 
 def _documents(request: schemas.LinkRequest) -> list[Document]:

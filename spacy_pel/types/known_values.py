@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ..errors import closest, quoted
+from ..errors import closest, listed, quoted
 from .semantic_types import type_name
 
 _N_LISTED = 10
@@ -16,8 +16,7 @@ def listed_values(counts: Mapping[str, int]) -> str:
         counts: by value; "" = entities without one.
     """
     shown = [f"{shown_value(value)} ({count:,})" for value, count in Counter(counts).most_common(_N_LISTED)]
-    more = len(counts) - len(shown)
-    return ", ".join([*shown, *([f"{more:,} more"] if more else [])])
+    return listed(shown, len(counts))
 
 
 def shown_value(value: str) -> str:

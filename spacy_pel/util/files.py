@@ -33,6 +33,7 @@ _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 _LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
+csv.field_size_limit(_LINE)  # of the process; the default is 131,072 characters
 
 
 class _LastRead:
@@ -179,7 +180,7 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
             if len(lines[-1]) > _LINE:
                 place, expected = Place(Path(path), number + len(lines) - 1), f"lines of at most {_LINE // 2**20} MiB"
                 raise unexpected(place, expected, "a longer one", "Check that this is the right file.")
-            if number == 1 and b"\r" in lines[0]:
+            if number == 1 and b"\r" in lines[0].rstrip():
                 text = b"".join(lines)
                 if text.count(b"\r") - text.count(b"\r\n") >= len(lines):
                     expected, todo = "lines that end in LF or CR LF", "Convert it, e.g. with: tr '\\r' '\\n'"
@@ -283,7 +284,6 @@ def read_cells(
         todo = "Check the quotation marks of this row."
         return unexpected(Place(path, first), "a row of a table", got, todo)
 
-    csv.field_size_limit(_LINE)  # of the process; the default is 131,072 characters
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
         for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):

@@ -28,6 +28,8 @@ _SEPARATORS = re.compile(r"[\W_]+")
 # their codes are written with the prefix: "HP:0002099"
 _OBO = frozenset("HP MONDO DOID EFO GO CHEBI UBERON CL".split())
 _FORMS = {"UMLS": re.compile(r"C\d{7}"), "MESH": re.compile(r"D\d{6}|[CD]\d{9}")}
+_UNDOTTED = re.compile(r"([A-Z]\d[0-9A-Z]|\d{3})([0-9A-Z]{1,4})")
+_UNDOTTED_E = re.compile(r"(E\d{3})(\d)")  # external causes of ICD-9-CM
 _NAMED_AGAIN = re.compile(r"([A-Za-z]+)[:_]?(?=\d)")  # "HPO:HP:0000118", "Orphanet:ORPHA3213"
 
 
@@ -63,6 +65,11 @@ def vocabulary_name(name: str) -> str:
     return _vocabulary(name) or name
 
 
+def vocabulary_key(name: str) -> str:
+    """Equal for all spellings of a vocabulary's name; of an unknown one, for those that differ in case and signs."""
+    return _SEPARATORS.sub("", vocabulary_name(name)).casefold()
+
+
 def split_xref(xref: str) -> tuple[str, str]:
     """The vocabulary of a cross reference in its usual spelling, and the code as people report it: "D001249" of
     "MESH:D001249", but "HP:0002099". Without a vocabulary, the first is empty."""
@@ -81,6 +88,16 @@ def split_id(entity_id: str) -> tuple[str, str]:
 def join_xref(vocabulary: str, code: str) -> str:
     """The reverse of ``split_xref``."""
     return code if vocabulary in _OBO else f"{vocabulary}:{code}"
+
+
+def dotted(vocabulary: str, code: str) -> str:
+    """A code of ICD with its dot, which some releases of vocabularies leave out: "J45.90" for "J4590". Other codes
+    stay as they are."""
+    if vocabulary not in ("ICD10CM", "ICD10", "ICD9CM"):
+        return code
+    match = _UNDOTTED_E.fullmatch(code) if vocabulary == "ICD9CM" else None
+    match = match or _UNDOTTED.fullmatch(code)
+    return f"{match[1]}.{match[2]}" if match else code
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ from spacy_pel.util.config import load_config
 from .conftest import done, run
 
 COMMANDS = """
-    average calibrate compare convert debug demo estimate evaluate explain index link mine quickstart recode
+    average calibrate compare convert debug demo estimate evaluate explain index info link mine quickstart recode
     report serve teach train verify
 """.split()
 GROUPS = {

@@ -12,7 +12,7 @@ from spacy.tokens import Span
 
 from spacy_pel.cli._kb import reader_of
 from spacy_pel.corpora import read_links
-from spacy_pel.corpora.writers.parquet import write_parquet
+from spacy_pel.engines.formats import write_links
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
@@ -417,23 +417,27 @@ def test_migrate_replaces_ids_in_old_results(tmp_path, ending):
     """A9 is redirected by the old KB, A0 and A1 by the new one; A4 is retired and A5 gone."""
     entities = [Entity(f"A{i}", f"name {i}") for i in range(6)]
     KnowledgeBase.build(entities, tmp_path / "old", redirects={"A9": "A0"})
-    new = KnowledgeBase([Entity("B1", "better name"), *entities[2:5]], redirects={"A0": "B1", "A1": "B1"})
+    better = Entity("B1", "better name", xrefs=("MESH:D1",))
+    new = KnowledgeBase([better, *entities[2:5]], redirects={"A0": "B1", "A1": "B1"})
     new.retire(["A4"])
     new.to_disk(tmp_path / "new")
     shared = {"start": 0, "end": 1, "text": "a", "label": "X"}
     first = {**shared, "ids": ["A0"], "kb_id": "A0", "name": "name 0", "score": 0.5}
+    first["codes"] = {"MESH": []}
     first["candidates"] = [["A0", 0.5], ["A2", 0.4], ["A1", 0.3]]
     second = {**shared, "ids": ["A9", "A4", "A5"], "kb_id": "A9", "candidates": [["A9", 0.5]]}
     unknown = {**shared, "ids": ["Z7"], "kb_id": "Z7", "candidates": []}
     record = {"id": "1", "text": "a text", "mentions": [first, second, unknown], "meta": {"year": 2020}}
     links = tmp_path / f"links{ending}"
-    (write_parquet if ending == ".parquet" else write_jsonl)(links, [record])
+    write_links(links, [record], ending.strip("."), ["MESH"])
     out = run_json("kb", "migrate", links, tmp_path / "old", tmp_path / "new")
     assert out["replaced"] == {"A0": "B1", "A1": "B1", "A9": "B1"} and out["changed"] == 2
     assert (out["retired"], out["unknown"]) == ({"A4": 1, "A5": 1}, {"Z7": 1})
     (expected,) = read_links(links)
     first, second, _ = expected["mentions"]
-    first.update(ids=["B1"], kb_id="B1", name="better name", candidates=[["B1", 0.5], ["A2", 0.4]])
+    first.update(
+        ids=["B1"], kb_id="B1", name="better name", codes={"MESH": ["D1"]}, candidates=[["B1", 0.5], ["A2", 0.4]]
+    )
     second.update(ids=["B1", "A4", "A5"], kb_id="B1", candidates=[["B1", 0.5]])
     assert list(read_links(tmp_path / f"links.migrated{ending}")) == [expected]
 

@@ -373,7 +373,7 @@ def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
     [
         ("in.doc", "text", [], "E640"),
         ("in.txt", "text", ["--format", "word"], "E640"),
-        ("in.jsonl", '{"id": "1", "text": 5}', [], "E641"),
+        ("in.jsonl", '{"id": "1", "text": 5}', [], "E665"),
         ("in.txt", "\n\n", [], "E645"),
         (None, "", [], "E002"),
     ],

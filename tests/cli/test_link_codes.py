@@ -98,13 +98,13 @@ def test_omop(folder, texts, tmp_path, monkeypatch):
 def test_refused_before_linking(folder, texts, tmp_path):
     args = ["link", folder / "pipeline", texts, tmp_path / "out.csv", "--json"]
     error = refused("E128", *args, "--codes", "MESH,ICD10")
-    assert "got 'ICD10' (did you mean 'ICD10CM'?). It has (entities): ICD10CM (7), MESH (7)." in error
+    assert "got 'ICD10' (did you mean 'ICD10CM'?). It has (entities): 'ICD10CM' (7), 'MESH' (7)." in error
     assert "needs" not in refused("E128", *args, "--codes", "RXNORM_INGREDIENT")
     for more in (["--to", "omop"], ["--codes", "MESH"], []):
         refused("E690", *args, *more, "--omop-concepts", tmp_path / "CONCEPT.csv")
     refused("E002", *args, "--to", "omop", "--codes", "MESH", "--omop-concepts", tmp_path / "CONCEPT.csv")
     write_jsonl(texts, [{"id": 1, "text": "fever"}, {"id": "PMC1", "text": "fever"}])
-    assert "--id-column" in refused("E689", *args, "--to", "omop")
+    assert "--id-column" in refused("E692", *args, "--to", "omop")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 

@@ -63,7 +63,7 @@ def test_the_curve_of_a_training(runs, tmp_path):
     done("report", runs / "b", "--training", training, "--output", tmp_path / "r.html")
     html = (tmp_path / "r.html").read_text(encoding="utf8")
     assert html.count("<figure>") == 6 and "<figcaption>Learning curve on dev<" in html and "untrained 50" in html
-    assert "spacy-pel train" in refused("E692", "report", runs / "b", "--training", runs / "a")
+    assert "spacy-pel train" in refused("E689", "report", runs / "b", "--training", runs / "a")
 
 
 def test_runs_on_other_mentions_have_no_difference(runs, tmp_path):

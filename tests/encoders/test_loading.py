@@ -209,13 +209,13 @@ from importlib.metadata import EntryPoints, entry_points
 import catalogue
 import spacy
 
-# spaCy imports whatever plugin is installed; spacy-transformers imports all of these
+# spaCy imports whatever plugin is installed; spacy-transformers and spacy-llm import all of these
 points = entry_points()
 catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(
     point
     for group in points.groups
     for point in points.select(group=group)
-    if not point.value.startswith("spacy_transformers")
+    if not point.value.startswith(("spacy_transformers", "spacy_llm"))
 )
 nlp = spacy.load(sys.argv[1])
 doc = nlp("Metformin lowers glucose in patients with diabetes.")

@@ -47,6 +47,7 @@ def read(path, content, columns=USUAL_COLUMNS):
         ("x.csv", "text,note,note,note_2\na,b,c,d\n", [("1", "a", {"note": "b", "note_3": "c", "note_2": "d"})]),
         ("x.csv", "id,text\n,a\n7,\n7,b\n", [("1", "a", {}), ("7", "", {}), ("7", "b", {})]),
         ("x.csv", "\nid,text\n\n1,a\n\n", [("1", "a", {})]),
+        ("x.csv", 'id,text\r\n1,"a\rb\rc\rd"\r\n', [("1", "a\rb\rc\rd", {})]),
         ("x.csv", "sep=;\r\nid;text\r\n1;a,b\r\n", [("1", "a,b", {})]),
         ("x.csv", "id,text\n1,a,,\n", [("1", "a", {})]),
         ("x.csv", 'text,meta,y\na,"{""y"": 1, ""z"": [2]}",3\nb,old,4\n',

@@ -123,6 +123,16 @@ def test_output(tmp_path, kind):
     assert again.written() == []
 
 
+def test_a_table_has_a_column_for_each_vocabulary(tmp_path):
+    output = PartedOutput(str(tmp_path / "out"), ".csv")
+    output.start(SETTINGS, resume=False, overwrite=False)
+    [record] = linked("a")
+    record["mentions"][0]["codes"] = {"MESH": ["D1", "D2"]}
+    output.write(0, [record], codes=("MESH",))
+    header, row = (tmp_path / "out" / "part-000000.csv").read_text().splitlines()
+    assert header.endswith(",MESH") and row.endswith(",D1|D2")
+
+
 def test_an_output_deletes_nothing_else(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.doc").write_text("kept")

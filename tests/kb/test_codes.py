@@ -40,7 +40,11 @@ def test_vocabularies(kb):
     changed = KnowledgeBase(ENTITIES)
     changed.retire(["C0015967"])
     assert changed.vocabularies() == {"UMLS": 2, "HP": 1, "ICD10CM": 1, "MESH": 1}
-    assert KnowledgeBase([Entity("own", "a code")]).vocabularies() == {}
+    without = KnowledgeBase([Entity("own", "a code")])
+    assert without.vocabularies() == {}
+    for name in ("all", "MESH"):
+        with pytest.raises(PelError, match=f"E128.*got '{name}'. It has .entities.: none"):
+            Codes(without, [name])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,7 @@ def test_an_unknown_vocabulary(kb, name, hint):
     with pytest.raises(PelError, match="PEL-E128") as error:
         Codes(kb, ["MESH", name])
     assert hint in str(error.value)
-    assert "has (entities): UMLS (3), HP (2), MESH (2), CTV3 (1), ICD10CM (1)." in str(error.value)
+    assert "has (entities): 'UMLS' (3), 'HP' (2), 'MESH' (2), 'CTV3' (1), 'ICD10CM' (1)." in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.util.xrefs import normalize_xref, xref_key
+from spacy_pel.util.xrefs import normalize_xref, vocabulary_key, xref_key
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,8 @@ def test_the_case_of_a_vocabulary_does_not_count():
     assert xref_key("Msh:D001249") == xref_key("MESH:D001249")
     assert xref_key("CTV3:X302s") != xref_key("CTV3:X302S")  # Read codes differ by case
     assert xref_key("ICD10:J45.9") != xref_key("ICD10CM:J45.9")
+
+
+def test_the_spelling_of_a_vocabulary_does_not_count():
+    assert vocabulary_key("icd-10-cm") == vocabulary_key("ICD10CM") != vocabulary_key("ICD10")
+    assert vocabulary_key("My_Codes") == vocabulary_key("my codes")

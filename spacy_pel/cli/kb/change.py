@@ -227,19 +227,20 @@ def kb_migrate(
     """Replace retired ids in old results by their successors.
 
     An id without a successor, retired or unknown to both KBs, is left unchanged and listed. A mention whose
-    kb_id changes gets the name of the new entity. Everything else stays the same.
+    kb_id changes gets the name and the codes of the new entity. Everything else stays the same.
 
     Example: spacy-pel kb migrate linked.jsonl kb_2023 kb_2024 --output linked_2024.jsonl
     """
     from ...corpora import read_links
-    from ...engines.formats import output_format, write_links
+    from ...engines.formats import codes_in, output_format, write_links
     from ...kb.migrate import Migration
     from ...util.files import guarded
 
     target = output or links.with_name(links.name.replace(".", ".migrated.", 1))
     to = output_format("auto", target)
     migration = Migration(open_kb(old), open_kb(new))
-    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to)
+    codes = codes_in(links, "jsonl") or ()
+    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes)
     counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
     retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))
     ids = {"replaced": migration.replaced, "retired": retired, "unknown": unknown}

@@ -11,8 +11,6 @@ from ...util.files import ending_of, read_cells, read_lines
 from ...util.place import Place, unexpected
 from .parquet_rows import unique_names
 
-_DELIMITERS = (",", ";", "\t", "|")
-
 
 def open_table(
     path: Path, column: str, file: IO[bytes] | None = None
@@ -71,14 +69,10 @@ def _holds_rows(cell: str, at: int, width: int) -> bool:
 
 
 def _delimiter(path: Path, line: str, column: str) -> str:
-    """The first that makes this name a column of the header, or else the one that makes most columns."""
-    default = "\t" if ending_of(path) == ".tsv" else ","
-    headers = {}
-    for delimiter in dict.fromkeys((default, *_DELIMITERS)):
-        try:
-            headers[delimiter] = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-        except csv.Error:  # of a line that is too long; reading it will tell
-            headers[delimiter] = []
-    wanted = column.lower()
-    fitting = [delimiter for delimiter, names in headers.items() if wanted in map(str.lower, names)]
-    return fitting[0] if fitting else max(headers, key=lambda delimiter: len(headers[delimiter]))
+    """The one that makes this name a column of the header, and most columns."""
+
+    def names(delimiter: str) -> list[str]:
+        return [name.strip().lower() for name in next(csv.reader([line], delimiter=delimiter), [])]
+
+    delimiters = ("\t" if ending_of(path) == ".tsv" else ",", *",;\t|")
+    return max(delimiters, key=lambda one: (column.lower() in names(one), len(names(one))))

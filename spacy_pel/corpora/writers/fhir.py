@@ -9,7 +9,7 @@ from typing import Any
 from ...types import NIL, Document, Mention
 from ...util.files import DATA_ERRORS, read_jsonl, write_text
 from ...util.place import unexpected
-from ...util.xrefs import join_xref, split_id
+from ...util.xrefs import dotted, join_xref, split_id
 
 # The code systems of FHIR R4 (https://hl7.org/fhir/R4/terminologies-systems.html), of HL7's terminology
 # (https://terminology.hl7.org), or, for an ontology, its own IRI.
@@ -42,9 +42,6 @@ P_RIGHT, P_NIL = "urn:spacy-pel:p-right", "urn:spacy-pel:p-nil"  # URLs of the e
 _INGREDIENT = "RXNORM_INGREDIENT"
 _ID = re.compile(r"[A-Za-z0-9.-]{1,64}")  # of a resource
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # in a string
-# an ICD code without its dot
-_UNDOTTED = re.compile(r"([A-Z]\d[0-9A-Z]|\d{3})([0-9A-Z]{1,4})")
-_UNDOTTED_E = re.compile(r"(E\d{3})(\d)")  # external causes of ICD-9-CM
 
 
 def write_fhir(path: Path, records: Iterable[dict[str, Any]]) -> None:
@@ -144,11 +141,7 @@ def _coding(vocabulary: str, code: str) -> dict[str, str]:
     """Of a vocabulary without a known system, the code has the vocabulary as a prefix."""
     if vocabulary not in SYSTEMS:
         return {"code": " ".join((join_xref(vocabulary, code) if vocabulary else code).split())}
-    if vocabulary in ("ICD10CM", "ICD10", "ICD9CM"):
-        match = _UNDOTTED_E.fullmatch(code) if vocabulary == "ICD9CM" else None
-        match = match or _UNDOTTED.fullmatch(code)
-        code = f"{match[1]}.{match[2]}" if match else code
-    return {"system": SYSTEMS[vocabulary], "code": " ".join(code.split())}
+    return {"system": SYSTEMS[vocabulary], "code": " ".join(dotted(vocabulary, code).split())}
 
 
 def _string(name: str, value: str) -> list[dict[str, str]]:

@@ -13,9 +13,11 @@ from ...errors import Errors, PelError, quoted
 from ...types import NIL, Document, Mention
 from ...util.files import read_lines, write_text
 from ...util.place import Place, unexpected
+from ...util.xrefs import dotted
 from ..readers.reader_base import whole_number
 from ..readers.table_rows import open_table
 from .one_line import one_line
+from .table import with_mentions
 
 COLUMNS = (
     *("note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id"),
@@ -74,7 +76,7 @@ class OmopConcepts:
 
     def of(self, codes: dict[str, list[str]]) -> tuple[int, int]:
         """The standard concept of the first code that has one, and that code's own; 0 = none."""
-        pairs = [(_VOCABULARIES.get(name, name), code) for name, some in codes.items() for code in some]
+        pairs = [(_VOCABULARIES.get(name, name), dotted(name, code)) for name, some in codes.items() for code in some]
         found = [self.ids[pair] for pair in pairs if pair in self.ids]
         source = next((one for one in found if one in self.standard), found[0] if found else 0)
         return self.standard.get(source, 0), source
@@ -89,7 +91,7 @@ def note_id(document_id: str) -> int:
     try:
         return whole_number(document_id)
     except ValueError:
-        raise PelError(Errors.E689.format(got=quoted(document_id))) from None
+        raise PelError(Errors.E692.format(got=quoted(document_id))) from None
 
 
 def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopConcepts | None = None) -> None:
@@ -133,18 +135,15 @@ def read_omop(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
     names, rows = open_table(path, "note_id")
     if tuple(names) != COLUMNS:
         raise unexpected(path, "a table NOTE_NLP", f"the columns {', '.join(names)}")
-    line, row = next(rows, (0, {}))
-    for document in documents:
-        found = Document(document.id, document.text, meta=document.meta)
-        while row and row["note_id"] == str(note_id(document.id)):
-            start = _number(path, row["offset"])
-            key = row["term_modifiers"].partition(";")[0].removeprefix("id=")
-            end = start + len(row["lexical_variant"])
-            found.mentions.append(Mention(start, end, ids=() if key == NIL else (key,)))
-            line, row = next(rows, (0, {}))
-        yield found
-    if row:
-        raise unexpected(Place(path, line), "a mention of the texts that were linked", f"'{row['lexical_variant']}'")
+
+    def mention(row: dict[str, str], document: Document) -> Mention | None:
+        if row["note_id"] != str(note_id(document.id)):
+            return None
+        start = _number(path, row["offset"])
+        key = row["term_modifiers"].partition(";")[0].removeprefix("id=")
+        return Mention(start, start + len(row["lexical_variant"]), ids=() if key == NIL else (key,))
+
+    yield from with_mentions(path, documents, rows, mention)
 
 
 def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts) -> dict[str, Any]:

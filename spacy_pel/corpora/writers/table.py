@@ -2,12 +2,14 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import IO, Any
 
+from ...errors import quoted
 from ...types import NIL, TITLE_LENGTH, Document, Mention
 from ...util.files import ending_of, write_text
 from ...util.place import Place, unexpected
@@ -85,6 +87,14 @@ def write_rows(
             writer.writerow([record["id"], *cells, *others])
 
 
+def table_text(records: Sequence[dict[str, Any]], *, codes: Sequence[str] = (), delimiter: str = ",") -> str:
+    """The table of linked documents as text, see ``write_rows``."""
+    file = StringIO()
+    keys = dict.fromkeys(key for record in records for key in record.get("meta") or {})
+    write_rows(file, records, keys=keys, codes=codes, delimiter=delimiter)
+    return file.getvalue()
+
+
 def _cell(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
@@ -107,22 +117,42 @@ def read_table(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
     names, rows = open_table(path, "document")
     if not {"document", *_COLUMNS} <= set(names):
         raise unexpected(path, "a table of links", f"the columns {', '.join(names)}")
+    yield from with_mentions(path, documents, rows, _mention)
+
+
+def with_mentions(
+    path: Path,
+    documents: Iterable[Document],
+    rows: Iterator[tuple[int, dict[str, str]]],
+    mention_of: Callable[[dict[str, str], Document], Mention | None],
+) -> Iterator[Document]:
+    """Give each document the mentions of its rows.
+
+    Args:
+        path: the table, for errors.
+        documents: those that were linked, in order.
+        rows: of the table, with their lines.
+        mention_of: the mention of a row, if it is one of this document.
+
+    Raises:
+        PelError: if a row is no mention of these documents.
+    """
     line, row = next(rows, (0, {}))
     for document in documents:
         found = Document(document.id, document.text, meta=document.meta)
-        while row and row["document"] == document.id and (mention := _mention(row, document.text)):
+        while row and (mention := mention_of(row, document)):
             found.mentions.append(mention)
             line, row = next(rows, (0, {}))
         yield found
     if row:
-        raise unexpected(Place(path, line), "a mention of the texts that were linked", f"'{row['text']}'")
+        raise unexpected(Place(path, line), "a mention of the texts that were linked", quoted(row))
 
 
-def _mention(row: dict[str, str], text: str) -> Mention | None:
-    """The mention of a row, if it is in this text."""
+def _mention(row: dict[str, str], document: Document) -> Mention | None:
     try:
         start, end = int(row["start"]), int(row["end"])
     except ValueError:
         return None
     ids = (row["id"],) if row["id"] not in ("", NIL) else ()
-    return Mention(start, end, label=row["label"], ids=ids) if text[start:end] == row["text"] else None
+    is_here = row["document"] == document.id and document.text[start:end] == row["text"]
+    return Mention(start, end, label=row["label"], ids=ids) if is_here else None

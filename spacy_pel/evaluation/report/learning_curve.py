@@ -49,7 +49,7 @@ def read_curve(folder: Path) -> Curve:
         finite = [(record["step"], record["loss"]) for record in steps if record["loss"] is not None]
         losses = np.array(finite, dtype=np.float64).reshape(-1, 2)
     except (OSError, LookupError, StopIteration, TypeError, ValueError) as err:
-        raise PelError(Errors.E692.format(path=folder)) from err
+        raise PelError(Errors.E689.format(path=folder)) from err
     return Curve(metric, scores, losses)
 
 

@@ -17,8 +17,7 @@ from ...util.place import Place, unexpected
 from .column_names import FIELDS, LISTS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase
 
-_N_HEAD = 30  # lines that the header is looked for in ...
-_N_LINE = 100_000  # and characters of each: csv has a limit
+_N_HEAD = 30  # lines that the header is looked for in
 _HTML_ENTITY = re.compile(r"&#?\w+;")
 _COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
 # a part of a list such as "MI, heart attack"; "Lymphoma, NOS" is a name
@@ -117,7 +116,7 @@ class CsvKB(KBReaderBase):
         delimiters = [self.delimiter] if self.delimiter else [default, ";", ",", "\t", "|"]
         for at, line in enumerate(lines):
             for delimiter in delimiters:
-                header = next(csv.reader([line[:_N_LINE].lstrip("# ")], delimiter=delimiter), [])
+                header = next(csv.reader([line.lstrip("# ")], delimiter=delimiter), [])
                 position, _ = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at

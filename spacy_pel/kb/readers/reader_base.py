@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...errors import Errors, PelError, Warnings, quoted, shortened
+from ...errors import Errors, PelError, Warnings, listed, quoted, shortened
 from ...types import NIL, Entity
 from ...types.known_values import did_you_mean_value, listed_values, shown_value
 from ...types.semantic_types import expand_types
@@ -39,7 +39,7 @@ class _Cases:
             self.first.append(case)
 
     def __str__(self) -> str:
-        return _listed(self.first, self.n, "; ")
+        return listed(self.first, self.n, "; ")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -205,7 +205,7 @@ class KBReaderBase(ABC):
                 remarks = "; ".join(filter(None, said))
                 names.append(quoted(name) + (f" ({remarks})" if remarks else ""))
             kind, todo = self.unread_kind
-            facts = {"kind": kind, "names": _listed(names, len(self._unread), ", "), "todo": todo}
+            facts = {"kind": kind, "names": listed(names, len(self._unread), ", "), "todo": todo}
             logger.warning(Warnings.W107.format(place=first, known=self.known_names(), **facts))
         if self._renamed.n:
             logger.warning(Warnings.W108.format(n=self._renamed.n, cases=self._renamed))
@@ -378,12 +378,6 @@ class KBReaderBase(ABC):
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)
-
-
-def _listed(first: Sequence[str], n: int, separator: str) -> str:
-    """The first of n, and how many more there are."""
-    more = n - len(first)
-    return separator.join([*first, f"{more:,} more"] if more else first)
 
 
 def _is_tidy(entity: Entity) -> bool:

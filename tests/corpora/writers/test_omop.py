@@ -34,6 +34,7 @@ concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concep
 317009|"made up|Condition|SNOMED|Disorder|S|195967001|20991231
 45766714|made up|Condition|SNOMED|Disorder||31387002|20991231
 45542738|made up|Condition|ICD10CM|3-char nonbill code||J45|20991231
+725190|made up|Condition|ICD10CM|6-char billing code||J45.909|20991231
 1125315|made up|Drug|RxNorm|Ingredient|S|161|20991231
 19020053|made up|Drug|RxNorm|Brand Name||202433|20991231
 1|made up|Drug|NDC|Package||161|20991231
@@ -114,6 +115,7 @@ def test_long_texts_and_many_codes(tmp_path):
         ({"SNOMEDCT": ["31387002", "195967001"]}, 317009, 317009),  # the first that has a standard concept
         ({"SNOMEDCT": ["31387002"]}, 0, 45766714),
         ({"ICD10CM": ["J45.909", "J45"]}, 317009, 45542738),
+        ({"ICD10CM": ["J45909"]}, 0, 725190),  # Athena's codes have dots
         ({"RXNORM": ["202433"], "RXNORM_INGREDIENT": ["161"]}, 1125315, 1125315),
         ({"MESH": ["D001249"]}, 0, 0),
         ({"SNOMEDCT": []}, 0, 0),
@@ -138,7 +140,7 @@ def test_without_relationships(concepts):
         ("", "none named concept_id"),
         (CONCEPTS.replace("\t", ","), "none named concept_id"),
         (CONCEPTS.replace("317009\t", "\t"), "got ''"),
-        (CONCEPTS + "1\tx\n", "line 8, got 2"),
+        (CONCEPTS + "1\tx\n", "line 9, got 2"),
     ],
 )
 def test_another_table(concepts, table, message):
@@ -149,7 +151,7 @@ def test_another_table(concepts, table, message):
 
 @pytest.mark.parametrize("document_id", ["PMC1", "1.5", "-", "1e3"])
 def test_notes_have_integers_as_ids(tmp_path, document_id):
-    with pytest.raises(PelError, match=f"PEL-E689.*'{document_id}'"):
+    with pytest.raises(PelError, match=f"PEL-E692.*'{document_id}'"):
         write_omop(tmp_path / "out.csv", [{"id": document_id, "text": "x", "mentions": [mention(0, 1, "C1")]}])
     assert not (tmp_path / "out.csv").exists()
 

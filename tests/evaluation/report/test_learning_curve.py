@@ -76,5 +76,5 @@ def test_what_is_no_training_is_refused(folder, name, content):
     (folder / name).unlink()
     if content is not None:
         (folder / name).write_text(content)
-    with pytest.raises(PelError, match=r"PEL-E692.*spacy-pel train"):
+    with pytest.raises(PelError, match=r"PEL-E689.*spacy-pel train"):
         read_curve(folder)
