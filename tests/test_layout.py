@@ -27,7 +27,7 @@ def test_every_text_has_its_own_code():
         )
 
     codes = codes_in(*(PACKAGE / "errors").glob("*.py"))
-    all_codes = codes + codes_in(PACKAGE.parent / "studies" / "spacy_pel_studies" / "errors.py")
+    all_codes = codes + codes_in(Path(__file__).parents[1] / "studies" / "spacy_pel_studies" / "errors.py")
     assert len(all_codes) == len(set(all_codes)) > len(codes) > 90
     for code in codes:
         text = getattr(Errors if code[0] == "E" else Warnings, code)

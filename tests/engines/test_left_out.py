@@ -203,7 +203,9 @@ def test_rows_and_parts_say_what_failed(failing, tmp_path):
     corpus = PartedCorpus(str(tmp_path / "in.jsonl"), part_size=2)
     output = PartedOutput(str(tmp_path / "out.parquet"), ".parquet")
     output.start({}, resume=False, overwrite=False)
-    counts = [link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1) for part in corpus.parts()]
+    counts = [
+        link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1, codes=()) for part in corpus.parts()
+    ]
     assert [(one["documents"], one["left_out"]) for one in counts] == [(1, 1), (2, 0)]
     assert output.left_out([0, 1]) == [{"id": "1", "error": "ValueError: bad text"}] and output.left_out([1]) == []
     assert output.counts([0, 1]) == {"documents": 3, "mentions": 3, "nil": 0, "left_out": 1}

@@ -36,9 +36,21 @@ NEGATIVES = {
 }
 
 
+def shares(views):
+    """Views whose shares sum to 1."""
+    weights = {name: views.get(name, float(name == "card")) for name in ("card", "name", "mention")}
+    total = sum(weights.values())
+    return {**views, **{name: weight / total for name, weight in weights.items()}}
+
+
 def make_planner(store, *, seed=0, negatives="in batch", batch_size=8, **views):
     return BatchPlanner(
-        store, views=ViewSettings(**views), negatives=NEGATIVES[negatives], batch_size=batch_size, pad_id=0, seed=seed
+        store,
+        views=ViewSettings(**shares(views)),
+        negatives=NEGATIVES[negatives],
+        batch_size=batch_size,
+        pad_id=0,
+        seed=seed,
     )
 
 
