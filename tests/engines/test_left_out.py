@@ -14,6 +14,7 @@ from spacy_pel.engines import link_batch
 from spacy_pel.engines.parted_corpus import PartedCorpus, link_part
 from spacy_pel.engines.parts import PartedOutput
 from spacy_pel.errors import PelError
+from spacy_pel.kb.codes import Codes
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import Document
 from spacy_pel.util import read_jsonl, write_jsonl
@@ -203,8 +204,10 @@ def test_rows_and_parts_say_what_failed(failing, tmp_path):
     corpus = PartedCorpus(str(tmp_path / "in.jsonl"), part_size=2)
     output = PartedOutput(str(tmp_path / "out.parquet"), ".parquet")
     output.start({}, resume=False, overwrite=False)
+    codes = Codes(loaded.component.linker.kb, [])
     counts = [
-        link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1, codes=()) for part in corpus.parts()
+        link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1, codes=codes)
+        for part in corpus.parts()
     ]
     assert [(one["documents"], one["left_out"]) for one in counts] == [(1, 1), (2, 0)]
     assert output.left_out([0, 1]) == [{"id": "1", "error": "ValueError: bad text"}] and output.left_out([1]) == []

@@ -116,7 +116,7 @@ def test_dual_encoder_scores_are_the_similarity_of_the_texts(name):
 
 
 def test_tokens_are_not_compared_in_training():
-    ranker = make_dual(similarity=registry.pel_similarities.get("spacy-pel.SumOfMax.v1")())
+    ranker = make_dual(top_k=16, similarity=registry.pel_similarities.get("spacy-pel.SumOfMax.v1")())
     with pytest.raises(PelError, match="PEL-E331.*SumOfMax"):
         recipe_of(ranker, RankerSettings(model=None))
 
