@@ -37,6 +37,7 @@ def candidates_build(
     """
     from ..candidates.loading import make_generator
     from ..util import atomic_path
+    from ..util.files import folder_size
     from ..util.saved_part import add_to_part
 
     made = make_generator(generator, parse_settings(settings or []))
@@ -49,9 +50,13 @@ def candidates_build(
     with atomic_path(out) as part:
         made.to_disk(part)
         add_to_part(part, _BUILD, {"seconds": seconds}, kind="generator")
-    n_bytes = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     result: dict[str, Any] = {"generator": made.registered_name, "settings": made.settings}
-    result |= {"entities": len(entities), "seconds": seconds, "bytes": n_bytes, "fingerprint": made.fingerprint}
+    result |= {
+        "entities": len(entities),
+        "seconds": seconds,
+        "bytes": folder_size(out),
+        "fingerprint": made.fingerprint,
+    }
     emit(result, as_json=as_json, text=key_values)
 
 

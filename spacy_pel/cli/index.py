@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Errors, PelError
+from ..util.files import folder_size
 from ._app import pel_cli
 from ._encoder import encoder_folder
 from ._options import KB, Backend, Codes, Files, Model, NewIndex, Pca, RowBytes, argument, option
@@ -72,7 +73,7 @@ def index(
     if encoder.n_resumed:
         message(f"Resumed: {encoder.n_resumed:,} vectors were computed before the interruption")
     counts = reusing.counts(built.rows) if reusing else {}
-    result = {**built.meta, **counts, "megabytes": _megabytes(out), "seconds": time.perf_counter() - started}
+    result = {**built.meta, **counts, "megabytes": folder_size(out) / 1e6, "seconds": time.perf_counter() - started}
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -96,11 +97,7 @@ def recode(
 
     small = recoded(EntityIndex.from_disk(index), make_vector_index(index_type, codes, pca, row_bytes))
     small.to_disk(out)
-    emit({**small.meta, "megabytes": _megabytes(out)}, as_json=as_json, text=key_values)
-
-
-def _megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    emit({**small.meta, "megabytes": folder_size(out) / 1e6}, as_json=as_json, text=key_values)
 
 
 def make_vector_index(

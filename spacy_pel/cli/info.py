@@ -11,6 +11,7 @@ import typer
 from ..errors import Errors, PelError, listed
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ..util import read_json
+from ..util.files import folder_size
 from ._app import CODE, import_code, pel_cli
 from ._kb import open_kb
 from ._options import argument
@@ -92,7 +93,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
         "version": meta["version"],
         "licence": meta["license"],
         "folder": str(nlp.path),
-        "bytes": {"all": _size(nlp.path), **{part: _size(nlp.path / name / part) for part in _FOLDERS}},
+        "bytes": {"all": folder_size(nlp.path), **{part: folder_size(nlp.path / name / part) for part in _FOLDERS}},
         "components": {one: nlp.get_pipe_meta(one).factory for one in nlp.pipe_names},
         "linker": name,
         "parts": parts,
@@ -109,10 +110,6 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
         "memory": {"loaded": loaded[1], "linked": linked[1]},
         "machine": machine_note(),
     }
-
-
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def pipeline_text(facts: dict[str, Any]) -> str:
@@ -170,7 +167,7 @@ def _folder_facts(path: Path) -> dict[str, Any]:
 
     manifest = read_manifest(path, "saved folder")
     kind = manifest["kind"]
-    facts = {"kind": kind, "format": manifest["format"], "folder": str(path), "bytes": _size(path)}
+    facts = {"kind": kind, "format": manifest["format"], "folder": str(path), "bytes": folder_size(path)}
     if kind == KIND:
         return {**facts, "kb": kb_facts(open_kb(path))}
     found = (path / name for name in ("meta.json", f"{kind}.json") if (path / name).is_file())

@@ -50,7 +50,7 @@ def link_batch(
     id: str = "id",
     n_candidates: int = 5,
     batch_size: int = 1,
-    codes: Sequence[str] = (),
+    codes: Sequence[str] | Codes = (),
 ) -> pa.RecordBatch:
     """Link a batch of documents. What it gives is of this batch alone: words that are new to the pipeline are
     forgotten afterwards, and threads that call it wait for each other.
@@ -64,7 +64,8 @@ def link_batch(
         n_candidates: how many candidates to keep per mention.
         batch_size: documents that the components process together. A document on its own gives the same
             row wherever a corpus is cut; in larger batches the last digit of a score may differ.
-        codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.
+        codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``. Names are looked up in the
+            knowledge base for each batch; pass ``Codes`` to do so once.
 
     Returns:
         N rows of ``batch_schema``, in order. Where the pipeline failed, "mentions" is null
@@ -76,7 +77,7 @@ def link_batch(
     """
     if not isinstance(pipeline, LoadedPipeline):
         pipeline = process_pipeline(pipeline)
-    codes_of = Codes(pipeline.component.kb, codes)
+    codes_of = codes if isinstance(codes, Codes) else Codes(pipeline.component.kb, codes)
     documents = _documents(batch, text, id)
     with_text = [document for document in documents if document.text is not None]
     linked = link_documents(pipeline, with_text, n_candidates=n_candidates, batch_size=batch_size, codes=codes_of)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..corpora.writers.parquet import METADATA
 from ..errors import Errors, PelError
+from ..kb.codes import Codes
 from ..util import fingerprint
 from ..util.xrefs import vocabulary_name
 from .batch import batch_schema, link_batch
@@ -62,7 +63,6 @@ def link_dataframe(
     if "all" in names_of_codes:  # Spark wants the columns before a worker opens the knowledge base
         raise PelError(Errors.E116.format(wanted="the names of vocabularies as 'codes'", got="'all'"))
     settings: Any = {"text": text, "id": id, "n_candidates": n_candidates, "batch_size": batch_size}
-    settings["codes"] = names_of_codes
     path, sent = str(pipeline), None
     if path.endswith(_ARCHIVES):
         # two archives of one name, or a new one in its place, would be unpacked to one folder
@@ -73,8 +73,9 @@ def link_dataframe(
 
     def link(batches: Iterator[Any]) -> Iterator[Any]:
         loaded = process_pipeline(_on_executor(path, sent), threads=threads, device=device)
+        of_codes = Codes(loaded.component.kb, names_of_codes)
         for batch in batches:
-            yield link_batch(loaded, batch, **settings)
+            yield link_batch(loaded, batch, codes=of_codes, **settings)
 
     schema = from_arrow_schema(batch_schema(names_of_codes))
     schema["mentions"].metadata = METADATA

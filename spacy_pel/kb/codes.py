@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError, did_you_mean
 from ..types.known_values import listed_values
-from ..util.xrefs import split_id, split_xref, vocabulary_key, vocabulary_name
+from ..util.xrefs import INGREDIENT, RXNORM, split_id, split_xref, vocabulary_key, vocabulary_name
 
 if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
 
-RXNORM, INGREDIENT = "RXNORM", "RXNORM_INGREDIENT"
 _ALL = "all"
 _BATCH = 10_000
 _BY_READER = {"rxnorm": RXNORM, "rf2": "SNOMEDCT", "loinc": "LOINC", "mesh": "MESH", "umls": "UMLS"}

@@ -129,6 +129,11 @@ def ending_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
+def folder_size(folder: Path) -> int:
+    """Bytes of all files in a folder and below it."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
 def raw_lines(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, bytes]]:
     """Stream the lines of a file, plain or gzipped, as bytes.
 

@@ -1,5 +1,7 @@
 """Numbers that a part accepts."""
 
+import operator
+
 from ..errors import Errors, PelError
 
 MANY = 1_000_000  # of anything that a setting counts; more would not fit in memory
@@ -27,13 +29,13 @@ def check_range(
     """
     if value is None:
         return
-    bounds = [(">=", least), (">", above), ("<=", most), ("<", below)]
-    accepted = {
-        ">=": least is None or value >= least,
-        ">": above is None or value > above,
-        "<=": most is None or value <= most,
-        "<": below is None or value < below,
-    }
-    if not all(accepted.values()):
-        wanted = " and ".join(f"{sign} {bound:,}" for sign, bound in bounds if bound is not None)
+    rules = [
+        (">=", operator.ge, least),
+        (">", operator.gt, above),
+        ("<=", operator.le, most),
+        ("<", operator.lt, below),
+    ]
+    given = [(sign, holds, bound) for sign, holds, bound in rules if bound is not None]
+    if not all(holds(value, bound) for _, holds, bound in given):
+        wanted = " and ".join(f"{sign} {bound:,}" for sign, _, bound in given)
         raise PelError(Errors.E301.format(name=name, wanted=wanted, value=value))

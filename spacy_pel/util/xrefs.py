@@ -3,6 +3,10 @@
 import re
 from functools import lru_cache
 
+RXNORM, INGREDIENT = (
+    "RXNORM",
+    "RXNORM_INGREDIENT",
+)  # the latter: a choice of RxNorm's codes, see ``KnowledgeBase.codes``
 # usual spelling -> other names, without case and separators: "ICD-10-CM" and "RxNorm" need none
 _NO_OTHERS = "ICD9 ICD9CM ICD10CM ICD10PCS ICD11 MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII"
 _SPELLINGS = {
@@ -15,8 +19,8 @@ _SPELLINGS = {
     "NCIT": "nci ncithesaurus",
     "OMIM": "mim",
     "ORPHA": "orphanet ordo orphacode",
-    "RXNORM": "rxcui",
-    "RXNORM_INGREDIENT": "rxnormingredient",  # a choice of RxNorm's codes, see ``KnowledgeBase.codes``
+    RXNORM: "rxcui",
+    INGREDIENT: "rxnormingredient",
     "LOINC": "lnc",
     "MEDDRA": "mdr",
     "HP": "hpo",

@@ -9,7 +9,7 @@ from typing import Any
 from ...types import NIL, Document, Mention
 from ...util.files import DATA_ERRORS, read_jsonl, write_text
 from ...util.place import unexpected
-from ...util.xrefs import dotted, join_xref, split_id
+from ...util.xrefs import INGREDIENT, RXNORM, dotted, join_xref, split_id
 
 # The code systems of FHIR R4 (https://hl7.org/fhir/R4/terminologies-systems.html), of HL7's terminology
 # (https://terminology.hl7.org), or, for an ontology, its own IRI.
@@ -39,7 +39,6 @@ SYSTEMS = {
     "EFO": "http://www.ebi.ac.uk/efo/efo.owl",
 }
 P_RIGHT, P_NIL = "urn:spacy-pel:p-right", "urn:spacy-pel:p-nil"  # URLs of the extensions
-_INGREDIENT = "RXNORM_INGREDIENT"
 _ID = re.compile(r"[A-Za-z0-9.-]{1,64}")  # of a resource
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # in a string
 
@@ -109,8 +108,8 @@ def _parts(mention: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from _string("label", mention["label"])
     if concept := _concept(mention):
         yield {"name": "concept", "valueCodeableConcept": concept}
-    for code in mention.get("codes", {}).get(_INGREDIENT, ()):
-        yield {"name": "ingredient", "valueCoding": _coding("RXNORM", code)}
+    for code in mention.get("codes", {}).get(INGREDIENT, ()):
+        yield {"name": "ingredient", "valueCoding": _coding(RXNORM, code)}
 
 
 def _concept(mention: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +128,7 @@ def _codings(mention: dict[str, Any]) -> list[dict[str, str]]:
     """First the id, which alone has a name, that of the knowledge base."""
     if mention["kb_id"] in ("", NIL):
         return []
-    pairs = [(name, code) for name, codes in mention.get("codes", {}).items() for code in codes if name != _INGREDIENT]
+    pairs = [(name, code) for name, codes in mention.get("codes", {}).items() for code in codes if name != INGREDIENT]
     own = split_id(mention["kb_id"])
     if not own[0]:  # an id is a code of its vocabulary
         own = next((pair for pair in pairs if pair[1] == own[1]), own)

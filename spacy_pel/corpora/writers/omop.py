@@ -13,7 +13,7 @@ from ...errors import Errors, PelError, quoted
 from ...types import NIL, Document, Mention
 from ...util.files import read_lines, write_text
 from ...util.place import Place, unexpected
-from ...util.xrefs import dotted
+from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from ..readers.reader_base import whole_number
 from ..readers.table_rows import open_table
 from .one_line import one_line
@@ -27,7 +27,7 @@ COLUMNS = (
 _LONGEST_TEXT, _LONGEST_MODIFIERS = 250, 2000  # characters that a column holds
 # ours -> Athena's
 _VOCABULARIES = {
-    **{"MESH": "MeSH", "SNOMEDCT": "SNOMED", "RXNORM": "RxNorm", "RXNORM_INGREDIENT": "RxNorm", "NCIT": "NCIt"},
+    **{"MESH": "MeSH", "SNOMEDCT": "SNOMED", RXNORM: "RxNorm", INGREDIENT: "RxNorm", "NCIT": "NCIt"},
     **{"ICDO": "ICDO3", "MEDDRA": "MedDRA"},
 }
 _CONCEPTS, _RELATIONSHIPS = "CONCEPT.csv", "CONCEPT_RELATIONSHIP.csv"
