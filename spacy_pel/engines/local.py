@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
@@ -266,8 +267,11 @@ def workers_end_with_this_process() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, interrupt) if in_main else None
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         _kill_workers(others)
+        if isinstance(error, KeyboardInterrupt):
+            # the frames it came through keep iterators that end, with the warning, once they are let go
+            traceback.clear_frames(error.__traceback__)
         raise
     finally:
         quiet.close()

@@ -1,5 +1,6 @@
 """A worker that is killed stops the command; it does not wait for that worker's documents."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import spacy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from spacy_pel.engines.local import workers_end_with_this_process
@@ -48,6 +50,21 @@ def test_a_killed_worker_ends_the_command(folder, tmp_path, early):
     assert "PEL-E668" in said and "exit code -9" in said and "--resume" in said and "Traceback" not in said
     assert first.exists() != early and not (tmp_path / "out.jsonl").exists()
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def test_an_interrupt_warns_of_no_worker_wherever_it_comes(recwarn):
+    """Here between two documents, in a function that keeps the iterator."""
+
+    def link():
+        docs = spacy.blank("en").pipe(["Fever."] * 20, n_process=2, batch_size=1)
+        next(docs)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt), workers_end_with_this_process():
+        link()
+    assert not multiprocessing.active_children()
+    assert not [warning for warning in recwarn if "W127" in str(warning.message)]
 
 
 def test_a_worker_has_one_thread():
