@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from ..errors import Errors, PelError, Warnings, listed
-from ._app import pel_cli
+from ._app import CODE, pel_cli
 from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
 
@@ -13,6 +15,7 @@ _N_SHOWN = 5  # documents left out
 
 @pel_cli.command("link", rich_help_panel="Link")
 def link(
+    ctx: typer.Context,
     pipeline: Annotated[str, argument("PIPELINE", PIPELINE)],  # a cluster's machines find a package by its name
     input_path: Annotated[
         str,
@@ -78,6 +81,7 @@ def link(
             omop_concepts=str(omop_concepts or ""),
             text_column=text_column,
             id_column=id_column,
+            code=tuple(map(str, ctx.meta[CODE])),
         )
     )
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):

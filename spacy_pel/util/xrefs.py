@@ -94,6 +94,11 @@ def join_xref(vocabulary: str, code: str) -> str:
     return code if vocabulary in _OBO else f"{vocabulary}:{code}"
 
 
+def is_range(vocabulary: str, code: str) -> bool:
+    """Whether it is a chapter or block of ICD, such as "I10-I16", rather than a code that anything is reported as."""
+    return "-" in code and vocabulary.startswith("ICD")
+
+
 def dotted(vocabulary: str, code: str) -> str:
     """A code of ICD with its dot, which some releases of vocabularies leave out: "J45.90" for "J4590". Other codes
     stay as they are."""
