@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError, did_you_mean
 from ..types.known_values import listed_values
-from ..util.xrefs import INGREDIENT, RXNORM, is_range, split_id, split_xref, vocabulary_key, vocabulary_name
+from ..util.xrefs import INGREDIENT, RXNORM, is_code, split_id, split_xref, vocabulary_key, vocabulary_name
 
 if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
@@ -56,7 +56,7 @@ def codes_at(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
 def _codes(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
     own, code = _split_id(kb, kb.id_at(row))
     pairs = [(own, code)] if own == vocabulary else map(split_xref, kb.xrefs_at([row])[0])
-    return [code for name, code in pairs if name == vocabulary and not is_range(name, code)]
+    return [code for name, code in pairs if name == vocabulary and is_code(name, code)]
 
 
 def vocabularies(kb: "KnowledgeBase") -> dict[str, int]:
@@ -81,7 +81,7 @@ def _counts(kb: "KnowledgeBase") -> Iterator[Counter[str]]:
 
 def _names(kb: "KnowledgeBase", entity_id: str, xrefs: Sequence[str]) -> set[str]:
     pairs = (_split_id(kb, entity_id), *(xref.split(":", 1) for xref in xrefs if ":" in xref))
-    return {name for name, code in pairs if name and not is_range(name, code)}
+    return {name for name, code in pairs if name and is_code(name, code)}
 
 
 def _split_id(kb: "KnowledgeBase", entity_id: str) -> tuple[str, str]:

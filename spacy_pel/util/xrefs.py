@@ -94,9 +94,9 @@ def join_xref(vocabulary: str, code: str) -> str:
     return code if vocabulary in _OBO else f"{vocabulary}:{code}"
 
 
-def is_range(vocabulary: str, code: str) -> bool:
-    """Whether it is a chapter or block of ICD, such as "I10-I16", rather than a code that anything is reported as."""
-    return "-" in code and vocabulary.startswith("ICD")
+def is_code(vocabulary: str, code: str) -> bool:
+    """Whether something can be reported as this code: it is not empty, and no chapter or block of ICD ("I10-I16")."""
+    return bool(code) and not ("-" in code and vocabulary.startswith("ICD"))
 
 
 def dotted(vocabulary: str, code: str) -> str:

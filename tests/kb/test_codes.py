@@ -55,9 +55,10 @@ def test_vocabularies(kb):
         ("ICD10", "C50.-", "C50"),
         ("ICD9CM", "401-405.99", "401.9"),
         ("ICDO", "981-983", "9811/3"),
+        ("MESH", "", "D003550"),
     ],
 )
-def test_headings_of_icd_are_no_codes(vocabulary, heading, code):
+def test_headings_of_icd_and_empty_codes_are_none(vocabulary, heading, code):
     mixed, none = (f"{vocabulary}:{heading}", f"{vocabulary}:{code}"), (f"{vocabulary}:{heading}", "LOINC:8310-5")
     kb = KnowledgeBase([Entity("1", "x", xrefs=mixed), Entity("2", "y", xrefs=none), Entity(mixed[0], "z")])
     assert kb.xrefs("1") == list(mixed)

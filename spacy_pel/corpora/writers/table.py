@@ -68,23 +68,28 @@ def write_rows(
         codes: keys of a mention's "codes".
         delimiter: between cells.
     """
-    # csv quotes a cell with a CR only where rows end in CR LF
-    lines: Any = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
+    write = row_writer(file, delimiter)
     header = ["document", *_COLUMNS, *codes]
     keys = [key for key in keys if key != TITLE_LENGTH]  # of PubTator, not of the user
     for key in keys:
         while key in header:
             key = f"meta_{key}"
         header.append(key)
-    writer.writerow(header)
+    write(header)
     for record in records:
         meta = record.get("meta") or {}
         others = [_cell(meta.get(key)) for key in keys]
         for mention in record["mentions"]:
             cells = [_cell(mention.get(key)) for key in _COLUMNS.values()]
             cells += ["|".join(mention.get("codes", {}).get(vocabulary, ())) for vocabulary in codes]
-            writer.writerow([record["id"], *cells, *others])
+            write([record["id"], *cells, *others])
+
+
+def row_writer(file: IO[str], delimiter: str) -> Callable[[Iterable[Any]], object]:
+    """A function that writes a row, with quotation marks around cells with line ends of any kind."""
+    # csv quotes a cell with a CR only where rows end in CR LF
+    lines: Any = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
+    return csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerow
 
 
 def table_text(records: Sequence[dict[str, Any]], *, codes: Sequence[str] = (), delimiter: str = ",") -> str:
