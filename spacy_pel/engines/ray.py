@@ -31,9 +31,9 @@ class RayEngine:
     """Links with a pool of Ray actors, each with its own pipeline; Ray Data hands them the parts.
 
     Reads .parquet, .jsonl, .csv and .tsv, a file or a folder of them, and writes a folder of such files; all but
-    .parquet may be gzipped. Paths may be URIs such as "s3://bucket/folder". The pipeline, ``job.code``
-    and the paths must be reachable from each node. An actor that dies is replaced, and its part linked again; so is a part whose reading
-    or writing fails. A text that always kills its actor is tried until you stop the run.
+    .parquet may be gzipped. Paths may be URIs such as "s3://bucket/folder". The pipeline, ``job.code`` and the paths
+    must be reachable from each node. An actor that dies is replaced, and its part linked again; so is a part whose
+    reading or writing fails. A text that always kills its actor is tried until you stop the run.
 
     Args:
         n_process: number of actors.
