@@ -68,8 +68,8 @@ class OmopConcepts:
         beside = path.with_name(path.name.replace(_CONCEPTS, _RELATIONSHIPS))
         if beside != path and beside.is_file():
             known = set(made.ids.values())
-            columns = ("relationship_id", "concept_id_1", "concept_id_2", "invalid_reason")
-            for relationship, source, target, invalid in _rows(beside, columns):
+            fields = ("relationship_id", "concept_id_1", "concept_id_2", "invalid_reason")
+            for relationship, source, target, invalid in _rows(beside, fields):
                 if relationship == "Maps to" and not invalid and _number(beside, source) in known:
                     made.standard.setdefault(int(source), _number(beside, target))
         return made
