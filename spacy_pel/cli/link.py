@@ -38,7 +38,7 @@ def link(
         str,
         option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat, fhir, omop; auto = by name."),
     ] = "auto",
-    engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
+    engine: Annotated[str, option("NAME", "local, ray, or another registered one.")] = "local",
     settings: Settings = None,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
