@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from ..errors import Errors, PelError, one_line
 from ..registry import registry
 from ..util import logger
 from ..util.files import DATA_ERRORS, last_read
-from ..util.place import unexpected
+from ..util.own_code import import_code, line_in
 from ._options import option
 from ._output import is_utf8
 
@@ -128,7 +128,7 @@ class PelGroup(HelpGroup):
             _fail(": ".join(parts) or str(err), err, ctx)
         except (*DATA_ERRORS, MemoryError) as err:  # the last net: no file may end in a traceback
             got = f"{type(err).__name__} ({err})" if str(err) else type(err).__name__
-            own = next(filter(None, (_line_in(path, err) for path in ctx.meta[CODE])), None)
+            own = next(filter(None, (line_in(path, err) for path in ctx.meta[CODE])), None)
             text = (
                 Errors.E015.format(got=got, place=own)
                 if own
@@ -159,30 +159,6 @@ def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
         else:
             rest.append(word)
     return rest, paths
-
-
-def import_code(paths: Iterable[str]) -> None:
-    """Import Python files, as ``spacy train --code`` does.
-
-    Raises:
-        PelError: if a file is missing or cannot be imported.
-    """
-    from spacy.util import import_file
-
-    for path in paths:
-        if not Path(path).is_file():
-            raise unexpected(path, "a Python file", "no file", f"Give it as {CODE} FILE.")
-        try:
-            import_file("python_code", path)
-        except (Exception, SystemExit) as err:  # whatever the code raises
-            place = _line_in(path, err) or path
-            raise PelError(Errors.E699.format(place=place, got=f"{type(err).__name__}: {err}")) from err
-
-
-def _line_in(path: str, err: BaseException) -> str | None:
-    """Where in a file an exception came from, e.g. "loss.py, line 3"; None if from elsewhere."""
-    lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
-    return f"{path}, line {lines[-1]}" if lines else None
 
 
 def _fail(message: str, err: BaseException, ctx: Any) -> None:

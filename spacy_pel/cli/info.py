@@ -12,7 +12,8 @@ from ..errors import Errors, PelError, listed
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ..util import read_json
 from ..util.files import folder_size
-from ._app import CODE, import_code, pel_cli
+from ..util.own_code import import_code
+from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import argument
 from ._output import JSON, emit, key_values

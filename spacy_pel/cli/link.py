@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from ..errors import Errors, PelError, Warnings, listed
-from ._app import pel_cli
+from ._app import CODE, pel_cli
 from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, Share, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
 
@@ -13,6 +15,7 @@ _N_SHOWN = 5  # documents left out
 
 @pel_cli.command("link", rich_help_panel="Link")
 def link(
+    ctx: typer.Context,
     pipeline: Annotated[str, argument("PIPELINE", PIPELINE)],  # a cluster's machines find a package by its name
     input_path: Annotated[
         str,
@@ -35,7 +38,7 @@ def link(
         str,
         option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat, fhir, omop; auto = by name."),
     ] = "auto",
-    engine: Annotated[str, option("NAME", "local, ray, spark, or another registered one.")] = "local",
+    engine: Annotated[str, option("NAME", "local, ray, or another registered one.")] = "local",
     settings: Settings = None,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     batch_size: Annotated[int | None, option("N", "Documents per batch. [default: engine's]", min=1, max=10**6)] = None,
@@ -78,6 +81,7 @@ def link(
             omop_concepts=str(omop_concepts or ""),
             text_column=text_column,
             id_column=id_column,
+            code=tuple(map(str, ctx.meta[CODE])),
         )
     )
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):

@@ -152,7 +152,7 @@ def document_of(record: dict[str, Any], number: int, where: str, columns: Column
 
     Args:
         record: with a text (null = nothing to link), and perhaps an id, "meta" and anything else.
-        number: its id if it has none.
+        number: its id if it has none, or a blank one.
         where: file and number, for errors.
         columns: the keys of text and id.
 
@@ -169,7 +169,8 @@ def document_of(record: dict[str, Any], number: int, where: str, columns: Column
     meta = meta_of(record, text_key, id_key)
     key = record[id_key] if id_key is not None else None
     check_unicode({"id": key, "text": text, "meta": meta}, where)
-    return Document(id_of(key) or str(number), text, meta=meta)
+    key = id_of(key) or ""
+    return Document(key if key.strip() else str(number), text, meta=meta)
 
 
 def id_of(value: Any) -> str | None:

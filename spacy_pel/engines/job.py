@@ -28,6 +28,7 @@ class LinkJob:
         text_column, id_column: columns or keys of the input, see ``Columns``.
         codes: vocabularies whose codes to add to each mention, or "all".
         omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
+        code: Python files with parts of the pipeline that are the user's own, which each worker imports.
     """
 
     pipeline: str
@@ -44,6 +45,7 @@ class LinkJob:
     id_column: str | None = None
     codes: tuple[str, ...] = ()
     omop_concepts: str = ""
+    code: tuple[str, ...] = ()
 
     @property
     def columns(self) -> Columns:

@@ -31,9 +31,9 @@ class RayEngine:
     """Links with a pool of Ray actors, each with its own pipeline; Ray Data hands them the parts.
 
     Reads .parquet, .jsonl, .csv and .tsv, a file or a folder of them, and writes a folder of such files; all but
-    .parquet may be gzipped. Paths may be URIs such as "s3://bucket/folder". The pipeline and the paths must be
-    reachable from each node. An actor that dies is replaced, and its part linked again; so is a part whose reading
-    or writing fails. A text that always kills its actor is tried until you stop the run.
+    .parquet may be gzipped. Paths may be URIs such as "s3://bucket/folder". The pipeline, ``job.code`` and the paths
+    must be reachable from each node. An actor that dies is replaced, and its part linked again; so is a part whose
+    reading or writing fails. A text that always kills its actor is tried until you stop the run.
 
     Args:
         n_process: number of actors.
@@ -78,8 +78,10 @@ class RayEngine:
         if output.overlaps(job.input):
             raise PelError(Errors.E649.format(path=job.output))
         output.check(resume=job.resume, overwrite=job.overwrite)
+        # actors may run in another folder than this process
+        job = replace(job, output=_absolute(job.output), code=tuple(map(_absolute, job.code)))
         if Path(job.pipeline).exists():
-            job = replace(job, pipeline=str(Path(job.pipeline).absolute()))
+            job = replace(job, pipeline=_absolute(job.pipeline))
         nlp, _, component = loaded = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
         job = replace(job, codes=Codes(component.kb, job.codes).names)
         about = use_new_share(loaded, job.new_share, corpus.sample())
@@ -178,7 +180,7 @@ class _PartLinker:
     def __init__(self, engine: RayEngine, job: LinkJob) -> None:
         self.engine, self.job = engine, job
         device = "cuda" if engine.gpus else None
-        self.pipeline = process_pipeline(job.pipeline, threads=engine.threads, device=device)
+        self.pipeline = process_pipeline(job.pipeline, threads=engine.threads, device=device, code=job.code)
         if job.new_share != "corpus":
             self.pipeline.component.new_share = job.new_share
         self.codes = Codes(self.pipeline.component.kb, job.codes)
@@ -201,6 +203,10 @@ class _PartLinker:
             except Exception:
                 if tries == self.engine.tries:
                     raise
+
+
+def _absolute(path: str) -> str:
+    return path if "://" in path else str(Path(path).absolute())
 
 
 def _import_ray() -> Any:

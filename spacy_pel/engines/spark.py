@@ -26,6 +26,7 @@ def link_dataframe(
     threads: int = 1,
     device: str | None = None,
     codes: Sequence[str] = (),
+    code: Sequence[str] = (),
 ) -> Any:
     """Link the rows of a data frame, lazily, with ``mapInArrow``. Each Python worker of an executor loads the
     pipeline once; spacy-pel must be installed there.
@@ -41,6 +42,7 @@ def link_dataframe(
         threads: of each Python worker; give it as many as ``spark.task.cpus``.
         device: torch device of the encoder, e.g. "cuda"; None = the CPU.
         codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.
+        code: Python files with parts of the pipeline that are your own, at the same paths on every node.
 
     Returns:
         A row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta". The schema's version is in the
@@ -72,7 +74,7 @@ def link_dataframe(
         df.sparkSession.sparkContext.addArchive(f"{path}#{sent}")
 
     def link(batches: Iterator[Any]) -> Iterator[Any]:
-        loaded = process_pipeline(_on_executor(path, sent), threads=threads, device=device)
+        loaded = process_pipeline(_on_executor(path, sent), threads=threads, device=device, code=code)
         of_codes = Codes(loaded.component.kb, names_of_codes)
         for batch in batches:
             yield link_batch(loaded, batch, codes=of_codes, **settings)

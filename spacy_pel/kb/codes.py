@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError, did_you_mean
 from ..types.known_values import listed_values
-from ..util.xrefs import INGREDIENT, RXNORM, split_id, split_xref, vocabulary_key, vocabulary_name
+from ..util.xrefs import INGREDIENT, RXNORM, is_code, split_id, split_xref, vocabulary_key, vocabulary_name
 
 if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
@@ -55,10 +55,8 @@ def codes_at(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
 
 def _codes(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
     own, code = _split_id(kb, kb.id_at(row))
-    if own == vocabulary:
-        return [code]
-    pairs = map(split_xref, kb.xrefs_at([row])[0])
-    return [code for name, code in pairs if name == vocabulary]
+    pairs = [(own, code)] if own == vocabulary else map(split_xref, kb.xrefs_at([row])[0])
+    return [code for name, code in pairs if name == vocabulary and is_code(name, code)]
 
 
 def vocabularies(kb: "KnowledgeBase") -> dict[str, int]:
@@ -78,11 +76,12 @@ def _counts(kb: "KnowledgeBase") -> Iterator[Counter[str]]:
     for start in range(0, len(rows), _BATCH):
         some = rows[start : start + _BATCH]
         named = zip(kb.ids_at(some), kb.xrefs_at(some), strict=True)
-        yield Counter(name for key, xrefs in named for name in _names(kb, key, xrefs) if name)
+        yield Counter(name for key, xrefs in named for name in _names(kb, key, xrefs))
 
 
 def _names(kb: "KnowledgeBase", entity_id: str, xrefs: Sequence[str]) -> set[str]:
-    return {_split_id(kb, entity_id)[0], *(xref.partition(":")[0] for xref in xrefs if ":" in xref)}
+    pairs = (_split_id(kb, entity_id), *(xref.split(":", 1) for xref in xrefs if ":" in xref))
+    return {name for name, code in pairs if name and is_code(name, code)}
 
 
 def _split_id(kb: "KnowledgeBase", entity_id: str) -> tuple[str, str]:

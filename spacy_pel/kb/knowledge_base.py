@@ -452,6 +452,7 @@ class KnowledgeBase:
 
     def codes(self, entity_id: str, vocabulary: str) -> list[str]:
         """The codes of an entity in a vocabulary, e.g. ["D001249"] in "MESH"; if its id is of that vocabulary, its id.
+        Chapters and blocks of ICD, such as "I10-I16", are cross references but not codes.
 
         Args:
             entity_id: its id.

@@ -195,11 +195,13 @@ class BaseTrainer:
         total, world = self._total_steps(task.planner), self.accelerator.num_processes
         batches = self._batches(task.planner, state)
         is_main = self.accelerator.is_main_process
-        log = TrainingLog(self.output, resume_at=state.step, total=total, show=self.show_progress, is_main=is_main)
+        metric = self.training.dev.metric
+        to_show: Any = {"show": self.show_progress, "is_main": is_main}
+        log = TrainingLog(self.output, resume_at=state.step, total=total, metric=metric, **to_show)
         if state.step == 0:
             self.model.changed()
             log.add_evaluation(0, 0, task.dev(self.model))
-        best, every = log.best(self.training.dev.metric), self.training.evaluate_every(total)
+        best, every = log.best(), self.training.evaluate_every(total)
         started, self._n_read = time.perf_counter(), 0
         while state.step < total and not 0 < self.training.patience <= state.stale:
             self.before_update(state, total)
@@ -215,7 +217,6 @@ class BaseTrainer:
                 log.flush()
                 self._save(objective, optimizer, state)
         log.close()
-        metric = self.training.dev.metric
         if is_main and best and best[metric] <= log.records[0][metric]:
             logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
         return best

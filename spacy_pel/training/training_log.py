@@ -27,15 +27,16 @@ class TrainingLog:
         output: the folder of the training.
         resume_at: the checkpoint's step; 0 = a new training.
         total: number of updates, for the progress bar.
+        metric: that selects the best model; the first score of each evaluation, for the learning curve.
         show: show the progress bar.
         is_main: whether this process writes the files.
     """
 
-    def __init__(self, output: Path, *, resume_at: int, total: int, show: bool, is_main: bool = True):
+    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str, show: bool, is_main: bool = True):
         from tqdm import tqdm
 
         self.metrics_path, self.steps_path = output / "metrics.jsonl", output / "steps.jsonl"
-        self.is_main = is_main
+        self.metric, self.is_main = metric, is_main
         self.records = _read_until(self.metrics_path, resume_at)
         # the time of a run excludes steps lost by an interruption
         self._began = time.perf_counter() - (self.records[-1].get("seconds", 0.0) if self.records else 0.0)
@@ -50,10 +51,10 @@ class TrainingLog:
             total=total, initial=start, desc="Training", disable=not show, mininterval=interval, unit="step"
         )
 
-    def best(self, metric: str) -> dict[str, Any]:
+    def best(self) -> dict[str, Any]:
         """The record with the highest metric so far, the earlier on a tie. Step 0 does not count: it has no model."""
         trained = [record for record in self.records if record["step"]]
-        return max(trained, key=lambda record: (record[metric], -record["step"]), default={})
+        return max(trained, key=lambda record: (record[self.metric], -record["step"]), default={})
 
     def add_step(self, step: int, metrics: dict[str, float], rate: float) -> None:
         """Log an update. Values that are not finite become null in steps.jsonl, since JSON has no others."""
@@ -82,7 +83,7 @@ class TrainingLog:
             record |= {key: float(np.mean([metrics[key] for metrics in self._window])) for key in self._window[0]}
             record["learn_rate"] = self._window[-1]["learn_rate"]
         self._window.clear()
-        record |= scores
+        record |= {self.metric: scores[self.metric], **scores}
         if rate is not None:
             record["examples_per_second"] = rate
         record["seconds"] = time.perf_counter() - self._began  # includes evaluations

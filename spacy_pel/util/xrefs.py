@@ -94,6 +94,11 @@ def join_xref(vocabulary: str, code: str) -> str:
     return code if vocabulary in _OBO else f"{vocabulary}:{code}"
 
 
+def is_code(vocabulary: str, code: str) -> bool:
+    """Whether something can be reported as this code: it is not empty, and no chapter or block of ICD ("I10-I16")."""
+    return bool(code) and not ("-" in code and vocabulary.startswith("ICD"))
+
+
 def dotted(vocabulary: str, code: str) -> str:
     """A code of ICD with its dot, which some releases of vocabularies leave out: "J45.90" for "J4590". Other codes
     stay as they are."""

@@ -82,7 +82,8 @@ def test_fhir(folder, texts, tmp_path):
 def test_omop(folder, texts, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     concepts = tmp_path / "CONCEPT.csv"
-    concepts.write_text("concept_id\tvocabulary_id\tconcept_code\tstandard_concept\n5\tMeSH\tD000002\tS\n")
+    header = ["concept_id", "vocabulary_id", "concept_code", "standard_concept", "invalid_reason"]
+    concepts.write_text("\t".join(header) + "\n5\tMeSH\tD000002\tS\t\n")
     args = ["link", folder / "pipeline", texts, tmp_path / "out.csv", "--to", "omop", "--codes", "MESH"]
     done(*args, "--omop-concepts", concepts)
     with (tmp_path / "out.csv").open(newline="") as file:

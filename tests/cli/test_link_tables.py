@@ -3,7 +3,9 @@
 import csv
 import gzip
 import io
+import json
 
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -81,6 +83,41 @@ def test_other_formats(folder, tmp_path, name):
         documents = list(read_jsonl(tmp_path / name))
         assert [(one["id"], one["text"]) for one in documents] == [(row[0] or "2", row[1]) for row in ROWS]
         assert [one["meta"] for one in documents] == [{"date": row[2]} for row in ROWS]
+
+
+AWKWARD = ["id", "abstract", "text", "start", "name", "meta_name", "MESH", "title_length", "a, b", "", "id"]
+AWKWARD_ROWS = [
+    ["0012", 'a "fever",\r\nor\nkidney stone\t', "own", "7", 'B, "B"', "mn", "x", "3", "c\r\nd\re", "", "second"],
+    ["", "no fever", "=t", "", "", "", "", "", "", "", ""],
+    ["0012", "fever again 🌡", "NA", "NaN", "null", "None", "1e5", "007", "|", "unnamed", " "],
+    [" ", "nothing", "", "", "", "", "", "", "", "", ""],
+]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet", "out.jsonl"])
+def test_nothing_is_lost_or_mixed(folder, tmp_path, name):
+    """A table with a BOM, CR LF, line ends in cells, missing and repeated ids, and names of the output's columns."""
+    with open(tmp_path / "in.csv", "w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([AWKWARD, *AWKWARD_ROWS])
+    named = ("--text-column", "abstract", "--codes", "MESH")
+    done("link", folder / "pipeline", tmp_path / "in.csv", tmp_path / name, *named)
+    keys = [*AWKWARD[2:9], "column_10", "id_2"]
+    ids = ["0012", "2", "0012", "4"]
+    if name in ("out.csv", "out.tsv"):
+        delimiter = "\t" if name == "out.tsv" else ","
+        frame = pandas.read_csv(tmp_path / name, sep=delimiter, dtype=str, keep_default_na=False)
+        columns = ["meta_text", "meta_start", "meta_meta_name", "meta_name", "meta_MESH", *keys[5:]]
+        assert sorted(frame.columns[10:]) == sorted(columns) and frame.columns[9] == "MESH"
+        assert frame[["document", "text", *columns]].to_numpy().tolist() == [
+            [ids[at], text, *AWKWARD_ROWS[at][2:]]
+            for at, text in ((0, "fever"), (0, "kidney stone"), (1, "fever"), (2, "fever"))
+        ]
+        return
+    path = tmp_path / name
+    frame = pandas.read_parquet(path) if name == "out.parquet" else pandas.read_json(path, lines=True, dtype=False)
+    metas = [json.loads(meta) if isinstance(meta, str) else meta for meta in frame["meta"]]
+    assert frame["id"].tolist() == ids and frame["text"].tolist() == [row[1] for row in AWKWARD_ROWS]
+    assert [[meta.get(key, "") for key in keys] for meta in metas] == [row[2:] for row in AWKWARD_ROWS]
 
 
 def test_resume_with_other_columns_is_refused(folder, tmp_path):

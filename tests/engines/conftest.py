@@ -13,6 +13,7 @@ from cli.conftest import ENTITIES, NAMES, UNKNOWN, folder  # noqa: F401
 
 from spacy_pel import KnowledgeBase
 from spacy_pel.util import read_jsonl, write_jsonl
+from spacy_pel.util.own_code import import_code
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +28,18 @@ def bert_pipeline(tiny_bert, tmp_path_factory):
     linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase(ENTITIES))
     nlp.to_disk(path)
     return path
+
+
+@pytest.fixture
+def own_part(folder, tmp_path):  # noqa: F811
+    """The folder of a pipeline with a component of a file, and this file."""
+    code = tmp_path / "own.py"
+    code.write_text("from spacy.language import Language\n\nLanguage.component('test_own', func=lambda doc: doc)\n")
+    import_code([str(code)])
+    nlp = spacy.load(folder / "pipeline")
+    nlp.add_pipe("test_own")
+    nlp.to_disk(tmp_path / "own")
+    return tmp_path / "own", code
 
 
 @pytest.fixture

@@ -96,6 +96,14 @@ def test_tables(folder, tmp_path, cluster):
     assert [resumed[key] for key in ("documents", "mentions", "resumed_after")] == [12, 3, 7]
 
 
+def test_actors_import_own_code(own_part, tmp_path, cluster, monkeypatch):
+    pipeline, code = own_part
+    (tmp_path / "in.jsonl").write_text('{"text": "No fever."}\n')
+    monkeypatch.chdir(tmp_path)  # actors run elsewhere
+    args = ("link", pipeline, "in.jsonl", "out.jsonl", "--engine", "ray", "--json")
+    assert done(*args, "--code", code.name).json["mentions"] == 1
+
+
 def test_nothing_phones_home(cluster):
     from ray._common.usage import usage_lib
 

@@ -71,6 +71,13 @@ def test_columns(folder, spark):
         link_dataframe(df, str(folder / "pipeline"), text="abstract", id="pmid", codes=["all"])
 
 
+def test_workers_import_own_code(own_part, spark):
+    pipeline, code = own_part
+    df = spark.createDataFrame([(7, "No fever.")], "id long, text string")
+    (found,) = link_dataframe(df, str(pipeline), code=[str(code)]).collect()
+    assert [one.kb_id for one in found.mentions] == ["C5"]
+
+
 def test_without_pyspark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.sql.pandas.types", None)
     with pytest.raises(PelError, match=r"E003.*spacy-pel\[spark\]"):

@@ -48,6 +48,25 @@ def test_vocabularies(kb):
 
 
 @pytest.mark.parametrize(
+    ("vocabulary", "heading", "code"),
+    [
+        ("ICD10CM", "I10-I1A", "I10"),
+        ("ICD10", "E10-E14.9", "E10.9"),
+        ("ICD10", "C50.-", "C50"),
+        ("ICD9CM", "401-405.99", "401.9"),
+        ("ICDO", "981-983", "9811/3"),
+        ("MESH", "", "D003550"),
+    ],
+)
+def test_headings_of_icd_and_empty_codes_are_none(vocabulary, heading, code):
+    mixed, none = (f"{vocabulary}:{heading}", f"{vocabulary}:{code}"), (f"{vocabulary}:{heading}", "LOINC:8310-5")
+    kb = KnowledgeBase([Entity("1", "x", xrefs=mixed), Entity("2", "y", xrefs=none), Entity(mixed[0], "z")])
+    assert kb.xrefs("1") == list(mixed)
+    assert [kb.codes(key, vocabulary) for key in kb] == [[code], [], []]
+    assert kb.vocabularies() == {vocabulary: 1, "LOINC": 1} and kb.codes("2", "LOINC") == ["8310-5"]
+
+
+@pytest.mark.parametrize(
     ("name", "hint"),
     [
         ("ICD10", "got 'ICD10' (did you mean 'ICD10CM'?)"),

@@ -17,7 +17,7 @@ def lines(folder, name="steps"):
 
 
 def fill(folder, first, last, resume_at=0):
-    log = TrainingLog(folder, resume_at=resume_at, total=1000, show=False)
+    log = TrainingLog(folder, resume_at=resume_at, total=1000, metric="recall@1", show=False)
     for step in range(first, last + 1):
         log.add_step(step, {**VALUES, "loss": float(step)}, rate=1.0)
         if step % 2 == 0:
@@ -46,20 +46,20 @@ def test_cut_on_resuming_and_emptied_otherwise(tmp_path, tail):
     log = fill(tmp_path, 8, 9, resume_at=7)
     log.flush()
     assert [line["step"] for line in lines(tmp_path)] == list(range(1, 10))
-    assert log.best("recall@1")["step"] == 8
+    assert log.best()["step"] == 8
     fill(tmp_path, 1, 0)
     assert lines(tmp_path) == lines(tmp_path, "metrics") == []
 
 
 def test_before_the_first_update_there_are_scores_alone(tmp_path):
-    log = TrainingLog(tmp_path, resume_at=0, total=2, show=False)
-    log.add_evaluation(0, 0, {"recall@1": 90.0})
-    assert log.best("recall@1") == {}, "the untrained model is not saved"
+    log = TrainingLog(tmp_path, resume_at=0, total=2, metric="mrr", show=False)
+    log.add_evaluation(0, 0, {"recall@1": 90.0, "mrr": 0.9})
+    assert log.best() == {}, "the untrained model is not saved"
     log.add_step(1, VALUES, rate=1.0)
-    log.add_evaluation(1, 0, {"recall@1": 50.0}, rate=1.0)
-    assert log.best("recall@1")["step"] == 1
-    assert list(lines(tmp_path, "metrics")[0]) == ["step", "epoch", "recall@1", "seconds"]
-    resumed = TrainingLog(tmp_path, resume_at=1, total=2, show=False)
+    log.add_evaluation(1, 0, {"recall@1": 50.0, "mrr": 0.5}, rate=1.0)
+    assert log.best()["step"] == 1
+    assert list(lines(tmp_path, "metrics")[0]) == ["step", "epoch", "mrr", "recall@1", "seconds"]
+    resumed = TrainingLog(tmp_path, resume_at=1, total=2, metric="mrr", show=False)
     assert [record["step"] for record in resumed.records] == [0, 1]
 
 

@@ -11,10 +11,10 @@ from ...util.files import DATA_ERRORS, read_jsonl, write_text
 from ...util.place import unexpected
 from ...util.xrefs import INGREDIENT, RXNORM, dotted, join_xref, split_id
 
-# The code systems of FHIR R4 (https://hl7.org/fhir/R4/terminologies-systems.html), of HL7's terminology
-# (https://terminology.hl7.org), or, for an ontology, its own IRI.
+# The code systems of FHIR R4 (https://hl7.org/fhir/R4/terminologies-systems.html) and of HL7's terminology
+# (https://terminology.hl7.org/external_code_systems.html). Those that HL7 does not list have their own IRI.
 SYSTEMS = {
-    "UMLS": "http://www.nlm.nih.gov/research/umls",
+    "UMLS": "http://terminology.hl7.org/CodeSystem/umls",
     "SNOMEDCT": "http://snomed.info/sct",
     "RXNORM": "http://www.nlm.nih.gov/research/umls/rxnorm",
     "LOINC": "http://loinc.org",
@@ -26,11 +26,12 @@ SYSTEMS = {
     "MESH": "http://terminology.hl7.org/CodeSystem/MSH",
     "NCIT": "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl",
     "OMIM": "http://www.omim.org",
-    "ORPHA": "http://www.orpha.net",
+    "ORPHA": "https://www.orpha.net",
     "ATC": "http://www.whocc.no/atc",
     "UNII": "http://fdasis.nlm.nih.gov",
     "HP": "http://human-phenotype-ontology.org",
     "MONDO": "http://purl.obolibrary.org/obo/mondo.owl",
+    # not HL7's
     "DOID": "http://purl.obolibrary.org/obo/doid.owl",
     "GO": "http://purl.obolibrary.org/obo/go.owl",
     "CHEBI": "http://purl.obolibrary.org/obo/chebi.owl",
@@ -80,7 +81,8 @@ def read_fhir(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
     for document in documents:
         resource = next(resources, {})
         try:
-            mentions = [_mention(one["part"]) for one in resource["parameter"] if one["name"] == "mention"]
+            parameters: Any = resource.get("parameter", []) if resource["resourceType"] == "Parameters" else None
+            mentions = [_mention(one["part"]) for one in parameters if one["name"] == "mention"]
         except DATA_ERRORS as err:
             raise unexpected(path, f"the mentions of '{document.id}'", "something else") from err
         yield Document(document.id, document.text, mentions, meta=document.meta)
@@ -97,9 +99,10 @@ def _mention(parts: list[dict[str, Any]]) -> Mention:
 
 def _resource(record: dict[str, Any]) -> dict[str, Any]:
     key = {"id": record["id"]} if _ID.fullmatch(record["id"]) else {}
-    document = _string("document", record["id"])
     mentions = [{"name": "mention", "part": list(_parts(mention))} for mention in record["mentions"]]
-    return {"resourceType": "Parameters", **key, "parameter": [*document, *mentions]}
+    parameters = [*_string("document", record["id"]), *mentions]
+    # FHIR has no empty lists
+    return {"resourceType": "Parameters", **key, **({"parameter": parameters} if parameters else {})}
 
 
 def _parts(mention: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """OMOP: rows of NOTE_NLP, CDM v5.4. See https://ohdsi.github.io/CommonDataModel/cdm54.html#note_nlp"""
 
-import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from ..readers.reader_base import whole_number
 from ..readers.table_rows import open_table
 from .one_line import one_line
-from .table import with_mentions
+from .table import row_writer, with_mentions
 
 COLUMNS = (
     *("note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id"),
@@ -59,17 +58,18 @@ class OmopConcepts:
         """
         made = cls()
         vocabularies = {_VOCABULARIES.get(name, name) for name in codes}
-        columns = ("concept_id", "vocabulary_id", "concept_code", "standard_concept")
-        for concept_id, vocabulary, code, standard in _rows(path, columns):
-            if vocabulary in vocabularies:
+        columns = ("concept_id", "vocabulary_id", "concept_code", "standard_concept", "invalid_reason")
+        for concept_id, vocabulary, code, standard, invalid in _rows(path, columns):
+            # a code that was used twice has a concept that is no longer valid, too
+            if vocabulary in vocabularies and not (invalid and (vocabulary, code) in made.ids):
                 number = made.ids[vocabulary, code] = _number(path, concept_id)
-                if standard == "S":
+                if standard == "S" and not invalid:
                     made.standard[number] = number
         beside = path.with_name(path.name.replace(_CONCEPTS, _RELATIONSHIPS))
         if beside != path and beside.is_file():
             known = set(made.ids.values())
-            columns = ("relationship_id", "concept_id_1", "concept_id_2", "invalid_reason")
-            for relationship, source, target, invalid in _rows(beside, columns):
+            fields = ("relationship_id", "concept_id_1", "concept_id_2", "invalid_reason")
+            for relationship, source, target, invalid in _rows(beside, fields):
                 if relationship == "Maps to" and not invalid and _number(beside, source) in known:
                     made.standard.setdefault(int(source), _number(beside, target))
         return made
@@ -112,11 +112,12 @@ def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopC
     now = datetime.fromtimestamp(int(seconds), timezone.utc) if seconds.isdecimal() else datetime.now(timezone.utc)
     when = {"nlp_date": f"{now:%Y-%m-%d}", "nlp_datetime": f"{now:%Y-%m-%d %H:%M:%S}"}
     with write_text(path) as file:
-        table = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        table.writeheader()
+        write = row_writer(file, ",")
+        write(COLUMNS)
         mentions = ((record, mention) for record in records for mention in record["mentions"])
         for number, (record, mention) in enumerate(mentions, start=1):
-            table.writerow({"note_nlp_id": number, **_row(record, mention, concepts or OmopConcepts()), **when})
+            row = {"note_nlp_id": number, **_row(record, mention, concepts or OmopConcepts()), **when}
+            write([row.get(name, "") for name in COLUMNS])
 
 
 def read_omop(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
@@ -156,7 +157,7 @@ def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts
         "section_concept_id": 0,
         "snippet": text[max(0, start - margin) : end + margin][:_LONGEST_TEXT],
         "offset": start,
-        "lexical_variant": text[start:end][:_LONGEST_TEXT],
+        "lexical_variant": record["text"][start:end][:_LONGEST_TEXT],  # raw
         "note_nlp_concept_id": concept,
         "note_nlp_source_concept_id": source,
         "nlp_system": f"spacy-pel {__version__}",

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from ...errors import quoted
-from ...types import NIL, TITLE_LENGTH, Document, Mention
+from ...types import NIL, Document, Mention
 from ...util.files import ending_of, write_text
 from ...util.place import Place, unexpected
 from ..readers.table_rows import open_table
@@ -33,7 +33,7 @@ def write_table(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequenc
 
     The columns are "document" (the document's id), "start", "end", "text", "label", "id" (or NIL, or empty if the
     linker did not look at the mention), "name", "p_right" and "p_nil"; those of ``codes``, several codes joined by
-    a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of another column.
+    a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such a column.
 
     Args:
         path: the file; TSV if its name ends in .tsv or .tsv.gz.
@@ -68,23 +68,27 @@ def write_rows(
         codes: keys of a mention's "codes".
         delimiter: between cells.
     """
-    # csv quotes a cell with a CR only where rows end in CR LF
-    lines: Any = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
-    header = ["document", *_COLUMNS, *codes]
-    keys = [key for key in keys if key != TITLE_LENGTH]  # of PubTator, not of the user
-    for key in keys:
-        while key in header:
-            key = f"meta_{key}"
-        header.append(key)
-    writer.writerow(header)
+    write = row_writer(file, delimiter)
+    keys, own = list(keys), ["document", *_COLUMNS, *codes]
+    header = [*own, *keys]
+    for at, key in enumerate(keys, start=len(own)):
+        while header.count(key) > 1:
+            key = header[at] = f"meta_{key}"
+    write(header)
     for record in records:
         meta = record.get("meta") or {}
         others = [_cell(meta.get(key)) for key in keys]
         for mention in record["mentions"]:
             cells = [_cell(mention.get(key)) for key in _COLUMNS.values()]
             cells += ["|".join(mention.get("codes", {}).get(vocabulary, ())) for vocabulary in codes]
-            writer.writerow([record["id"], *cells, *others])
+            write([record["id"], *cells, *others])
+
+
+def row_writer(file: IO[str], delimiter: str) -> Callable[[Iterable[Any]], object]:
+    """A function that writes a row, with quotation marks around cells with line ends of any kind."""
+    # csv quotes a cell with a CR only where rows end in CR LF
+    lines: Any = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
+    return csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerow
 
 
 def table_text(records: Sequence[dict[str, Any]], *, codes: Sequence[str] = (), delimiter: str = ",") -> str:

@@ -1,4 +1,4 @@
-"""The learning curves of trainings: the first metric on dev, and the loss, by update."""
+"""The learning curves of trainings: the metric on dev that selects the best model, and the loss, by update."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ class Curve(NamedTuple):
     """The logs of a training.
 
     Attributes:
-        metric: what was measured on dev, e.g. "recall@1".
+        metric: what selects the best model, e.g. "recall@1".
         scores: (n, 2) step and metric of each evaluation; step 0 is the untrained model.
         losses: (m, 2) step and loss of each update that had a finite one.
     """
@@ -44,7 +44,7 @@ def read_curve(folder: Path) -> Curve:
     """
     try:
         records, steps = (list(read_jsonl(folder / name)) for name in ("metrics.jsonl", "steps.jsonl"))
-        metric = next(key for key in records[0] if key not in _NO_SCORES)
+        metric = next(key for key in records[0] if key not in _NO_SCORES)  # the log begins with that of ``dev.metric``
         scores = np.array([(record["step"], record[metric]) for record in records], dtype=np.float64)
         finite = [(record["step"], record["loss"]) for record in steps if record["loss"] is not None]
         losses = np.array(finite, dtype=np.float64).reshape(-1, 2)

@@ -9,7 +9,7 @@ from fhir.resources.R4B.parameters import Parameters
 from spacy_pel.corpora.writers.fhir import P_NIL, P_RIGHT, SYSTEMS, read_fhir, write_fhir
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document, Mention
-from spacy_pel.util import read_jsonl
+from spacy_pel.util import read_jsonl, write_jsonl
 
 
 def mention(kb_id, text="CF", **more):
@@ -36,7 +36,7 @@ def test_a_link(tmp_path):
     assert parts["concept"]["valueCodeableConcept"] == {
         "extension": [{"url": P_RIGHT, "valueDecimal": 0.96}, {"url": P_NIL, "valueDecimal": 0.03}],
         "coding": [
-            {"system": "http://www.nlm.nih.gov/research/umls", "code": "C0010674", "display": "name of C0010674"},
+            {"system": "http://terminology.hl7.org/CodeSystem/umls", "code": "C0010674", "display": "name of C0010674"},
             {"system": "http://terminology.hl7.org/CodeSystem/MSH", "code": "D003550"},
             {"system": "http://hl7.org/fhir/sid/icd-10-cm", "code": "E84"},
             {"system": "http://hl7.org/fhir/sid/icd-10-cm", "code": "E84.9"},
@@ -102,6 +102,21 @@ def test_any_text(tmp_path, text, shown):
     assert found == shown
 
 
+@pytest.mark.parametrize("document_id", ["", " \n", "\x00"])
+@pytest.mark.parametrize("text", [None, " "])
+def test_nothing_is_empty(tmp_path, document_id, text):
+    """Neither lists nor strings, which FHIR forbids."""
+    linked = [] if text is None else [mention("NIL", text, label=" ", probability=None)]
+    write_fhir(tmp_path / "out.ndjson", [{"id": document_id, "text": " ", "mentions": linked}])
+    [resource] = read_jsonl(tmp_path / "out.ndjson")
+    assert json.loads(Parameters.model_validate(resource).model_dump_json()) == resource
+    place = {"part": [{"name": "start", "valueInteger": 0}, {"name": "end", "valueInteger": 1}]}
+    parameters = {"parameter": [{"name": "mention"} | place]} if linked else {}
+    assert resource == {"resourceType": "Parameters"} | parameters
+    [document] = read_fhir(tmp_path / "out.ndjson", [Document(document_id, " ")])
+    assert len(document.mentions) == len(linked)
+
+
 def test_read_back(tmp_path):
     path = tmp_path / "out.ndjson.gz"
     linked = [mention("C0010674"), mention("NIL", "gout")]
@@ -112,6 +127,9 @@ def test_read_back(tmp_path):
     documents = [Document("PMC/1", "CF"), Document("a-2", "")]
     found = list(read_fhir(path, documents))
     assert found[0].mentions == [Mention(0, 2, ids=("C0010674",)), Mention(0, 4)] and found[1].mentions == []
+    write_jsonl(tmp_path / "patients.ndjson", [{"resourceType": "Patient"}] * 2)
+    with pytest.raises(PelError, match="PEL-E002"):
+        list(read_fhir(tmp_path / "patients.ndjson", documents))
     for others in (documents[:1], [*documents, Document("3", "")]):
         with pytest.raises(PelError, match="PEL-E002"):
             list(read_fhir(path, others))

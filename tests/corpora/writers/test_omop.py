@@ -4,6 +4,7 @@ import csv
 import re
 from datetime import date, datetime
 
+import pandas
 import pytest
 
 from spacy_pel.corpora.writers.omop import OmopConcepts, read_omop, write_omop
@@ -29,15 +30,19 @@ FIELDS = {
     "term_modifiers": (False, "varchar(2000)"),
 }
 READ = {"integer": int, "date": date.fromisoformat, "datetime": datetime.fromisoformat}
+# as Athena writes it: tabs, no quoting, and quotation marks in names
 CONCEPTS = """
-concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concept|concept_code|valid_end_date
-317009|"made up|Condition|SNOMED|Disorder|S|195967001|20991231
-45766714|made up|Condition|SNOMED|Disorder||31387002|20991231
-45542738|made up|Condition|ICD10CM|3-char nonbill code||J45|20991231
-725190|made up|Condition|ICD10CM|6-char billing code||J45.909|20991231
-1125315|made up|Drug|RxNorm|Ingredient|S|161|20991231
-19020053|made up|Drug|RxNorm|Brand Name||202433|20991231
-1|made up|Drug|NDC|Package||161|20991231
+concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concept|concept_code|valid_start_date|valid_end_date|invalid_reason
+317009|"made up|Condition|SNOMED|Disorder|S|195967001|20020131|20991231|
+45766714|5" made "up"|Condition|SNOMED|Disorder||31387002|20020131|20991231|
+45542738|made, up|Condition|ICD10CM|3-char nonbill code||J45|20020131|20991231|
+725190|made up|Condition|ICD10CM|6-char billing code||J45.909|20020131|20991231|
+1125315|made up|Drug|RxNorm|Ingredient|S|161|20020131|20991231|
+19020053|made up|Drug|RxNorm|Brand Name||202433|20020131|20991231|
+1|made up|Drug|NDC|Package||161|20020131|20991231|
+4|"|Condition|SNOMED|Disorder||195967001|19700101|20020130|U
+5|made up|Condition|SNOMED|Disorder|S|4557003|19700101|20020130|D
+6|made up|Condition|LOINC|Class|C|LP1-1|19700101|20991231|
 """.lstrip().replace("|", "\t")
 RELATIONSHIPS = """
 concept_id_1|concept_id_2|relationship_id|valid_start_date|valid_end_date|invalid_reason
@@ -98,6 +103,17 @@ def test_rows(tmp_path):
     assert [row["note_nlp_id"] for row in others] == ["4", "5", "6"] and others[0]["note_id"] == "19"
 
 
+@pytest.mark.parametrize("text", ["heart\nattack", "heart\r\nattack", "heart\rattack", 'a\t"heart"'])
+def test_the_variant_is_raw_text(tmp_path, text):
+    record = {"id": "1", "text": f"No {text}.", "mentions": [mention(3, 3 + len(text), "C1")]}
+    write_omop(tmp_path / "out.csv", [record, {**record, "id": "2"}])
+    rows = rows_of(tmp_path / "out.csv")
+    assert [(row["note_id"], row["lexical_variant"]) for row in rows] == [("1", text), ("2", text)]
+    frame = pandas.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    assert frame["lexical_variant"].tolist() == [text, text]
+    assert "\n" not in rows[0]["snippet"] and rows[0]["offset"] == "3"
+
+
 def test_long_texts_and_many_codes(tmp_path):
     text = "x " * 500
     codes = {"SNOMEDCT": [str(10**8 + i) for i in range(300)], "MESH": ["D1"]}
@@ -114,6 +130,8 @@ def test_long_texts_and_many_codes(tmp_path):
         ({"SNOMEDCT": ["195967001"]}, 317009, 317009),
         ({"SNOMEDCT": ["31387002", "195967001"]}, 317009, 317009),  # the first that has a standard concept
         ({"SNOMEDCT": ["31387002"]}, 0, 45766714),
+        ({"SNOMEDCT": ["4557003"]}, 0, 5),  # no longer valid
+        ({"LOINC": ["LP1-1"]}, 0, 6),  # of a classification
         ({"ICD10CM": ["J45.909", "J45"]}, 317009, 45542738),
         ({"ICD10CM": ["J45909"]}, 0, 725190),  # Athena's codes have dots
         ({"RXNORM": ["202433"], "RXNORM_INGREDIENT": ["161"]}, 1125315, 1125315),
@@ -140,7 +158,7 @@ def test_without_relationships(concepts):
         ("", "none named concept_id"),
         (CONCEPTS.replace("\t", ","), "none named concept_id"),
         (CONCEPTS.replace("317009\t", "\t"), "got ''"),
-        (CONCEPTS + "1\tx\n", "line 9, got 2"),
+        (CONCEPTS + "1\tx\n", "line 12, got 2"),
     ],
 )
 def test_another_table(concepts, table, message):

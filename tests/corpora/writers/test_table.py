@@ -39,7 +39,7 @@ def read(path):
 def test_rows(tmp_path, name):
     write_table(tmp_path / "new" / name, iter(RECORDS), codes=["MESH", "ICD10CM"])
     rows = read(tmp_path / "new" / name)
-    assert list(rows[0]) == [*COLUMNS, "MESH", "ICD10CM", "note", "n", "late", "meta_label"]
+    assert list(rows[0]) == [*COLUMNS, "MESH", "ICD10CM", "note", "n", "title_length", "late", "meta_label"]
     found = [(row["document"], int(row["start"]), int(row["end"]), row["text"], row["id"]) for row in rows]
     assert found == [
         (one["id"], m["start"], m["end"], m["text"], m["kb_id"]) for one in RECORDS for m in one["mentions"]
@@ -52,8 +52,10 @@ def test_rows(tmp_path, name):
 
 
 def test_without_mentions(tmp_path):
-    write_table(tmp_path / "out.csv", [{**RECORDS[1], "meta": {"end": {"x": None}, "meta_end": 1}}])
-    assert (tmp_path / "out.csv").read_text() == ",".join([*COLUMNS, "meta_end", "meta_meta_end"]) + "\n"
+    meta = {"end": {"x": None}, "meta_end": 1, "meta_id": 2, "id": 3, "meta_meta_id": 4}
+    write_table(tmp_path / "out.csv", [{**RECORDS[1], "meta": meta}])
+    keys = ["meta_meta_end", "meta_end", "meta_id", "meta_meta_meta_id", "meta_meta_id"]  # others keep their names
+    assert (tmp_path / "out.csv").read_text() == ",".join([*COLUMNS, *keys]) + "\n"
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz"])

@@ -11,6 +11,7 @@ from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
+from spacy_pel.evaluation.report.learning_curve import read_curve
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.retriever.batches import BatchPlanner
@@ -120,6 +121,7 @@ def test_without_matplotlib_one_line_names_the_extra(train, tmp_path, caplog, mo
 
 def test_the_best_model_is_the_one_of_its_record(train, data, tmp_path):
     best = train(tmp_path / "run", pel__training__dev__metric="mrr")
+    assert read_curve(tmp_path / "run").metric == "mrr", "the curve shows what selects the model"
     settings = read_settings(CONFIG, {**data, **SMALL})
     kb = KnowledgeBase.from_disk(settings.paths.kb)
     dev = DevRetrieval(kb, read_corpus(settings.paths.dev), settings.pel.training.dev, 0)
