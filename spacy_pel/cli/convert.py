@@ -21,7 +21,7 @@ _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 @pel_cli.command("convert", rich_help_panel="Corpora")
 def convert(
     out: Annotated[Path, argument("OUT", "The file to write: .jsonl, .jsonl.gz, or .spacy.")],
-    files: Annotated[list[Path], argument("FILE...", "The corpus: files or folders, depending on the reader.")],
+    files: Annotated[list[Path], argument("FILE", "The corpus: files or folders, depending on the reader.")],
     reader: Annotated[
         str, option("NAME", "pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, or registered.")
     ],
