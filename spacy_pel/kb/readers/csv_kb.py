@@ -18,11 +18,8 @@ from .column_names import FIELDS, LISTS, USUAL_NAMES, field_meant, plain, publis
 from .reader_base import KBReaderBase
 
 _N_HEAD = 30  # lines that the header is looked for in
+_SEPARATORS = ("|", ";", "\n")
 _HTML_ENTITY = re.compile(r"&#?\w+;")
-_COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
-# a part of a list such as "MI, heart attack"; "Lymphoma, NOS" is a name
-_ABBREVIATION = re.compile(r"(?!N(?:OS|EC|ES)$)[A-Z][A-Z0-9-]+")
-_NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;3,4-diepoxybutane"
 
 
 @registry.pel_kb_readers("spacy-pel.CsvKB.v1")
@@ -45,10 +42,9 @@ class CsvKB(KBReaderBase):
         strict: turn repairs into errors.
         columns: field of Entity -> name of its column, where it differs,
             e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
-        list_separator: between the aliases, and between the types, of one cell. None = "|". In a
-            column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
-            are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
-            in a column without clearer ones, may be one name or two: an error asks for this setting.
+        list_separator: between the aliases, and between the types, of one cell. None = the first of "|", ";" and the
+            line end that a cell of the column has. Another one than "|" is logged, and cells that are split there
+            are counted as ``split_cell``.
         delimiter: between cells; None = the comma, semicolon, tab or bar between the id and the
             name in the header.
 
@@ -184,44 +180,28 @@ class CsvKB(KBReaderBase):
         """
         if self.list_separator is not None:
             return dict.fromkeys(LISTS, self.list_separator)
-        columns = {field: _ListColumn() for field in LISTS if field in position}
-        if not columns:
+        separators = dict.fromkeys((field for field in LISTS if field in position), "|")
+        if not separators:
             return {}
         report = dict(self.report)
         rows = self._rows(path)
         names = next(rows)[1]
+        examples: dict[tuple[str, str], tuple[Place, str]] = {}  # of fields and separators
         for place, cells in rows:
-            for field, column in columns.items():
-                if len(cells) > position[field]:  # if not, reading fails there
-                    column.see(place, cells[position[field]])
+            for field in separators:
+                cell = cells[position[field]].strip() if len(cells) > position[field] else ""  # else reading fails
+                for separator in _SEPARATORS:
+                    if separator in _HTML_ENTITY.sub("", cell).strip("; "):
+                        examples.setdefault((field, separator), (place, cell))
         self.report.clear()  # each repair is counted when the file is read
         self.report.update(report)
-        return {field: self._separator(field, names[position[field]], column) for field, column in columns.items()}
-
-    def _separator(self, field: str, name: str, column: "_ListColumn") -> str:
-        first = column.first
-
-        def warn(text: str, kind: str, **facts: str) -> None:
-            place, cell = first[kind]
-            logger.warning(text.format(place=place, column=name, cell=repr(shortened(cell)), **facts))
-
-        if column.has_bar:
-            if "list" in first:
-                warn(Warnings.W102, "list")
-            return "|"
-        for kind, separator in (("list", ";"), ("lines", "\n")):
-            if kind in first:
-                warn(Warnings.W101, kind, separator=repr(separator))
-                return separator
-        if "doubtful" in first:
-            place, cell = first["doubtful"]
-            expected = f"a '|' between several entries of a cell in the column '{name}'"
-            todo = "Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name."
-            raise unexpected(place, expected, f"{shortened(cell)!r}, which may be one entry or two", todo)
-        # a type may have commas: "Amino Acid, Peptide, or Protein"
-        if field == "aliases" and "commas" in first and 2 * column.n_commas > column.n_cells:
-            warn(Warnings.W105, "commas")
-        return "|"
+        for field in separators:
+            separators[field] = next((one for one in _SEPARATORS if (field, one) in examples), "|")
+            if separators[field] != "|":
+                place, cell = examples[field, separators[field]]
+                facts = {"separator": repr(separators[field]), "cell": repr(shortened(cell))}
+                logger.warning(Warnings.W101.format(place=place, column=names[position[field]], **facts))
+        return separators
 
     def _entity(self, place: Place, cells: dict[str, str], separators: dict[str, str]) -> Entity:
         lists: dict[str, tuple[str, ...]] = {}
@@ -230,39 +210,3 @@ class CsvKB(KBReaderBase):
             if self.list_separator is None and separator != "|" and len(lists[field]) > 1:
                 self.repair("split_cell", place, f"the {field} were split at {separator!r}")
         return Entity(cells["concept_id"], cells["canonical_name"], definition=cells.get("definition"), **lists)
-
-
-class _ListColumn:
-    """What the separator of a column of lists may be, judging by its cells.
-
-    Attributes:
-        has_bar: a cell has a "|".
-        first: of the cells without "|", the first one of each kind: "list" = a list with ";", "doubtful" = with
-            one "; ", as in "Deficiency; iron", "lines" = of several lines, "commas" = with several commas between
-            words, or one beside an abbreviation: not "Leukemia, Acute".
-        n_cells, n_commas: how many of the cells without "|" have text, and how many of these have such a comma.
-    """
-
-    def __init__(self) -> None:
-        self.has_bar = False
-        self.first: dict[str, tuple[Place, str]] = {}
-        self.n_cells = self.n_commas = 0
-
-    def see(self, place: Place, cell: str) -> None:
-        cell = cell.strip()
-        if "|" in cell:
-            self.has_bar = True
-            return
-        commas = len(_COMMA.findall(cell))
-        self.n_cells += bool(cell)
-        self.n_commas += commas > 0
-        kinds = []
-        if commas > 1 or (commas and any(_ABBREVIATION.fullmatch(part.strip()) for part in cell.split(","))):
-            kinds.append("commas")
-        if "\n" in cell:
-            kinds.append("lines")
-        plain = _HTML_ENTITY.sub("", cell).strip("; ")
-        if ";" in plain:
-            kinds.append("list" if plain.count(";") > 1 or _NO_BLANK.search(plain) else "doubtful")
-        for kind in kinds:
-            self.first.setdefault(kind, (place, cell))
