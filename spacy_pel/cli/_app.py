@@ -4,10 +4,9 @@ import codecs
 import io
 import logging
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -45,7 +44,8 @@ class PelGroup(TyperGroup):
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        own = sorted(self.commands, key=lambda name: _PANELS.index(self.commands[name].rich_help_panel))
+        commands: Any = self.commands
+        own = sorted(commands, key=lambda name: _PANELS.index(commands[name].rich_help_panel))
         return list(dict.fromkeys([*own, *(point.name for point in entry_points(group=PLUGINS))]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

@@ -7,7 +7,6 @@ class CorpusErrors:
         '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got '
         "{got}. Create the file with `spacy-pel convert`."
     )
-    E203 = '{where}: expected {{"pmid", "sentences": [{{"tokens", "mentions"}}]}}, got {got}. Is this MedMentions?'
     E204 = "Expected a share of development documents between 0 and 1, got {got}."
     E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
     E206 = "Expected documents in {paths}, got none. Check the files and the reader."

@@ -1,11 +1,12 @@
 """What a server does with a pipeline: link, explain, look up, search, learn. Knows nothing of HTTP."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
@@ -20,10 +21,8 @@ from ..types import NIL, Document, Entity, Mention
 from ..types.semantic_types import SEMANTIC_GROUPS, TYPE_LABELS, label_group, type_group, type_name
 from ..util import normalize_alias
 from .errors import RequestError
-from .worker import check_wanted
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
-_FEW = 3  # names found, below which similar names are looked for
 Record = dict[str, Any]
 
 
@@ -73,7 +72,8 @@ class Service:
         """
         records: list[Record] = []
         for start in range(0, len(documents), _BATCH):
-            check_wanted(is_wanted)
+            if not is_wanted():
+                raise RequestError(Errors.E725, status=503)
             batch = documents[start : start + _BATCH]
             # without a memory zone the vocabulary keeps each word that it has seen
             with self.nlp.memory_zone():
@@ -110,7 +110,7 @@ class Service:
             candidate["type_names"] = list(map(type_name, candidate["types"]))
         if found.learned is not None:
             shown["learned"] = self._with_names(found.learned)
-        return _finite({**shown, "difference": difference})  # type: ignore[no-any-return]
+        return to_jsonable_python({**shown, "difference": difference}, inf_nan_mode="null")  # type: ignore[no-any-return]
 
     # -- the knowledge base ------------------------------------------------------------------
 
@@ -144,11 +144,6 @@ class Service:
         kb = self.component.kb
         (link,) = self.component.linker.link([MentionQuery(text, 0, len(text))], top_k=n)
         return [_found_record(kb[one], match=None) for one in link.ids[:n]]
-
-    @staticmethod
-    def are_few(found: Sequence[Record]) -> bool:
-        """Whether to add ``similar`` ones to what ``search`` found."""
-        return len(found) < _FEW
 
     # -- corrections -------------------------------------------------------------------------
 
@@ -278,12 +273,3 @@ def _found_record(entity: Entity, *, match: str | None) -> Record:
     names = (entity.canonical_name, *entity.aliases)
     written = next((name for name in names if normalize_alias(name) == match), match)
     return {"id": entity.concept_id, "name": entity.canonical_name, **_types(entity), "match": written}
-
-
-def _finite(value: Any) -> Any:
-    """JSON data with None for numbers that JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -98,11 +98,3 @@ class Worker:
         finally:
             seconds = time.monotonic() - started
             self._seconds = _FORGETS * (self._seconds or seconds) + (1.0 - _FORGETS) * seconds
-
-
-def check_wanted(is_wanted: IsWanted) -> None:
-    """Raises:
-    RequestError: if nobody waits for the result any longer.
-    """
-    if not is_wanted():
-        raise RequestError(Errors.E725, status=503)

@@ -184,7 +184,12 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
     "a bar": (["T2DM|NIDDM", "a"], [("T2DM", "NIDDM"), ("a",)], 0, None),
     "semicolons": (["a", "b;c;d-e", "x; y"], [("a",), ("b", "c", "d-e"), ("x", "y")], 2, "W101.*line 3.*'b;c;d-e'"),
     "lines": (["T2DM\nadult-onset"], [("T2DM", "adult-onset")], 1, r"W101.*'\\n'"),
-    "one semicolon": (["a", "Deficiency; iron"], [("a",), ("Deficiency", "iron")], 1, "W101.*line 3.*'Deficiency; iron'"),
+    "one semicolon": (
+        ["a", "Deficiency; iron"],
+        [("a",), ("Deficiency", "iron")],
+        1,
+        "W101.*line 3.*'Deficiency; iron'",
+    ),
     "a bar in another cell": (["a|b", "x;y", "z"], [("a", "b"), ("x;y",), ("z",)], 0, None),
     "HTML": (["&beta;-blocker", "x;"], [("&beta;-blocker",), ("x;",)], 0, None),
     "commas": (["MI, heart attack", "Leukemia, Acute"], [("MI, heart attack",), ("Leukemia, Acute",)], 0, None),
