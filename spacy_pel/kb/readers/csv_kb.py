@@ -14,7 +14,7 @@ from ...types import Entity
 from ...util import logger
 from ...util.files import read_cells
 from ...util.place import Place, unexpected
-from .column_names import FIELDS, LISTS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
+from .column_names import FIELDS, LISTS, USUAL_NAMES, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase
 
 _N_HEAD = 30  # lines that the header is looked for in
@@ -88,7 +88,7 @@ class CsvKB(KBReaderBase):
                     raise unexpected(place, expected, got, "Quote cells that hold the delimiter.")
                 for at in [at for at in unnamed if "".join(cells[at : at + 1]).strip()]:
                     unnamed.remove(at)
-                    self._leave_unread(place, f"column {at + 1}, without a name", "")
+                    self._leave_unread(place, f"column {at + 1}, without a name")
                 yield place, self._entity(place, {field: cells[at] for field, at in position.items()}, separators)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
@@ -113,18 +113,16 @@ class CsvKB(KBReaderBase):
         for at, line in enumerate(lines):
             for delimiter in delimiters:
                 header = next(csv.reader([line.lstrip("# ")], delimiter=delimiter), [])
-                position, _ = self._fields([name.strip() for name in header])
+                position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
         return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), 0
 
-    def _fields(self, header: list[str]) -> tuple[dict[str, int], dict[str, str]]:
-        """Field -> its column; and name of a column -> the
-        field that it and other columns could be."""
+    def _fields(self, header: list[str]) -> dict[str, int]:
+        """Field -> its column."""
         usual = [plain(name) for name in header]
         bare = [without_vocabulary(name) for name in header]
         position: dict[str, int] = {}
-        several: dict[str, str] = {}
         for field, others in USUAL_NAMES.items():
             own = self.column_of.get(field, field)
             known = {plain(own)} if field in self.column_of else {field, *others}
@@ -134,33 +132,29 @@ class CsvKB(KBReaderBase):
             found = next(filter(None, matches), [])
             if len(found) == 1:
                 position[field] = found[0]
-            else:
-                several.update((header[at], field) for at in found)
-        return position, several
+        return position
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
-        """Field -> its column."""
+        """Field -> its column; RAISES (PelError): if a needed one is missing."""
         if "concept_id" not in self.column_of and (reader := published_as(header)):
             expected, got = "a table with one row for each entity or name", f"a file that the reader '{reader}' reads"
             todo = f"Use --reader {reader}, or name the columns with the setting 'columns'."
             raise unexpected(place, expected, got, todo)
-        position, several = self._fields(header)
+        position = self._fields(header)
         if missing := [field for field in USUAL_NAMES if field in self.needed_fields - position.keys()]:
             expected = f"a header with one column {' and one column '.join(map(self._name_of, missing))}"
             other = next((name for at, name in enumerate(header) if name and at not in position.values()), "NAME")
             example = json.dumps({missing[0]: shortened(other)}, ensure_ascii=False)
             todo = f"Add a header line, rename the column, or name it: --set 'columns={example}'"
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
-        unused = [field for field in FIELDS if field not in position]
         for at, name in enumerate(header):
             if name and at not in position.values():
-                self._leave_unread(place, name, several.get(name) or field_meant(name, unused)[0])
+                self._leave_unread(place, name)
         return position
 
-    def _leave_unread(self, place: Place, name: str, meant: str) -> None:
-        self.leave_unread(place, name, meant)
-        hint = f" (perhaps '{meant}' was meant)" if meant else ""
-        self.repair("unknown_column", place, f"no field uses the column {name!r}{hint}")
+    def _leave_unread(self, place: Place, name: str) -> None:
+        self.leave_unread(place, name)
+        self.repair("unknown_column", place, f"no field uses the column {name!r}")
 
     def known_names(self) -> str:
         """The names of columns that are read."""
