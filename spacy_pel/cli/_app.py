@@ -20,7 +20,7 @@ from ..registry import registry
 from ..util import logger
 from ..util.files import DATA_ERRORS, last_read
 from ..util.place import unexpected
-from ._options import option
+from ._options import flag, option
 from ._output import is_utf8
 
 _PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate"]  # in the order of use
@@ -204,9 +204,7 @@ for _group in (kb_cli, candidates_cli, ranker_cli, corpus_cli):
 
 @pel_cli.callback()
 def _options(
-    verbose: bool = typer.Option(
-        False, VERBOSE, help="Show debug messages and tracebacks (also accepted after the command)."
-    ),
+    verbose: Annotated[bool, flag(VERBOSE, "Show debug messages and tracebacks (also after the command).")] = False,
     code: Annotated[
         Path | None,
         option("FILE", "A Python file with parts of your own, imported first (also after the command).", CODE),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
+from ..pipeline.corrections import queries_of
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
@@ -166,15 +166,11 @@ class Service:
             PelError: if one cannot be learned, in which case none is, or another process changed the saved
                 memory at the same time.
         """
-        linker = self.component.linker
 
         def change() -> list[Learned]:
-            queries: list[MentionQuery] = []
             with self.nlp.memory_zone():
-                for (text, doc), group in groupby(corrections, key=lambda one: (one.text, one.doc)):
-                    mentions = [Mention(one.start, one.end, one.label) for one in group]
-                    queries += self._ask(Document(doc, text, mentions))
-                return linker.learn(queries, corrections, by=by)  # type: ignore[no-any-return]
+                queries = queries_of(corrections, self._ask)
+                return self.component.linker.learn(queries, corrections, by=by)  # type: ignore[no-any-return]
 
         return list(map(self._with_names, self._changed(change)))
 
