@@ -46,7 +46,7 @@ class Service:
         self.folder = folder
         self._ask = query_maker(nlp, name=name)
         read_names(nlp)
-        self._learned = self._learned_records()
+        self.learned = self._learned_records()  # the corrections in effect, as they were after the last change
 
     @property
     def saves(self) -> bool:
@@ -147,11 +147,6 @@ class Service:
 
     # -- corrections -------------------------------------------------------------------------
 
-    @property
-    def learned(self) -> list[Record]:
-        """The corrections in effect, as they were after the last change."""
-        return self._learned
-
     def learn(self, corrections: Sequence[Correction], by: str) -> list[Record]:
         """Make corrections count from now on, and save them, if that was asked for.
 
@@ -200,7 +195,7 @@ class Service:
                 if isinstance(err, PelError):
                     raise RequestError(str(err), status=507) from err
                 raise
-        self._learned = self._learned_records()
+        self.learned = self._learned_records()
         return entries
 
     @property
@@ -215,7 +210,7 @@ class Service:
         self.component.data = replace(self.component.data, memory=memory)
         self.component.linker.memory = memory
         self.component.linker.refresh()
-        self._learned = self._learned_records()
+        self.learned = self._learned_records()
 
     def _learned_records(self) -> list[Record]:
         return list(map(self._with_names, self.component.learned))
@@ -236,7 +231,7 @@ class Service:
         facts: Record = {"pipeline": self.title, "entities": len(linker.kb)}
         facts["calibrated"] = linker.in_context.is_calibrated
         facts["label_groups"] = {label: _group(label_group(label)) for label in TYPE_LABELS}
-        return {**facts, "saves": self.saves, "corrections": len(self._learned)}
+        return {**facts, "saves": self.saves, "corrections": len(self.learned)}
 
 
 def _check_offsets(text: str, start: int, end: int) -> None:
