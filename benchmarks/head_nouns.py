@@ -83,7 +83,7 @@ def main(
         kinds = np.array([kind for document in documents for kind in kinds_of(document, opened)])
         if not len(kinds):
             raise PelError(f"Expected mentions in {corpus}, got none.")
-        runs = {str(path): retrieve(opened, open_bi_encoder(str(path)), documents) for path in encoder}
+        runs = {str(path): retrieve(opened, open_bi_encoder(path), documents) for path in encoder}
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err

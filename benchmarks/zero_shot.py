@@ -118,11 +118,13 @@ def untrained_encoder(pipeline: Path, weights: str, output: Path) -> Path:
     Raises:
         PelError: if the weights cannot be loaded.
     """
+    from spacy_pel_studies.plain_weights import with_plain_weights
+
     from spacy_pel.cli._encoder import open_bi_encoder
 
     folder = output / "untrained"
     if not folder.is_dir():
-        open_bi_encoder(weights, like=open_bi_encoder(str(pipeline))).to_disk(folder)
+        with_plain_weights(weights, open_bi_encoder(pipeline)).to_disk(folder)
     return folder
 
 

@@ -4,71 +4,27 @@ import codecs
 import io
 import logging
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from catalogue import RegistryError
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from ..errors import Errors, PelError, one_line
 from ..registry import registry
 from ..util import logger
 from ..util.files import DATA_ERRORS, last_read
 from ..util.own_code import import_code, line_in
-from ._options import option
+from ._options import flag, option
 from ._output import is_utf8
 
-_PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate", "Research"]  # in the order of use
-_PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
-_UNCUT = 1000  # characters; click cuts a sentence after 45
-_TYPE = re.compile(r" <([^<>]*)>$")  # typer adds it to a name, e.g. " <list[Path]>"
-
-
-class HelpGroup(TyperGroup):
-    """Lists commands by their ``rich_help_panel``, without rich's boxes."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        panels: dict[str, list[tuple[str, str]]] = {}
-        names = self.list_commands(ctx)
-        for name in names:
-            command: Any = self.get_command(ctx, name)
-            row = (name.ljust(max(map(len, names))), command.get_short_help_str(_UNCUT))
-            panels.setdefault(command.rich_help_panel or "Commands", []).append(row)
-        for panel in sorted(panels, key=[*_PANELS, *panels].index):
-            with formatter.section(panel):
-                formatter.write_dl(panels[panel])
-
-
-class HelpCommand(TyperCommand):
-    """Names its values by their metavars alone."""
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        pieces = (re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx))
-        return [re.sub(r"(\.\.\.\]?)\.\.\.$", r"\1", piece) for piece in pieces]  # [FOLDER...]...
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        records: dict[str, list[Any]] = {"argument": [], "option": []}
-        for param in self.get_params(ctx):
-            if record := param.get_help_record(ctx):
-                name = _TYPE.sub("" if param.param_type_name == "argument" else r" \1", record[0])
-                records[param.param_type_name].append((name, record[1]))
-        for kind, rows in records.items():
-            if rows:
-                with formatter.section(f"{kind.title()}s"):
-                    formatter.write_dl(rows)
-
-
-class HelpTyper(typer.Typer):
-    """An app with such help pages for its commands."""
-
-    def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
-        return super().command(name, **{"cls": HelpCommand, **settings})
+_PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate"]  # in the order of use
+_PAGES: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": "markdown"}
 
 
 # typer has its own copy of click since 0.26: this finds the class in either one
@@ -79,7 +35,7 @@ PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
-class PelGroup(HelpGroup):
+class PelGroup(TyperGroup):
     """Shows an error as one line on stderr and exits with 2. Anywhere on the command line, ``--verbose`` shows the
     traceback as well, and ``--code FILE`` imports a file that registers parts.
 
@@ -88,8 +44,9 @@ class PelGroup(HelpGroup):
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        plugins = (point.name for point in entry_points(group=PLUGINS))
-        return list(dict.fromkeys([*super().list_commands(ctx), *plugins]))
+        commands: Any = self.commands
+        own = sorted(commands, key=lambda name: _PANELS.index(commands[name].rich_help_panel))
+        return list(dict.fromkeys([*own, *(point.name for point in entry_points(group=PLUGINS))]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         command = super().get_command(ctx, cmd_name)
@@ -113,8 +70,8 @@ class PelGroup(HelpGroup):
         except UsageError as err:
             message = err.format_message()  # type: ignore[attr-defined]
             where = getattr(err, "ctx", None) or ctx
-            if "\n" in message:
-                raise  # not an error but a help page, for a group called without a command
+            if not message:
+                raise  # not an error: a help page was shown, for a group called without a command
             end = "" if message.endswith("?") else "."  # "Did you mean 'link'?"
             _fail(f"{message.rstrip('.')}{end} Try: {where.command_path} --help", err, ctx)
         except (BrokenPipeError, KeyboardInterrupt):
@@ -209,10 +166,10 @@ def _log_to_stderr(level: int) -> None:
 
 def command_group(name: str, help: str, *, panel: str) -> typer.Typer:
     """For the commands ``spacy-pel NAME ...``; the panel is that of the page ``spacy-pel --help``."""
-    return HelpTyper(name=name, help=help, rich_help_panel=panel, cls=HelpGroup, **_PLAIN)
+    return typer.Typer(name=name, help=help, rich_help_panel=panel, **_PAGES)
 
 
-pel_cli = HelpTyper(name="pel", cls=PelGroup, add_completion=False, pretty_exceptions_enable=False, **_PLAIN)
+pel_cli = typer.Typer(name="pel", cls=PelGroup, add_completion=False, pretty_exceptions_enable=False, **_PAGES)
 kb_cli = command_group("kb", "Build, inspect and change knowledge bases.", panel="Knowledge bases")
 candidates_cli = command_group("candidates", "Build and compare candidate generators.", panel="Train")
 ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")
@@ -223,9 +180,7 @@ for _group in (kb_cli, candidates_cli, ranker_cli, corpus_cli):
 
 @pel_cli.callback()
 def _options(
-    verbose: bool = typer.Option(
-        False, VERBOSE, help="Show debug messages and tracebacks (also accepted after the command)."
-    ),
+    verbose: Annotated[bool, flag(VERBOSE, "Show debug messages and tracebacks (also after the command).")] = False,
     code: Annotated[
         Path | None,
         option("FILE", "A Python file with parts of your own, imported first (also after the command).", CODE),

@@ -1,6 +1,5 @@
 """Opening a bi-encoder on its own, in a ranker or in a pipeline."""
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +48,11 @@ def default_pipeline(option: str) -> Path:
     raise PelError(Errors.E666.format(name=_PACKAGE, path=_DEFAULT, option=option))
 
 
-def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any:
+def open_bi_encoder(path: Path) -> Any:
     """Open a bi-encoder.
 
     Args:
-        path: its folder, that of a ranker made of one, or that of a pipeline; with ``like`` also plain
-            weights: "package:NAME", "random:SIZES" or a hub id.
-        like: provides the templates, pooling and similarity for plain weights.
-        seed: random seed of the word vectors of the markers, which plain weights lack.
+        path: its folder, that of a ranker made of one, or that of a pipeline.
 
     Returns:
         With weights.
@@ -67,23 +63,13 @@ def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any
     from ..encoders.bi_encoder import BiEncoder
     from ..encoders.loading import load_encoder
 
-    folder = Path(path)
-    if like is not None and not folder.is_dir():
-        import torch
-
-        plain = copy.copy(like)
-        plain.name, plain.towers, plain.tokenizer = path, None, None
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            plain.initialize()
-        return plain
     encoder: Any
-    if (folder / "ranker.json").is_file():
+    if (path / "ranker.json").is_file():
         from ..linking.rankers import load_ranker
 
-        encoder = getattr(load_ranker(folder), "encoder", None)
+        encoder = getattr(load_ranker(path), "encoder", None)
     else:
-        encoder = load_encoder(encoder_folder(folder))
+        encoder = load_encoder(encoder_folder(path))
     if not isinstance(encoder, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return encoder

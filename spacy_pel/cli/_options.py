@@ -30,12 +30,10 @@ Texts = list[str] | None
 # -- arguments
 PIPELINE = "The pipeline: its folder, or the name of an installed package."
 Pipeline = Annotated[Path, argument("PIPELINE", PIPELINE, parser=pipeline_folder)]
-Model = Annotated[
-    Path,
-    argument(
-        "MODEL", "A model folder, e.g. training/model-best, or a pipeline, for its encoder.", parser=pipeline_folder
-    ),
+PipelineOrFolder = Annotated[
+    Path, argument("PATH", "A pipeline, or another folder that a command wrote.", parser=pipeline_folder)
 ]
+Model = Annotated[Path, argument("MODEL", "A model folder, or a pipeline, for its encoder.", parser=pipeline_folder)]
 KB = Annotated[Path, argument("KB", "The KB folder.")]
 KBOrPipeline = Annotated[Path, argument("KB", "The folder of a KB, or a pipeline with one.", parser=pipeline_folder)]
 OldKB = Annotated[Path, argument("OLD", "The old KB, or a pipeline with it.", parser=pipeline_folder)]

@@ -1,38 +1,10 @@
 """Parts on the command line: their settings, ``--set NAME=VALUE``, and one-line errors."""
 
 import inspect
-import json
-import shlex
 from typing import Any
 
 from ..errors import Errors, PelError, did_you_mean, quoted
-from ..util.files import JSON_ERRORS
-
-# kinds of faults that pydantic finds -> what is expected, and an example of it
-_WANTED = {
-    "dict": ("a JSON object of pairs", '{"key": "value"}'),
-    "list": ("a JSON list", '["a", "b"]'),
-    "string": ("text", "text"),
-    "int": ("a whole number", "1"),
-    "float": ("a number", "0.5"),
-    "bool": ("true or false", "true"),
-}
-
-
-class _Typed:
-    """A number that, taken as text, is what was typed: 1.10 and not 1.1, 1e5 and not 100000.0."""
-
-    def __init__(self, typed: str) -> None:
-        self.typed = typed
-
-    def __repr__(self) -> str:
-        return self.typed
-
-
-class _Int(_Typed, int): ...
-
-
-class _Float(_Typed, float): ...
+from ._config import json_or_text
 
 
 def parse_settings(settings: list[str]) -> dict[str, Any]:
@@ -40,7 +12,7 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
 
     Args:
         settings: e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
-            JSON, or kept as text if they are not JSON. The ``str`` of a number is what was typed.
+            JSON, or kept as text if they are not JSON.
 
     Returns:
         Values by name.
@@ -53,15 +25,8 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise PelError(Errors.E211.format(got=setting))
-        parsed[name.replace("-", "_")] = _value(value)
+        parsed[name.replace("-", "_")] = json_or_text(value)
     return parsed
-
-
-def _value(typed: str) -> Any:
-    try:
-        return json.loads(typed, parse_int=_Int, parse_float=_Float, parse_constant=_Float)
-    except JSON_ERRORS:
-        return typed
 
 
 def share_option(value: str) -> Any:
@@ -109,17 +74,16 @@ def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
             names = ", ".join(wanted) or "(none is named)"
             raise PelError(Errors.E242.format(known=names, got=setting, hint=did_you_mean(step, wanted)))
         by_step[step][name] = value
-    return {step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.") for step, values in by_step.items()}
+    return {step: make_reader("pel_preprocessors", step, values) for step, values in by_step.items()}
 
 
-def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, prefix: str = "") -> Any:
+def make_reader(registry_name: str, reader: str, settings: dict[str, Any]) -> Any:
     """Create a registered reader (or another part) with checked settings.
 
     Args:
         registry_name: e.g. "pel_kb_readers".
         reader: its short or its full name.
         settings: by name.
-        prefix: of the names on the command line, for errors.
 
     Returns:
         The part.
@@ -143,20 +107,7 @@ def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, pr
         checked = pydantic.create_model("Settings", __config__=read_as_number, **fields)(**settings)
     except pydantic.ValidationError as err:
         fault = err.errors()[0]
-        name = str(fault["loc"][0])
-        expected, example = _wanted(fault, known[name].annotation)
-        todo = f"Write it like this: --set {shlex.quote(f'{prefix}{name}={example}')}" if example else "Change it."
+        name, expected = str(fault["loc"][0]), fault["msg"].removeprefix("Input should be ")
         got = quoted(settings[name])
-        raise PelError(Errors.E209.format(expected=expected, name=name, reader=reader, got=got, todo=todo)) from err
+        raise PelError(Errors.E209.format(expected=expected, name=name, reader=reader, got=got)) from err
     return part(**{name: getattr(checked, name) for name in settings})
-
-
-def _wanted(fault: Any, annotation: Any) -> tuple[str, str]:
-    """What was expected instead of a faulty value, and an example of it or ""."""
-    kind = fault["type"].split("_")[0]
-    if len(fault["loc"]) > 1:  # of a value within a list or an object
-        kind = "dict" if "dict" in str(annotation) else "list"
-    if kind in _WANTED:
-        return _WANTED[kind]
-    said = fault["msg"].removeprefix("Input should be ")
-    return (f"another value ({said})" if said == fault["msg"] else f"a value that is {said}"), ""

@@ -64,7 +64,7 @@ def candidates_build(
 def candidates_eval(
     kb: KBOrPipeline,
     corpus: Corpus,
-    generators: Annotated[Texts, argument("FOLDER...", "Of `candidates build`; LABEL=FOLDER sets a label.")] = None,
+    generators: Annotated[Texts, argument("FOLDER", "Of `candidates build`; LABEL=FOLDER sets a label.")] = None,
     output: Annotated[Path, option("FOLDER", "Folder for candidates.json, candidates.md and recall.png.")] = Path(
         "metrics/candidates"
     ),

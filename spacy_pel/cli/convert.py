@@ -21,7 +21,7 @@ _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 @pel_cli.command("convert", rich_help_panel="Corpora")
 def convert(
     out: Annotated[Path, argument("OUT", "The file to write: .jsonl, .jsonl.gz, or .spacy.")],
-    files: Annotated[list[Path], argument("FILE...", "The corpus: files or folders, depending on the reader.")],
+    files: Annotated[list[Path], argument("FILE", "The corpus: files or folders, depending on the reader.")],
     reader: Annotated[
         str, option("NAME", "pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, or registered.")
     ],
@@ -51,6 +51,10 @@ def convert(
     Example: spacy-pel convert corpus/test.jsonl --reader pubtator corpus_pubtator.txt.gz
     --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:
     """
+    from ..corpora.own_ids import OwnIds
+    from ..corpora.type_labels import TypeLabels
+    from ._kb import open_kb
+
     if bool(dev_share) != (dev_out is not None):
         raise PelError(Errors.E210.format(got="--dev-share" if dev_share else "--dev-out"))
     of_reader = parse_settings(settings or [])
@@ -58,22 +62,15 @@ def convert(
     part = make_reader("pel_corpus_readers", reader, {**of_reader, **({"strict": True} if strict else {})})
     steps = make_steps(preprocess or "", of_steps)
     documents = _selected(part, _checked(part, files, keep_going=keep_going), split or [], without or [])
-    own_ids = None
+    by_kb: dict[str, Any] = {}
     if ids_by is not None:
-        from ..corpora.own_ids import OwnIds
-        from ._kb import open_kb
-
-        own_ids = OwnIds(open_kb(ids_by), vocabulary=vocabulary, keep=keep_unlinked)
-        documents = own_ids(documents)
+        by_kb["ids"] = OwnIds(open_kb(ids_by), vocabulary=vocabulary, keep=keep_unlinked)
     elif vocabulary or keep_unlinked:
         raise PelError(Errors.E215.format(got="--vocabulary" if vocabulary else "--keep-unlinked"))
-    type_labels = None
     if labels_by is not None:
-        from ..corpora.type_labels import TypeLabels
-        from ._kb import open_kb
-
-        type_labels = TypeLabels(open_kb(labels_by))
-        documents = type_labels(documents)
+        by_kb["labels"] = TypeLabels(open_kb(labels_by))
+    for change in by_kb.values():
+        documents = change(documents)
     write = partial(_write, steps=list(steps.values()), nlp=nlp)
     if dev_out is None:
         written = [write(out, documents)]
@@ -85,10 +82,7 @@ def convert(
     report = dict(part.report)
     mismatches = report["mismatches"] / report["mentions"] if report["mentions"] else 0.0
     result = {"reader": reader, "read": report, "mismatch_share": mismatches, "written": written}
-    if own_ids is not None:
-        result["ids"] = dict(own_ids.report)
-    if type_labels is not None:
-        result["labels"] = dict(type_labels.report)
+    result |= {name: dict(change.report) for name, change in by_kb.items()}
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
     emit(result, as_json=as_json, text=_text)

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import Errors, PelError, did_you_mean
 from ..types import Document
-from ..util.config import describe_config_error, load_config
+from ..util.config import load_config
 from ..util.place import unexpected
 from ._app import CODE, CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
@@ -20,7 +20,7 @@ from ._output import JSON, emit, key_values
 @pel_cli.command("debug", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
 def debug(
     ctx: typer.Context,
-    config: Annotated[Path, argument("CONFIG", "A training config, or a pipeline's config.")],
+    config: Annotated[Path, argument("CONFIG", "A config of a training, with a [pel] or a [ranker] section.")],
     as_json: bool = JSON,
 ) -> None:
     """Check a config, its data and the coverage of the KB, without training anything.
@@ -32,18 +32,14 @@ def debug(
     overrides = parse_overrides(ctx.args)
     settings = load_config(config, overrides)
     check = {"pel": _debug_training, "ranker": _debug_ranker}
-    if section := next((name for name in check if name in settings), None):
-        result = check[section](config, overrides)
-        command = ["train"] if section == "pel" else ["ranker", "train"]
-        code = [word for path in ctx.meta[CODE] for word in (CODE, path)]
-        result["next"] = shlex.join(["spacy-pel", *command, str(config), "--output", "DIR", *code, *ctx.args])
-    elif "components" in settings:
-        result = _debug_pipeline(config, settings)
-    else:
-        known = (*check, "components")
-        hint = next(filter(None, (did_you_mean(name, known) for name in settings)), "")
-        got = f"it has no [pel], [ranker] or [components] section{hint}"
-        raise PelError(Errors.E601.format(path=config, got=got))
+    section = next((name for name in check if name in settings), None)
+    if section is None:
+        hint = next(filter(None, (did_you_mean(name, check) for name in settings)), "")
+        raise PelError(Errors.E601.format(path=config, got=f"it has no [pel] or [ranker] section{hint}"))
+    result = check[section](config, overrides)
+    command = ["train"] if section == "pel" else ["ranker", "train"]
+    code = [word for path in ctx.meta[CODE] for word in (CODE, path)]
+    result["next"] = shlex.join(["spacy-pel", *command, str(config), "--output", "DIR", *code, *ctx.args])
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -146,32 +142,3 @@ def coverage(kb: Any, documents: Iterable[Document], *, seen_before: set[str] | 
     share = counts["in_kb"] / max(1, counts["mentions"])
     facts: dict[str, Any] = {**counts, "entities": len(ids), "ids": ids, "outside": outside, "share_in_kb": share}
     return facts if seen_before is None else {**facts, "share_seen": n_seen / max(1, counts["in_kb"])}
-
-
-def _debug_pipeline(config: Path, settings: Any) -> dict[str, Any]:
-    from spacy.util import load_model_from_config
-    from thinc.api import ConfigValidationError
-
-    from ..pipeline.saved import FACTORY, linker_names
-
-    try:
-        nlp = load_model_from_config(settings, auto_fill=True, validate=True)
-    except PelError:
-        raise
-    except ValueError as err:
-        got = describe_config_error(err) if isinstance(err, ConfigValidationError) else err
-        raise PelError(Errors.E601.format(path=config, got=got)) from err
-    if not linker_names(nlp):
-        raise PelError(Errors.E651.format(path=config, factory=FACTORY, got=", ".join(nlp.pipe_names)))
-    loaders = settings.get("initialize", {}).get("components", {})
-    paths = [
-        (f"initialize.components.{name}.{key}.path", loader["path"])
-        for name, arguments in loaders.items()
-        for key, loader in arguments.items()
-        if isinstance(loader, dict) and "path" in loader
-    ]
-    missing = "; ".join(f"{key} = {path}" for key, path in paths if not Path(str(path)).exists())
-    if missing:
-        raise PelError(Errors.E601.format(path=config, got=f"nothing is at {missing}"))
-    shown = {key: str(path) for key, path in paths}
-    return {"pipeline": nlp.pipe_names, **shown, "next": f"spacy assemble {config} OUT"}

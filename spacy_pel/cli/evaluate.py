@@ -187,7 +187,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 @pel_cli.command("report", rich_help_panel="Evaluate")
 def report(
-    dirs: Annotated[list[Path], argument("FOLDER...", "Of `evaluate`; the first is compared with the others.")],
+    dirs: Annotated[list[Path], argument("FOLDER", "Of `evaluate`; the first is compared with the others.")],
     output: Annotated[Path, option("FILE", "The page to write.")] = Path("report.html"),
     corpus: Annotated[Files, option("FILE", "The evaluated corpus, to show errors in context (repeatable).")] = None,
     training: Annotated[Files, option("FOLDER", "Of `train`, for its learning curve (repeatable).")] = None,

@@ -4,18 +4,18 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from ..errors import Errors, PelError, listed
-from ..pipeline.saved import load_pipeline, pipeline_folder
+from ..pipeline.saved import load_pipeline
 from ..util import read_json
 from ..util.files import folder_size
 from ..util.own_code import import_code
 from ._app import CODE, pel_cli
 from ._kb import open_kb
-from ._options import argument
+from ._options import PipelineOrFolder
 from ._output import JSON, emit, key_values
 from .kb.inspect import kb_facts, kb_text
 
@@ -25,18 +25,7 @@ _N_NAMES = 3  # in the text that is linked
 
 
 @pel_cli.command("info", rich_help_panel="Link")
-def info(
-    ctx: typer.Context,
-    path: Annotated[
-        Path,
-        argument(
-            "PIPELINE",
-            "The pipeline: its folder, or the name of an installed package. Or another folder that a command wrote.",
-            parser=pipeline_folder,
-        ),
-    ],
-    as_json: bool = JSON,
-) -> None:
+def info(ctx: typer.Context, path: PipelineOrFolder, as_json: bool = JSON) -> None:
     """Show what a pipeline is made of, and what it needs: load time, memory, and the time of the first link, measured
     now in a process of its own.
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
-from ..pipeline.saved import load_pipeline, pipeline_folder
+from ..pipeline.saved import load_pipeline
 from ._app import pel_cli
-from ._options import Pipeline, argument, option
+from ._options import Pipeline, PipelineOrFolder, argument, option
 from ._output import JSON, emit, message
 
 
@@ -38,17 +38,7 @@ def explain(
 
 
 @pel_cli.command("verify", rich_help_panel="Link")
-def verify(
-    path: Annotated[
-        Path,
-        argument(
-            "PATH",
-            "A pipeline, or the folder of a knowledge base, encoder, index or generator.",
-            parser=pipeline_folder,
-        ),
-    ],
-    as_json: bool = JSON,
-) -> None:
+def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
     """Read every file and compare its size and SHA-256 hash with the manifest.
 
     Opening a folder checks the same, except that it rereads a large file only if its time stamp has changed. The

@@ -18,18 +18,11 @@ def link(
     ctx: typer.Context,
     pipeline: Annotated[str, argument("PIPELINE", PIPELINE)],  # a cluster's machines find a package by its name
     input_path: Annotated[
-        str,
-        argument(
-            "INPUT",
-            ".txt (a document per line), .jsonl, .csv, .tsv, .parquet, PubTator, BioC, or a folder of .txt or BioC.",
-        ),
+        str, argument("INPUT", "Text (a document per line), .jsonl, .csv, .tsv, .parquet, PubTator, BioC, or a folder.")
     ],
     output: Annotated[
         str,
-        argument(
-            "OUTPUT",
-            "A .jsonl, .csv, .tsv, .parquet, .pubtator, .xml (BioC) or .ndjson (FHIR) file, or a .brat folder.",
-        ),
+        argument("OUTPUT", ".jsonl, .csv, .tsv, .parquet, .pubtator, .xml (BioC), .ndjson (FHIR) or .brat (a folder)."),
     ],
     format_name: InputFormat = "auto",
     text_column: TextColumn = None,

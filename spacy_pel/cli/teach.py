@@ -1,12 +1,11 @@
 """The command ``teach``: corrected mentions into a pipeline's memory, what is in it, and undoing it."""
 
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError, Warnings, quoted
-from ..types import NIL, Document, Mention
+from ..types import NIL
 from ..util import logger, numbered_jsonl
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
@@ -62,7 +61,7 @@ def teach(
 
 
 def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
-    from ..pipeline.corrections import not_found
+    from ..pipeline.corrections import not_found, queries_of
     from ..pipeline.gold import query_maker
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
@@ -71,11 +70,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
     if not corrections:
         raise PelError(Errors.E674.format(path=path))
     nlp, name, component = load_pipeline(pipeline)
-    make_queries = query_maker(nlp, name=name)
-    queries: list[Any] = []
-    for (text, doc), group in groupby(corrections, key=lambda correction: (correction.text, correction.doc)):
-        mentions = [Mention(correction.start, correction.end, correction.label) for correction in group]
-        queries += make_queries(Document(doc, text, mentions))
+    queries = queries_of(corrections, query_maker(nlp, name=name))
     memory = component.linker.memory
     n_lines, n = len(memory.log), len(corrections)
     learned = component.linker.learn(queries, corrections, by=by)

@@ -56,7 +56,7 @@ def average(
     """
     from ..encoders.average import average as average_encoders
 
-    encoder = average_encoders(open_bi_encoder(str(model)), open_bi_encoder(str(other)), weight=weight)
+    encoder = average_encoders(open_bi_encoder(model), open_bi_encoder(other), weight=weight)
     encoder.to_disk(out)
     emit({"model": str(out), "fingerprint": encoder.fingerprint}, as_json=as_json, text=key_values)
 

@@ -6,6 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import spacy
+
 from ..errors import quoted
 from ..types import Document, Entity
 from ..util import normalize_alias, read_lines
@@ -38,16 +40,10 @@ class Abbreviation(NamedTuple):
 
 
 class AbbreviationCounts:
-    """Collects definitions.
+    """Collects definitions; the tokenizer of English cuts the texts."""
 
-    Args:
-        lang: the language whose tokenizer cuts the texts.
-    """
-
-    def __init__(self, *, lang: str = "en") -> None:
-        import spacy
-
-        self._nlp = spacy.blank(lang)
+    def __init__(self) -> None:
+        self._nlp = spacy.blank("en")
         self._nlp.max_length = _PIECE
         self._spellings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._documents: Counter[tuple[str, str]] = Counter()

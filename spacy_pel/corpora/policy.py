@@ -97,24 +97,3 @@ def tidy(mentions: Iterable[Mention], report: dict[str, int]) -> list[Mention]:
         else:
             merged[key] = mention
     return sorted(merged.values(), key=lambda mention: (mention.start, -mention.end))
-
-
-def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
-    """Keep the longest of overlapping mentions, the first of equals, as ``spacy.util.filter_spans`` does.
-
-    Args:
-        mentions: of one document, in any order.
-
-    Returns:
-        Those kept, in the given order.
-    """
-    mentions = list(mentions)
-    longest: list[int] = []
-    taken: set[int] = set()  # characters
-    for number in sorted(range(len(mentions)), key=lambda i: (mentions[i].start - mentions[i].end, mentions[i].start)):
-        span = range(mentions[number].start, mentions[number].end)
-        # longer ones come first, so one that overlaps this one contains its first or last character
-        if span.start not in taken and span.stop - 1 not in taken:
-            longest.append(number)
-            taken.update(span)
-    return [mentions[number] for number in sorted(longest)]

@@ -1,7 +1,7 @@
 """Choosing documents by their ids: split lists, and a development set split off by hash."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import Errors, PelError
@@ -42,8 +42,11 @@ def split_by_hash(documents: Iterable[Document], share: float) -> tuple[list[Doc
         The rest and the development part, in
         the order of the corpus.
     """
+    if not 0.0 <= share <= 1.0:
+        raise PelError(Errors.E204.format(got=share))
     documents = list(documents)
-    chosen = set(by_hash({original_id(document) for document in documents}, share))
+    ranked = _ranked({original_id(document) for document in documents})
+    chosen = set(ranked[: round(share * len(ranked))])
     fit = [document for document in documents if original_id(document) not in chosen]
     dev = [document for document in documents if original_id(document) in chosen]
     return fit, dev
@@ -68,13 +71,6 @@ def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
         raise PelError(Errors.E218.format(n=n, got=len(ranked)))
     ends = [round(number / n * len(ranked)) for number in range(n + 1)]
     return [set(ranked[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
-
-
-def by_hash(ids: Collection[str], share: float) -> list[str]:
-    """The ids with the smallest hashes, ``round(share * n)`` of them."""
-    if not 0.0 <= share <= 1.0:
-        raise PelError(Errors.E204.format(got=share))
-    return _ranked(ids)[: round(share * len(ids))]
 
 
 def _ranked(ids: Iterable[str]) -> list[str]:

@@ -90,10 +90,8 @@ def read_documents(path: Path, format_name: str = "auto", columns: Columns = USU
 
 def input_format(path: Path, format_name: str = "auto") -> str:
     """The name of the format in which ``read_documents`` reads a file or folder."""
-    return _guess(path) if format_name == "auto" else format_name
-
-
-def _guess(path: Path) -> str:
+    if format_name != "auto":
+        return format_name
     if path.is_dir():
         texts, articles = _files(path, "txt"), _files(path, "bioc")
         if texts and articles:

@@ -7,13 +7,12 @@ class CorpusErrors:
         '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got '
         "{got}. Create the file with `spacy-pel convert`."
     )
-    E203 = '{where}: expected {{"pmid", "sentences": [{{"tokens", "mentions"}}]}}, got {got}. Is this MedMentions?'
     E204 = "Expected a share of development documents between 0 and 1, got {got}."
     E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
     E206 = "Expected documents in {paths}, got none. Check the files and the reader."
     E207 = "{where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
     E208 = "'{reader}' has no setting {got}{hint}. Its settings: {known}."
-    E209 = "Expected {expected} as the setting {name} of '{reader}', got {got}. {todo}"
+    E209 = "Expected {expected} as the setting {name} of '{reader}', got {got}. Write lists and objects as JSON."
     E210 = "Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
     E214 = (

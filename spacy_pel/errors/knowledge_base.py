@@ -65,14 +65,6 @@ class KnowledgeBaseWarnings:
         "{place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If that is "
         "part of a name, set list_separator to '|'."
     )
-    W102 = (
-        "{place}: the column '{column}' is split at '|', and ';' is kept as part of a name, as in {cell}. If ';' "
-        "separates names there, use one separator in the whole column."
-    )
-    W105 = (
-        "{place}: the column '{column}' has no '|', so each cell is read as one name, commas included, as in {cell}. "
-        "If commas separate names, write '|' there, or set list_separator to ',' (it holds for aliases and types)."
-    )
     W144 = "Nothing matches the {filters}. Check the filter."
     W145 = (
         "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones: most of their "

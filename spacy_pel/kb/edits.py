@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
+from pydantic import TypeAdapter
+
 from ..types import Entity
 from ..util.log import now
 from ..util.saved_folder import Buffer
@@ -91,6 +93,9 @@ def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
     return replace(entity, canonical_name=name, aliases=tuple(dict.fromkeys(aliases)))
 
 
+_EDIT = TypeAdapter(Edit)
+
+
 def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
     """JSON lines."""
     records = ({"concept_id": entity_id, **asdict(edit)} for entity_id, edit in edits.items())
@@ -106,10 +111,5 @@ def edits_from_bytes(data: Buffer) -> dict[str, Edit]:
     edits: dict[str, Edit] = {}
     for line in str(data, "utf8").rstrip("\n").split("\n"):
         record = json.loads(line)
-        names = tuple((str(name), bool(keep_old)) for name, keep_old in record["names"])
-        release = State(**record["release"])
-        if release.entity is not None:
-            release = replace(release, entity=Entity(**record["release"]["entity"]))
-        entity_id = record.pop("concept_id")
-        edits[entity_id] = Edit(**{**record, "release": release, "names": names})
+        edits[record.pop("concept_id")] = _EDIT.validate_python(record)
     return edits

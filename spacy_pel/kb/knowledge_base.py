@@ -28,7 +28,7 @@ from .edits import Edit, State
 from .is_a import Hierarchy
 from .overlay import Overlay
 from .store.arrow_store import ArrowStore, Mask
-from .store.digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
+from .store.digest import redirect_digest, row_digest, to_fingerprint
 from .store.store_writer import KIND, META, VERSION, StoreWriter
 from .subtree import subtree
 
@@ -68,7 +68,7 @@ class KnowledgeBase:
         self._store = store
         self._overlay = Overlay()
         self._counts: dict[str, int] = dict(store.meta["counts"])
-        self._total = from_fingerprint(store.meta["fingerprint"])  # of the digests of all rows and redirects
+        self._total = int(store.meta["fingerprint"], 16)  # of the digests of all rows and redirects
         self._forget_derived()
 
     def _forget_derived(self) -> None:

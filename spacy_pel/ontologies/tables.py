@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ..errors import Errors, PelError, quoted
 from ..util import read_lines
@@ -118,22 +117,14 @@ def _with_prefix(text: str, prefix: str) -> str:
     return text if text.startswith(prefix) else prefix + text
 
 
-class SssomMapping(NamedTuple):
-    """One line of a mapping table; the label is "" if the table has none."""
-
-    subject_id: str
-    object_id: str
-    subject_label: str
-
-
-def read_sssom(path: Path) -> Iterator[SssomMapping]:
+def read_sssom(path: Path) -> Iterator[tuple[str, str, str]]:
     """Stream the exact matches of an SSSOM table.
 
     Args:
         path: the file, plain or gzipped; lines that begin with # are its header.
 
     Yields:
-        Subject, object and the subject's label.
+        Ids of subject and object, and the subject's label, "" if the table has none.
 
     Raises:
         PelError: if a needed column is missing or is there twice, and at a row with other columns than
@@ -157,4 +148,4 @@ def read_sssom(path: Path) -> Iterator[SssomMapping]:
             prefix, _, identifier = curie.partition(":")
             if not prefix or not identifier or not curie.isprintable():
                 raise unexpected(Place(path, number), "ids as PREFIX:ID", quoted(curie))
-        yield SssomMapping(subject, target, row.get(_LABEL, ""))
+        yield subject, target, row.get(_LABEL, "")

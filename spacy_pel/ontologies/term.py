@@ -1,13 +1,14 @@
 """A term of an ontology, before it has an id in the knowledge base."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from typing import Any
 
 from ..util.names import unescape_references
 
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
+_LISTS = ("xrefs", "parents", "types", "replaced_by", "consider", "alt_ids")
 _BLANKS = re.compile(r"\s+")
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]+\d*);")
 
@@ -65,6 +66,9 @@ class Term:
         for term in terms[1:]:
             synonyms += [(term.name, "exact")] if term.name not in ("", name) else []
             synonyms += term.synonyms
+        joined: Any = {
+            name: list(dict.fromkeys(one for term in terms for one in getattr(term, name))) for name in _LISTS
+        }
         return replace(
             first,
             name=name,
@@ -72,17 +76,8 @@ class Term:
             definition=next((term.definition for term in terms if term.definition), None),
             namespace=next((term.namespace for term in terms if term.namespace), ""),
             obsolete=any(term.obsolete for term in terms),
-            xrefs=_joined(term.xrefs for term in terms),
-            parents=_joined(term.parents for term in terms),
-            types=_joined(term.types for term in terms),
-            replaced_by=_joined(term.replaced_by for term in terms),
-            consider=_joined(term.consider for term in terms),
-            alt_ids=_joined(term.alt_ids for term in terms),
+            **joined,
         )
-
-
-def _joined(lists: Iterable[list[str]]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def clean_text(text: str) -> str:

@@ -1,7 +1,8 @@
 """Corrected mentions of documents."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 
 from spacy.language import Language
@@ -9,8 +10,8 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..errors import Errors, PelError
-from ..linking import Correction
-from ..types import NIL
+from ..linking import Correction, MentionQuery
+from ..types import NIL, Document, Mention
 from .mentions import answers_of_linkers, mention_spans
 
 
@@ -59,6 +60,22 @@ def corrected_mentions(doc: Doc, spans_key: str | None) -> tuple[list[Span], lis
             )
         )
     return spans, corrections
+
+
+def queries_of(
+    corrections: Sequence[Correction], make_queries: Callable[[Document], list[MentionQuery]]
+) -> list[MentionQuery]:
+    """A query for each corrected mention.
+
+    Args:
+        corrections: those of one text in a row.
+        make_queries: of ``query_maker``.
+    """
+    queries: list[MentionQuery] = []
+    for (text, doc), group in groupby(corrections, key=lambda correction: (correction.text, correction.doc)):
+        mentions = [Mention(correction.start, correction.end, correction.label) for correction in group]
+        queries += make_queries(Document(doc, text, mentions))
+    return queries
 
 
 def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) -> list[Correction]:

@@ -122,12 +122,10 @@ class LinkerData:
         memory = self.memory
         if "memory" not in exclude:
             memory = Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else None
-        if memory is not None:
-            memory.check_made_with(self.encoder)
         index = self.index
         if self.encoder is not None and "index" not in exclude:
             index = EntityIndex.from_disk(path / "index", kb=kb, encoder=self.encoder)
-        return replace(self, kb=kb, index=index, memory=memory)
+        return self._with(kb, index, memory)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> dict[str, bytes]:
         """The folders that ``to_disk`` would write.
@@ -160,12 +158,15 @@ class LinkerData:
         memory = self.memory
         if MEMORY in saved:
             memory = load_from_bytes(saved[MEMORY], Memory.from_disk, kind=MEMORY)
-        if memory is not None:
-            memory.check_made_with(self.encoder)
         index = self.index
         if self.encoder is not None and "index" in saved:
             index = EntityIndex.from_bytes(saved["index"])
             index.check_built_for(kb, self.encoder)
+        return self._with(kb, index, memory)
+
+    def _with(self, kb: KnowledgeBase | None, index: EntityIndex | None, memory: Memory | None) -> "LinkerData":
+        if memory is not None:
+            memory.check_made_with(self.encoder)
         return replace(self, kb=kb, index=index, memory=memory)
 
     def _readers(self, kb: KnowledgeBase | None) -> dict[str, Callable[[Path], Any]]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from spacy.util import registry as spacy_registry
 
 from ..kb import KnowledgeBase
-from ..types import CandidateGenerator, Encoder, Ranker
+from ..types import CandidateGenerator, Encoder
 from ..util.files import PathLike
 
 
@@ -24,16 +25,17 @@ def make_kb_loader(path: PathLike) -> Callable[[], KnowledgeBase]:
 
 
 @spacy_registry.misc("spacy-pel.EncoderFromDisk.v1")
-def make_encoder_loader(path: PathLike) -> Callable[[Encoder], Encoder]:
-    """Load the encoder from a model folder.
+@spacy_registry.misc("spacy-pel.RankerFromDisk.v1")
+def make_part_loader(path: PathLike) -> Callable[[Any], Any]:
+    """Load the encoder or the ranker from a model folder.
 
     Args:
         path: the model folder, e.g. "training/model-best".
 
     Returns:
-        The component's encoder -> the same encoder, with weights.
+        The component's encoder or ranker -> the same, with weights.
     """
-    return lambda encoder: encoder.from_disk(Path(path))
+    return lambda part: part.from_disk(Path(path))
 
 
 @spacy_registry.misc("spacy-pel.IndexFromDisk.v1")
@@ -53,19 +55,6 @@ def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], obje
         return EntityIndex.from_disk(Path(path), kb=kb, encoder=encoder)
 
     return load_index
-
-
-@spacy_registry.misc("spacy-pel.RankerFromDisk.v1")
-def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
-    """Load the ranker from a model folder made by ``spacy-pel ranker train``.
-
-    Args:
-        path: the model folder, e.g. "training/ranker/model-best".
-
-    Returns:
-        The component's ranker -> the same ranker, with weights.
-    """
-    return lambda ranker: ranker.from_disk(Path(path))
 
 
 @spacy_registry.misc("spacy-pel.GeneratorFromDisk.v1")

@@ -21,12 +21,6 @@ def _not_nan(value: float) -> float:
     return value
 
 
-def _identifier(value: str) -> str:
-    if not value.isidentifier():
-        raise ValueError
-    return value
-
-
 def _labels(names: list[str]) -> list[str]:
     """Warn of names that look like those of types and groups, but are not; other detectors have labels of their own."""
     for name in names:
@@ -124,7 +118,7 @@ class LinkerSettings(BaseModel):
         ["card", "alias"], description="a list with some of card, alias, mention"
     )
     transformer: Text | None = Field(None, description="null or the name of a component")
-    extension_prefix: Annotated[Text, AfterValidator(_identifier)] = Field(
+    extension_prefix: Annotated[Text, Field(pattern=r"^[^\W\d]\w*$")] = Field(
         "pel", description="the start of an attribute's name, such as 'pel' or 'umls'"
     )
 

@@ -30,6 +30,7 @@ _DESCRIPTION = (
     'JSON, offsets count characters, and an error is an object {"detail": "what was expected, what came"}.'
 )
 _LOOKUPS = 4  # times as many look-ups may wait as texts: each takes a moment
+_FEW = 3  # entities found by name, below which similar ones are looked for
 _PAGE = "spacy_pel.serving"
 _STYLE = "spacy_pel.evaluation.report"  # its page.css is the look of all pages
 _FILES = {
@@ -137,7 +138,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     ) -> Any:
         """Entities with such a name. Where there are few, those follow that the linker takes for similar."""
         named: list[dict[str, Any]] = await look_up(lambda: service.search(q, n))
-        if service.are_few(named):
+        if len(named) < _FEW:
             known = {entity["id"] for entity in named}
             similar = await with_model(lambda _: service.similar(q, n))
             named = [*named, *(entity for entity in similar if entity["id"] not in known)][:n]

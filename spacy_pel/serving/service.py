@@ -1,17 +1,18 @@
 """What a server does with a pipeline: link, explain, look up, search, learn. Knows nothing of HTTP."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
+from ..pipeline.corrections import queries_of
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
@@ -20,10 +21,8 @@ from ..types import NIL, Document, Entity, Mention
 from ..types.semantic_types import SEMANTIC_GROUPS, TYPE_LABELS, label_group, type_group, type_name
 from ..util import normalize_alias
 from .errors import RequestError
-from .worker import check_wanted
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
-_FEW = 3  # names found, below which similar names are looked for
 Record = dict[str, Any]
 
 
@@ -47,7 +46,7 @@ class Service:
         self.folder = folder
         self._ask = query_maker(nlp, name=name)
         read_names(nlp)
-        self._learned = self._learned_records()
+        self.learned = self._learned_records()  # the corrections in effect, as they were after the last change
 
     @property
     def saves(self) -> bool:
@@ -73,7 +72,8 @@ class Service:
         """
         records: list[Record] = []
         for start in range(0, len(documents), _BATCH):
-            check_wanted(is_wanted)
+            if not is_wanted():
+                raise RequestError(Errors.E725, status=503)
             batch = documents[start : start + _BATCH]
             # without a memory zone the vocabulary keeps each word that it has seen
             with self.nlp.memory_zone():
@@ -110,7 +110,7 @@ class Service:
             candidate["type_names"] = list(map(type_name, candidate["types"]))
         if found.learned is not None:
             shown["learned"] = self._with_names(found.learned)
-        return _finite({**shown, "difference": difference})  # type: ignore[no-any-return]
+        return to_jsonable_python({**shown, "difference": difference}, inf_nan_mode="null")  # type: ignore[no-any-return]
 
     # -- the knowledge base ------------------------------------------------------------------
 
@@ -145,17 +145,7 @@ class Service:
         (link,) = self.component.linker.link([MentionQuery(text, 0, len(text))], top_k=n)
         return [_found_record(kb[one], match=None) for one in link.ids[:n]]
 
-    @staticmethod
-    def are_few(found: Sequence[Record]) -> bool:
-        """Whether to add ``similar`` ones to what ``search`` found."""
-        return len(found) < _FEW
-
     # -- corrections -------------------------------------------------------------------------
-
-    @property
-    def learned(self) -> list[Record]:
-        """The corrections in effect, as they were after the last change."""
-        return self._learned
 
     def learn(self, corrections: Sequence[Correction], by: str) -> list[Record]:
         """Make corrections count from now on, and save them, if that was asked for.
@@ -171,15 +161,11 @@ class Service:
             PelError: if one cannot be learned, in which case none is, or another process changed the saved
                 memory at the same time.
         """
-        linker = self.component.linker
 
         def change() -> list[Learned]:
-            queries: list[MentionQuery] = []
             with self.nlp.memory_zone():
-                for (text, doc), group in groupby(corrections, key=lambda one: (one.text, one.doc)):
-                    mentions = [Mention(one.start, one.end, one.label) for one in group]
-                    queries += self._ask(Document(doc, text, mentions))
-                return linker.learn(queries, corrections, by=by)  # type: ignore[no-any-return]
+                queries = queries_of(corrections, self._ask)
+                return self.component.linker.learn(queries, corrections, by=by)  # type: ignore[no-any-return]
 
         return list(map(self._with_names, self._changed(change)))
 
@@ -209,7 +195,7 @@ class Service:
                 if isinstance(err, PelError):
                     raise RequestError(str(err), status=507) from err
                 raise
-        self._learned = self._learned_records()
+        self.learned = self._learned_records()
         return entries
 
     @property
@@ -224,7 +210,7 @@ class Service:
         self.component.data = replace(self.component.data, memory=memory)
         self.component.linker.memory = memory
         self.component.linker.refresh()
-        self._learned = self._learned_records()
+        self.learned = self._learned_records()
 
     def _learned_records(self) -> list[Record]:
         return list(map(self._with_names, self.component.learned))
@@ -245,7 +231,7 @@ class Service:
         facts: Record = {"pipeline": self.title, "entities": len(linker.kb)}
         facts["calibrated"] = linker.in_context.is_calibrated
         facts["label_groups"] = {label: _group(label_group(label)) for label in TYPE_LABELS}
-        return {**facts, "saves": self.saves, "corrections": len(self._learned)}
+        return {**facts, "saves": self.saves, "corrections": len(self.learned)}
 
 
 def _check_offsets(text: str, start: int, end: int) -> None:
@@ -278,12 +264,3 @@ def _found_record(entity: Entity, *, match: str | None) -> Record:
     names = (entity.canonical_name, *entity.aliases)
     written = next((name for name in names if normalize_alias(name) == match), match)
     return {"id": entity.concept_id, "name": entity.canonical_name, **_types(entity), "match": written}
-
-
-def _finite(value: Any) -> Any:
-    """JSON data with None for numbers that JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value

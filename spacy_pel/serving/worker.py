@@ -36,11 +36,6 @@ class Worker:
         """Waiting jobs."""
         return sum(not (job.running() or job.done()) for job in self._jobs)
 
-    @property
-    def retry_after(self) -> int:
-        """Seconds after which the queue has probably become shorter."""
-        return max(1, math.ceil(self._seconds))
-
     async def run(self, function: Callable[[IsWanted], Any], *, timeout: float) -> Any:
         """Wait for the result of a function.
 
@@ -58,7 +53,8 @@ class Worker:
         if self._stopping:
             raise RequestError(Errors.E725, status=503)
         if len(self) >= self.n_waiting:
-            raise RequestError(Errors.E724.format(n=self.n_waiting), retry_after=self.retry_after, status=503)
+            seconds = max(1, math.ceil(self._seconds))  # after which the queue has probably become shorter
+            raise RequestError(Errors.E724.format(n=self.n_waiting), retry_after=seconds, status=503)
         wanted = threading.Event()
         wanted.set()
         job = self._thread.submit(self._context.run, self._timed, function, wanted.is_set)
@@ -98,11 +94,3 @@ class Worker:
         finally:
             seconds = time.monotonic() - started
             self._seconds = _FORGETS * (self._seconds or seconds) + (1.0 - _FORGETS) * seconds
-
-
-def check_wanted(is_wanted: IsWanted) -> None:
-    """Raises:
-    RequestError: if nobody waits for the result any longer.
-    """
-    if not is_wanted():
-        raise RequestError(Errors.E725, status=503)

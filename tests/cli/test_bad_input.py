@@ -72,12 +72,6 @@ def test_offsets_that_do_not_match(folder, tmp_path):
         assert "line 4 (d3)" in line and not (tmp_path / "out").exists()
 
 
-def test_unknown_key_in_a_config(folder, tmp_path):
-    path = tmp_path / "bad.cfg"
-    path.write_text((folder / "pipeline.cfg").read_text().replace("[initialize]", "top_n = 3\n\n[initialize]", 1))
-    assert "top_n" in error("debug", path)
-
-
 def test_empty_kb(folder, tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     assert "E120" in error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "empty.jsonl")

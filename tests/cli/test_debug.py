@@ -76,11 +76,6 @@ def test_names_alone_need_no_corpus(config):
     assert result.json["examples_per_epoch"] > 8 and "train.mentions" not in result.json
 
 
-def test_pipeline_config(folder):
-    result = done("debug", folder / "pipeline.cfg", "--json")
-    assert result.json["pipeline"] == ["entity_ruler", "proxy_entity_linker"]
-
-
 @pytest.mark.parametrize(
     "overrides, said",
     [
@@ -211,13 +206,6 @@ def test_ranker_config(folder, tmp_path):
             for command in (("debug", path), ("ranker", "train", path, "-o", tmp_path / "out"))
         ]
         assert errors[0].splitlines()[-1] == errors[1].splitlines()[-1]
-
-
-def test_a_missing_folder_of_a_pipeline_config(folder, tmp_path):
-    path = tmp_path / "pipeline.cfg"
-    path.write_text((folder / "pipeline.cfg").read_text().replace(str(folder / "kb"), "/nonexistent/kb"))
-    result = run("debug", path)
-    assert result.code == 2 and "kb_loader.path = /nonexistent/kb" in result.err
 
 
 def test_a_config_of_something_else(tmp_path):

@@ -92,7 +92,7 @@ def test_other_sources(folder, tmp_path):
     assert ids(table, "--below", "A") == ["A", "B"]
     lines = tmp_path / "codes"
     lines.write_text("id,name,synonyms\nA,rash,hives; wheals\n")
-    assert ids(lines, "--reader", "csv", "--set", "list_separator=;") == ["A"]
+    assert ids(lines, "--reader", "csv") == ["A"]
     assert links(spacy.load(tmp_path / "out"), "wheals") == {"wheals": "A"}
 
 
@@ -145,7 +145,7 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
 @pytest.mark.parametrize(
     "text, options, error",
     [
-        ("id,name,synonyms\nA,rash,hives; wheals\n", [], "E002.*list_separator"),
+        ("id,name,synonyms\nA,rash,hives\nB\n", [], "E002.*line 3"),
         ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213.*a language code.*--lang"),
         ("id,name\nA,rash\n", ["--ner", "no_pipeline"], "E002.*no_pipeline"),
         ("id,name\nA,rash\n", ["--encoder", "no_model"], "E007.*no_model"),

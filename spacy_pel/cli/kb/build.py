@@ -21,7 +21,7 @@ from .source import IdPrefix, Languages, Reader, Sources, Strict, Types, kb_sour
 @kb_cli.command("build")
 def kb_build(
     out: NewKB,
-    files: Annotated[list[Path], argument("FILE...", "The source files; for umls the META folder.")],
+    files: Annotated[list[Path], argument("FILE", "The source files; for umls the META folder.")],
     reader: Reader = None,
     types: Types = None,
     sources: Sources = None,

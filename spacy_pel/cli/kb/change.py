@@ -59,7 +59,7 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
 def kb_add(
     kb: KBOrPipeline,
     files: Annotated[
-        list[Path], argument("FILE...", "JSON lines, a table, another format of `kb build`, or abbreviations.")
+        list[Path], argument("FILE", "JSON lines, a table, another format of `kb build`, or abbreviations.")
     ],
     reader: Reader = None,
     types: Types = None,

@@ -1,6 +1,6 @@
 """Replacing abbreviations by their long forms in the document (Le & Nguyen 2023)."""
 
-from typing import Any
+import spacy
 
 from ...registry import registry
 from ...types import Document
@@ -21,9 +21,8 @@ class ExpandAbbreviations:
     """
 
     def __init__(self, *, lang: str = "en") -> None:
-        self.lang = lang
+        self._nlp = spacy.blank(lang)
         self.report: dict[str, int] = dict.fromkeys(("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0)
-        self._nlp: Any = None
 
     def __call__(self, document: Document) -> list[Document]:
         ends = {place for mention in document.mentions for place in (mention.start, mention.end)}
@@ -43,10 +42,6 @@ class ExpandAbbreviations:
 
     def _long_forms(self, document: Document) -> list[tuple[int, int, str]]:
         """Character offsets of short forms and the long form of each, by start, the longest first."""
-        if self._nlp is None:
-            import spacy
-
-            self._nlp = spacy.blank(self.lang)
         doc = self._nlp.make_doc(document.text)
         long_forms = set()
         for abbreviation in find_abbreviations(doc):

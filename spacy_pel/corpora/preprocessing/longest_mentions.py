@@ -1,10 +1,12 @@
 """Keeping the longest of overlapping mentions (Le & Nguyen 2023)."""
 
 from dataclasses import replace
+from typing import Any
+
+from spacy.util import filter_spans
 
 from ...registry import registry
 from ...types import Document
-from ..policy import without_overlaps
 
 
 @registry.pel_preprocessors("spacy-pel.LongestMentions.v1")
@@ -16,6 +18,7 @@ class LongestMentions:
         self.report: dict[str, int] = {"overlapping_dropped": 0}
 
     def __call__(self, document: Document) -> list[Document]:
-        longest = without_overlaps(document.mentions)
+        mentions: Any = document.mentions  # have a start and an end, as spans do
+        longest: Any = filter_spans(mentions)
         self.report["overlapping_dropped"] += len(document.mentions) - len(longest)
         return [replace(document, mentions=longest, meta=dict(document.meta))]

@@ -1,7 +1,6 @@
 """One document for each sentence with mentions, with its neighbouring sentences (Le & Nguyen 2023)."""
 
-from typing import Any
-
+import spacy
 from pydantic import NonNegativeInt
 
 from ...registry import registry
@@ -25,9 +24,9 @@ class SentenceWindows:
 
     def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:
         self.neighbours = neighbours
-        self.lang = lang
+        self._nlp = spacy.blank(lang)
+        self._nlp.add_pipe("sentencizer")
         self.report: dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}
-        self._nlp: Any = None
 
     def __call__(self, document: Document) -> list[Document]:
         windows = []
@@ -48,11 +47,6 @@ class SentenceWindows:
     def _sentences(self, document: Document) -> list[Sentence]:
         """Character offsets, without white space at the ends but where
         a mention reaches into it; none of them ends inside a mention."""
-        if self._nlp is None:
-            import spacy
-
-            self._nlp = spacy.blank(self.lang)
-            self._nlp.add_pipe("sentencizer")
         sentences: list[Sentence] = []
         spans = [(span.start_char, span.end_char) for span in self._nlp(document.text).sents]
         bounds = [*(start for start, _ in spans), len(document.text)][1:]

@@ -63,12 +63,7 @@ class CraftCorpus(CorpusReaderBase):
                     yield document
         for where, row in chain.from_iterable(rows.values()):
             if self.part in (None, row["split"]):
-                expected = f"a text of the document {shortened(row['pmid'])}"
-                if self.strict:
-                    raise wrong_format("craft", where, expected, "none")
-                self.count("mentions")
-                self.count("no_text")
-                self.check.drop(f"{where}: expected {expected}, got none")
+                self.lose("no_text", where, f"a text of the document {shortened(row['pmid'])}")
 
     def _mention(self, document: Document, row: dict[str, str], where: str) -> None:
         try:

@@ -96,6 +96,18 @@ class CorpusReaderBase(ABC):
         label = label if self.label is None else self.label
         document.mentions.append(Mention(*place, label=label, ids=ids, composite=composite))
 
+    def lose(self, key: str, where: str, expected: str) -> None:
+        """Count a mention whose text is in none of the files.
+
+        Raises:
+            PelError: if the reader is strict.
+        """
+        if self.strict:
+            raise wrong_format(type(self).__name__.removesuffix("Corpus").lower(), where, expected, "none")
+        self.count("mentions")
+        self.count(key)
+        self.check.drop(f"{where}: expected {expected}, got none")
+
     def _begin(self) -> None:
         self.report: dict[str, int] = new_report()
         self.check = OffsetCheck(self.report, strict=self.strict)

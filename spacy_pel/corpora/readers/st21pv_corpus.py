@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl
-from ...util.files import DATA_ERRORS
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase, id_text
 
@@ -35,13 +33,7 @@ class St21pvCorpus(CorpusReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
             for number, record in numbered_jsonl(path):
-                where = f"{path}, line {number}"
-                try:
-                    yield self._document(record, where)
-                except DATA_ERRORS as err:
-                    if isinstance(err, PelError):
-                        raise
-                    raise PelError(Errors.E203.format(where=where, got=repr(err))) from err
+                yield self._document(record, f"{path}, line {number}")
 
     def _document(self, record: dict[str, Any], where: str) -> Document:
         document = Document(id_text(record["pmid"]), "")

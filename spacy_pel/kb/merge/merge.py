@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +29,6 @@ from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord
 
 Pairs = dict[str, list[str]]  # term id -> ids
-
-
-class NameSource(NamedTuple):
-    """A name, and the source that gave it first."""
-
-    entity_id: str
-    name: str
-    source: str
 
 
 class Merge:
@@ -122,11 +114,11 @@ class Merge:
             if new in self._records:
                 yield old, new
 
-    def name_sources(self) -> Iterator[NameSource]:
-        """Every name of the merged entities, ordered by id."""
+    def name_sources(self) -> Iterator[tuple[str, str, str]]:
+        """Id, name and the source that gave it first, of every name of the merged entities, ordered by id."""
         for entity_id in sorted(self._records):
             for name, source in self._records[entity_id].named.values():
-                yield NameSource(entity_id, name, source)
+                yield entity_id, name, source
 
     @property
     def source(self) -> dict[str, Any]:

@@ -116,16 +116,12 @@ class MergeConfig(BaseModel):
     id_pattern: str = ".+"
     name: str = ""
     licence: str = ""
-    _path: Path | None = None
+    _described: str = "merge config"
 
     @property
     def described(self) -> str:
         """For errors: what this is, and the file if it is from one."""
-        return _described(self._path)
-
-
-def _described(path: Path | None) -> str:
-    return "merge config" if path is None else f"merge config at {path}"
+        return self._described
 
 
 def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> MergeConfig:
@@ -143,8 +139,10 @@ def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> 
             ids.
     """
 
+    described = "merge config" if path is None else f"merge config at {path}"
+
     def invalid(where: str, fault: object) -> PelError:
-        return PelError(Errors.E142.format(config=_described(path), where=where, fault=fault))
+        return PelError(Errors.E142.format(config=described, where=where, fault=fault))
 
     try:
         config = MergeConfig.model_validate(section)
@@ -175,5 +173,5 @@ def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> 
                 raise invalid(f"{where}.reader", err) from err
         elif not source.own_ids:
             earlier.append(name)
-    config._path = path
+    config._described = described
     return config

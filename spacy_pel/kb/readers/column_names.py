@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable
 
-from ...errors import closest
-
 # field -> what other tools call its column
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
@@ -51,18 +49,3 @@ def published_as(header: Iterable[str]) -> str:
     """The reader of the published format that has such a header; "" = it may be any table."""
     names = set(map(plain, header))
     return next((reader for columns, reader in _PUBLISHED.items() if names.issuperset(columns)), "")
-
-
-def field_meant(name: str, fields: Iterable[str]) -> tuple[str, str]:
-    """Which field a misspelt name may stand for.
-
-    Args:
-        name: of a column or a key.
-        fields: those that nothing was read for.
-
-    Returns:
-        The known name that is nearest, and its field; empty if none is near.
-    """
-    known = {usual: field for field in fields for usual in (field, *USUAL_NAMES[field])}
-    found = closest(plain(name), known, cutoff=0.7)
-    return found, known.get(found, "")

@@ -14,15 +14,12 @@ from ...types import Entity
 from ...util import logger
 from ...util.files import read_cells
 from ...util.place import Place, unexpected
-from .column_names import FIELDS, LISTS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
+from .column_names import FIELDS, LISTS, USUAL_NAMES, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase
 
 _N_HEAD = 30  # lines that the header is looked for in
+_SEPARATORS = ("|", ";", "\n")
 _HTML_ENTITY = re.compile(r"&#?\w+;")
-_COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
-# a part of a list such as "MI, heart attack"; "Lymphoma, NOS" is a name
-_ABBREVIATION = re.compile(r"(?!N(?:OS|EC|ES)$)[A-Z][A-Z0-9-]+")
-_NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;3,4-diepoxybutane"
 
 
 @registry.pel_kb_readers("spacy-pel.CsvKB.v1")
@@ -45,10 +42,9 @@ class CsvKB(KBReaderBase):
         strict: turn repairs into errors.
         columns: field of Entity -> name of its column, where it differs,
             e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
-        list_separator: between the aliases, and between the types, of one cell. None = "|". In a
-            column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
-            are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
-            in a column without clearer ones, may be one name or two: an error asks for this setting.
+        list_separator: between the aliases, and between the types, of one cell. None = the first of "|", ";" and the
+            line end that a cell of the column has. Another one than "|" is logged, and cells that are split there
+            are counted as ``split_cell``.
         delimiter: between cells; None = the comma, semicolon, tab or bar between the id and the
             name in the header.
 
@@ -92,7 +88,7 @@ class CsvKB(KBReaderBase):
                     raise unexpected(place, expected, got, "Quote cells that hold the delimiter.")
                 for at in [at for at in unnamed if "".join(cells[at : at + 1]).strip()]:
                     unnamed.remove(at)
-                    self._leave_unread(place, f"column {at + 1}, without a name", "")
+                    self._leave_unread(place, f"column {at + 1}, without a name")
                 yield place, self._entity(place, {field: cells[at] for field, at in position.items()}, separators)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
@@ -117,18 +113,16 @@ class CsvKB(KBReaderBase):
         for at, line in enumerate(lines):
             for delimiter in delimiters:
                 header = next(csv.reader([line.lstrip("# ")], delimiter=delimiter), [])
-                position, _ = self._fields([name.strip() for name in header])
+                position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
         return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), 0
 
-    def _fields(self, header: list[str]) -> tuple[dict[str, int], dict[str, str]]:
-        """Field -> its column; and name of a column -> the
-        field that it and other columns could be."""
+    def _fields(self, header: list[str]) -> dict[str, int]:
+        """Field -> its column."""
         usual = [plain(name) for name in header]
         bare = [without_vocabulary(name) for name in header]
         position: dict[str, int] = {}
-        several: dict[str, str] = {}
         for field, others in USUAL_NAMES.items():
             own = self.column_of.get(field, field)
             known = {plain(own)} if field in self.column_of else {field, *others}
@@ -138,33 +132,29 @@ class CsvKB(KBReaderBase):
             found = next(filter(None, matches), [])
             if len(found) == 1:
                 position[field] = found[0]
-            else:
-                several.update((header[at], field) for at in found)
-        return position, several
+        return position
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
-        """Field -> its column."""
+        """Field -> its column; RAISES (PelError): if a needed one is missing."""
         if "concept_id" not in self.column_of and (reader := published_as(header)):
             expected, got = "a table with one row for each entity or name", f"a file that the reader '{reader}' reads"
             todo = f"Use --reader {reader}, or name the columns with the setting 'columns'."
             raise unexpected(place, expected, got, todo)
-        position, several = self._fields(header)
+        position = self._fields(header)
         if missing := [field for field in USUAL_NAMES if field in self.needed_fields - position.keys()]:
             expected = f"a header with one column {' and one column '.join(map(self._name_of, missing))}"
             other = next((name for at, name in enumerate(header) if name and at not in position.values()), "NAME")
             example = json.dumps({missing[0]: shortened(other)}, ensure_ascii=False)
             todo = f"Add a header line, rename the column, or name it: --set 'columns={example}'"
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
-        unused = [field for field in FIELDS if field not in position]
         for at, name in enumerate(header):
             if name and at not in position.values():
-                self._leave_unread(place, name, several.get(name) or field_meant(name, unused)[0])
+                self._leave_unread(place, name)
         return position
 
-    def _leave_unread(self, place: Place, name: str, meant: str) -> None:
-        self.leave_unread(place, name, meant)
-        hint = f" (perhaps '{meant}' was meant)" if meant else ""
-        self.repair("unknown_column", place, f"no field uses the column {name!r}{hint}")
+    def _leave_unread(self, place: Place, name: str) -> None:
+        self.leave_unread(place, name)
+        self.repair("unknown_column", place, f"no field uses the column {name!r}")
 
     def known_names(self) -> str:
         """The names of columns that are read."""
@@ -184,44 +174,28 @@ class CsvKB(KBReaderBase):
         """
         if self.list_separator is not None:
             return dict.fromkeys(LISTS, self.list_separator)
-        columns = {field: _ListColumn() for field in LISTS if field in position}
-        if not columns:
+        separators = dict.fromkeys((field for field in LISTS if field in position), "|")
+        if not separators:
             return {}
         report = dict(self.report)
         rows = self._rows(path)
         names = next(rows)[1]
+        examples: dict[tuple[str, str], tuple[Place, str]] = {}  # of fields and separators
         for place, cells in rows:
-            for field, column in columns.items():
-                if len(cells) > position[field]:  # if not, reading fails there
-                    column.see(place, cells[position[field]])
+            for field in separators:
+                cell = cells[position[field]].strip() if len(cells) > position[field] else ""  # else reading fails
+                for separator in _SEPARATORS:
+                    if separator in _HTML_ENTITY.sub("", cell).strip("; "):
+                        examples.setdefault((field, separator), (place, cell))
         self.report.clear()  # each repair is counted when the file is read
         self.report.update(report)
-        return {field: self._separator(field, names[position[field]], column) for field, column in columns.items()}
-
-    def _separator(self, field: str, name: str, column: "_ListColumn") -> str:
-        first = column.first
-
-        def warn(text: str, kind: str, **facts: str) -> None:
-            place, cell = first[kind]
-            logger.warning(text.format(place=place, column=name, cell=repr(shortened(cell)), **facts))
-
-        if column.has_bar:
-            if "list" in first:
-                warn(Warnings.W102, "list")
-            return "|"
-        for kind, separator in (("list", ";"), ("lines", "\n")):
-            if kind in first:
-                warn(Warnings.W101, kind, separator=repr(separator))
-                return separator
-        if "doubtful" in first:
-            place, cell = first["doubtful"]
-            expected = f"a '|' between several entries of a cell in the column '{name}'"
-            todo = "Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name."
-            raise unexpected(place, expected, f"{shortened(cell)!r}, which may be one entry or two", todo)
-        # a type may have commas: "Amino Acid, Peptide, or Protein"
-        if field == "aliases" and "commas" in first and 2 * column.n_commas > column.n_cells:
-            warn(Warnings.W105, "commas")
-        return "|"
+        for field in separators:
+            separators[field] = next((one for one in _SEPARATORS if (field, one) in examples), "|")
+            if separators[field] != "|":
+                place, cell = examples[field, separators[field]]
+                facts = {"separator": repr(separators[field]), "cell": repr(shortened(cell))}
+                logger.warning(Warnings.W101.format(place=place, column=names[position[field]], **facts))
+        return separators
 
     def _entity(self, place: Place, cells: dict[str, str], separators: dict[str, str]) -> Entity:
         lists: dict[str, tuple[str, ...]] = {}
@@ -230,39 +204,3 @@ class CsvKB(KBReaderBase):
             if self.list_separator is None and separator != "|" and len(lists[field]) > 1:
                 self.repair("split_cell", place, f"the {field} were split at {separator!r}")
         return Entity(cells["concept_id"], cells["canonical_name"], definition=cells.get("definition"), **lists)
-
-
-class _ListColumn:
-    """What the separator of a column of lists may be, judging by its cells.
-
-    Attributes:
-        has_bar: a cell has a "|".
-        first: of the cells without "|", the first one of each kind: "list" = a list with ";", "doubtful" = with
-            one "; ", as in "Deficiency; iron", "lines" = of several lines, "commas" = with several commas between
-            words, or one beside an abbreviation: not "Leukemia, Acute".
-        n_cells, n_commas: how many of the cells without "|" have text, and how many of these have such a comma.
-    """
-
-    def __init__(self) -> None:
-        self.has_bar = False
-        self.first: dict[str, tuple[Place, str]] = {}
-        self.n_cells = self.n_commas = 0
-
-    def see(self, place: Place, cell: str) -> None:
-        cell = cell.strip()
-        if "|" in cell:
-            self.has_bar = True
-            return
-        commas = len(_COMMA.findall(cell))
-        self.n_cells += bool(cell)
-        self.n_commas += commas > 0
-        kinds = []
-        if commas > 1 or (commas and any(_ABBREVIATION.fullmatch(part.strip()) for part in cell.split(","))):
-            kinds.append("commas")
-        if "\n" in cell:
-            kinds.append("lines")
-        plain = _HTML_ENTITY.sub("", cell).strip("; ")
-        if ";" in plain:
-            kinds.append("list" if plain.count(";") > 1 or _NO_BLANK.search(plain) else "doubtful")
-        for kind in kinds:
-            self.first.setdefault(kind, (place, cell))

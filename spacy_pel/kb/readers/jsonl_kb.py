@@ -8,7 +8,7 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.place import Place, unexpected
-from .column_names import FIELD_OF, FIELDS, LISTS, field_meant
+from .column_names import FIELD_OF, FIELDS, LISTS
 from .reader_base import KBReaderBase
 
 
@@ -49,8 +49,7 @@ class JsonlKB(KBReaderBase):
         if len(keys) < len(record):
             unknown = [key for key in record if keys.get(FIELD_OF.get(key, "")) != key]
             for key in (key for key in unknown if key not in self._unread):  # most lines have the same keys
-                unused = [field for field in FIELDS if field not in keys]
-                self.leave_unread(place, key, field_meant(key, unused)[0])
+                self.leave_unread(place, key)
             self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
         fields = {field: record[key] for field, key in keys.items() if record[key] is not None}
         for field, value in fields.items():

@@ -106,7 +106,7 @@ class KBReaderBase(ABC):
         self.has: dict[str, Counter[str]] = {name: Counter() for name in self.asked}  # filter -> values in the files
         self._left_out, self._renamed = _Cases(), _Cases()
         self._first_names: dict[str, str] = {}  # id -> name, if one_line_per_id
-        self._unread: dict[str, tuple[Place, str]] = {}  # column or key -> where it is first, the name that is meant
+        self._unread: dict[str, Place] = {}  # column or key -> where it is first
         self._has_warned_of_encoding = False
 
     @abstractmethod
@@ -196,14 +196,8 @@ class KBReaderBase(ABC):
         if unmatched := self._unmatched():
             logger.warning(Warnings.W144.format(filters=unmatched))
         if self._unread:
-            # first those that are misspelt
-            named = sorted(self._unread.items(), key=lambda item: not item[1][1])[:_N_KEYS_NAMED]
-            first = named[0][1][0]
-            names = []
-            for name, (place, meant) in named:
-                said = ["" if place == first else str(place), f"perhaps '{meant}' was meant" if meant else ""]
-                remarks = "; ".join(filter(None, said))
-                names.append(quoted(name) + (f" ({remarks})" if remarks else ""))
+            (_, first), *_ = named = list(self._unread.items())[:_N_KEYS_NAMED]
+            names = [quoted(name) + ("" if place == first else f" ({place})") for name, place in named]
             kind, todo = self.unread_kind
             facts = {"kind": kind, "names": listed(names, len(self._unread), ", "), "todo": todo}
             logger.warning(Warnings.W107.format(place=first, known=self.known_names(), **facts))
@@ -212,16 +206,10 @@ class KBReaderBase(ABC):
         if self._left_out.n:
             logger.warning(Warnings.W106.format(n=self._left_out.n, places=self._left_out))
 
-    def leave_unread(self, place: Place, name: str, meant: str) -> None:
-        """Remember a column or a key that no field uses, for the warning at the end.
-
-        Args:
-            place: where it is.
-            name: what it is called.
-            meant: the known name that may be meant; "" = none.
-        """
+    def leave_unread(self, place: Place, name: str) -> None:
+        """Remember where a column or a key is that no field uses, for the warning at the end."""
         if len(self._unread) < _N_KEYS:
-            self._unread.setdefault(name, (place, meant))
+            self._unread.setdefault(name, place)
 
     def known_names(self) -> str:
         """The names of columns or keys that are read."""

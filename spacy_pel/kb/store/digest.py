@@ -30,10 +30,5 @@ def to_fingerprint(total: int) -> str:
     return f"{total % _MODULUS:032x}"
 
 
-def from_fingerprint(fingerprint: str) -> int:
-    """The sum behind a fingerprint."""
-    return int(fingerprint, 16)
-
-
 def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf8"), digest_size=16).digest(), "little")

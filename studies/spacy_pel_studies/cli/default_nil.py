@@ -50,14 +50,15 @@ def default_nil(
     """
     from spacy_pel.util import atomic_path, write_json
 
+    from ..plain_weights import with_plain_weights
     from ..worlds.default_nil import fit_default_nil
     from ..worlds.default_nil_tables import as_markdown
 
-    like = open_bi_encoder(str(default_pipeline("--encoder")))
+    like = open_bi_encoder(default_pipeline("--encoder"))
     names = encoder or [str(default_pipeline("--encoder"))]
     report = fit_default_nil(
         _sources(world),
-        {name: open_bi_encoder(name, like=like, seed=seed) for name in names},
+        {name: with_plain_weights(name, like, seed=seed) for name in names},
         output,
         n_mentions=mentions,
         n_entities=entities,

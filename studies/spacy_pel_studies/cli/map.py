@@ -44,6 +44,7 @@ def entity_map(
     from spacy_pel.corpora import read_corpus
     from spacy_pel.util import write_json
 
+    from ..plain_weights import with_plain_weights
     from ..reports.entity_map import draw_maps, make_map
     from ..reports.map_points import choose_points
 
@@ -52,10 +53,10 @@ def entity_map(
     points = choose_points(
         opened, read_corpus(corpus), wanted, n_entities=n_entities, max_mentions=max_mentions, seed=seed
     )
-    after = open_bi_encoder(model)
+    after = open_bi_encoder(Path(model))
     encoders = {f"{model}": after}
     if before is not None:
-        encoders = {"before": open_bi_encoder(before, like=after, seed=seed), "after": after}
+        encoders = {"before": with_plain_weights(before, after, seed=seed), "after": after}
     maps = {
         title: make_map(encoder, points.mentions, points.entities, points.owners) for title, encoder in encoders.items()
     }

@@ -6,7 +6,6 @@ A new one is tested by being registered; a setting without a default needs a lin
 import pytest
 
 from spacy_pel.corpora import read_corpus, to_record, write_corpus
-from spacy_pel.corpora.policy import without_overlaps
 from spacy_pel.corpora.preprocessing import Preprocessor, original_id, original_span, preprocess, restored
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
@@ -144,21 +143,6 @@ def test_longest_mentions():
         *("SBMA", "AR-V7", "AR genes", "SBMA"),
     ]
     assert step.report["overlapping_dropped"] == 3 and "original" not in made.meta
-
-
-def test_without_overlaps_is_the_rule_of_spacy():
-    import numpy as np
-    import spacy
-    from spacy.tokens import Doc
-    from spacy.util import filter_spans
-
-    doc = Doc(spacy.blank("en").vocab, words=["x"] * 30, spaces=[False] * 30)
-    for seed in range(30):
-        places = np.sort(np.random.default_rng(seed).integers(0, 31, (12, 2)), axis=1)
-        spans = [doc[start:end] for start, end in places.tolist() if end > start]
-        kept = without_overlaps([Mention(span.start, span.end) for span in spans])
-        theirs = [(span.start, span.end) for span in filter_spans(spans)]
-        assert sorted((m.start, m.end) for m in kept) == theirs
 
 
 def test_parts_of_discontinuous_mentions_move_along():
