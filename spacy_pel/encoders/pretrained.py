@@ -1,6 +1,8 @@
 """Initial weights: from a folder, an installed package or the Hugging Face Hub, or random."""
 
 import string
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,9 +37,8 @@ def locate(name: str) -> tuple[str, str | None]:
         return (source, revision) if at and not Path(name).exists() else (name, None)
     package = name.removeprefix("package:")
     if find_spec(package) is None:
-        raise PelError(
-            Errors.E303.format(name=name, got=f"the package is not installed (pip install {package.replace('_', '-')})")
-        )
+        install = f"pip install --no-deps {package.replace('_', '-')}"  # our own requirements cover what it needs
+        raise PelError(Errors.E303.format(name=name, got=f"the package is not installed ({install})"))
     return str(resources.files(package) / "model"), None
 
 
@@ -59,7 +60,8 @@ def load_pretrained(name: str, special_tokens: list[str]) -> tuple[Any, Any]:
     else:
         source, revision = locate(name)
         try:
-            tokenizer, model = _read(source, {"trust_remote_code": False, "revision": revision or "main"})
+            with _quiet_hub():
+                tokenizer, model = _read(source, {"trust_remote_code": False, "revision": revision or "main"})
         except Exception as err:  # safetensors raises its own type on a truncated file
             raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
     added = tokenizer.add_special_tokens({"additional_special_tokens": special_tokens})
@@ -104,7 +106,8 @@ def check_pretrained(name: str, *lengths: int) -> None:
         return
     source, revision = locate(name)
     try:
-        config = AutoConfig.from_pretrained(source, trust_remote_code=False, revision=revision or "main")
+        with _quiet_hub():
+            config = AutoConfig.from_pretrained(source, trust_remote_code=False, revision=revision or "main")
     except Exception as err:  # the hub's errors have no common base
         raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
     folder = Path(source)
@@ -151,8 +154,21 @@ def _read(source: str, access: dict[str, Any], **weights: Any) -> tuple[Any, Any
     return tokenizer, model
 
 
+@contextmanager
+def _quiet_hub() -> Iterator[None]:
+    """Without the hub's six long warnings where it cannot be reached: the error that follows says so in one line."""
+    from huggingface_hub.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+
+
 def _first_line(err: Exception) -> str:
-    return str(err).strip().splitlines()[0] if str(err).strip() else type(err).__name__
+    return str(err).strip().splitlines()[0].rstrip(".") if str(err).strip() else type(err).__name__
 
 
 PREFIX = "random:"

@@ -65,7 +65,7 @@ def output_format(name: str, output: Path) -> str:
     for known in candidates:
         if output.name.endswith(_FORMATS[known].endings) or name in _ANY_NAME:
             return known
-    endings = [ending for known in candidates for ending in _FORMATS[known].endings]
+    endings = dict.fromkeys(ending for known in candidates for ending in _FORMATS[known].endings)  # without repeats
     todo = "Rename it, or name its format with --to." if name == "auto" else "Rename it."
     raise PelError(Errors.E642.format(path=output, known=", ".join(endings), todo=todo))
 

@@ -136,4 +136,4 @@ def summary(
     if left_out:
         result |= {"left_out": left_out, "left_out_in": left_out_in}
     rate = n_new / max(seconds, 1e-9)
-    return {**result, "resumed_after": resumed_after, "seconds": seconds, "documents_per_second": rate}
+    return {**result, "resumed_after": resumed_after, "seconds": round(seconds, 4), "documents_per_second": rate}

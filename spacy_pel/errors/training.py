@@ -4,7 +4,10 @@
 class TrainingErrors:
     E301 = "Expected {name} {wanted}, got {value}. Change it."
     E302 = "This encoder has no weights. Set its name and call initialize(), or load a folder with from_disk()."
-    E303 = "'{name}' is no folder, package:NAME or Hugging Face model that can be loaded: {got}. Check the name."
+    E303 = (
+        "'{name}' is no folder, package:NAME or Hugging Face model that can be loaded: {got}. "
+        "Check the name, or give a folder."
+    )
     E305 = "Expected store = {expected}, got '{value}'."
     E307 = "Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. Known sizes: {known}."
     E304 = "The checkpoint at {path} cannot be read: {got}. Delete that folder to start a new training."

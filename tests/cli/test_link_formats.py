@@ -104,3 +104,4 @@ def test_names_and_formats(folder, texts, tmp_path, name, options, code):
     result = run("link", folder / "pipeline", texts, tmp_path / name, *options)
     assert result.code == 2 and f"[PEL-{code}]" in result.err and result.err.count("\n") == 1
     assert not (tmp_path / name).exists()
+    assert result.err.count(" .csv,") <= 1  # tables of links and of OMOP

@@ -66,7 +66,7 @@ def test_a_table_to_a_table(folder, tmp_path, name):
     refused("E657", *args)
     done(*args, "--overwrite")
     assert read(out) == rows
-    assert "lacks the texts" in refused("E002", "evaluate", folder / "pipeline", out, "--output", tmp_path / "metrics")
+    assert "Convert it" in refused("E002", "evaluate", folder / "pipeline", out, "--output", tmp_path / "metrics")
 
 
 @pytest.mark.parametrize("name", ["out.tsv", "out.txt", "out.jsonl", "out.parquet", "out.xml"])

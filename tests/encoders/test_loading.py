@@ -311,6 +311,21 @@ def test_weights_that_are_pickled_are_not_read(model):
     assert "PEL-E004" in said and "model.safetensors" in said
 
 
+def test_a_hub_that_is_not_reached_is_named_in_one_line(monkeypatch, capfd):
+    import huggingface_hub.utils.logging as hub
+
+    def refuse(source, **settings):
+        hub.get_logger("huggingface_hub.utils._http").warning("Retrying in 1s")
+        raise OSError("We couldn't connect to 'https://huggingface.co'.\nCheck your connection.")
+
+    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", refuse)
+    level = hub.get_verbosity()
+    with pytest.raises(PelError, match=r"connect to 'https://huggingface.co'\. Check the name, or give a folder\.$"):
+        BiEncoder(name="org/model").initialize()
+    assert hub.get_verbosity() == level <= hub.WARNING  # which would have shown it
+    assert "Retrying" not in "".join(capfd.readouterr())
+
+
 def test_a_hub_id_with_a_revision(tmp_path, monkeypatch):
     assert locate("org/model@v2") == ("org/model", "v2")
     assert locate("org/model") == ("org/model", None)

@@ -140,9 +140,8 @@ def to_record(document: Document) -> dict[str, Any]:
 
 def _numbered(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if ending_of(path) in (".csv", ".tsv"):
-        raise unexpected(
-            path, "JSON lines or Parquet", "a table, which lacks the texts", "Let `link` write .jsonl or .parquet."
-        )
+        todo = "Convert it, or let `link` write .jsonl or .parquet."
+        raise unexpected(path, "JSON lines or Parquet", "a table, which lacks texts or mentions", todo)
     return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
 
 

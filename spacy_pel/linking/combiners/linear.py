@@ -57,7 +57,6 @@ from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Scores
-from ...util import logger
 from ...util.tables import ranks, softmax
 
 Floats = NDArray[np.float64]
@@ -176,7 +175,6 @@ class LinearCombiner:
         problem = ConditionalLogit(matrix, table.filled, is_gold(table, gold), self.l2)
         start = np.array([self.weights[name] for name in named]) * scale
         result = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
-        logger.info("Combiner: mean loss %.4f on %d mentions", result.fun, len(used))
         default = np.array([DEFAULT_WEIGHTS[name] for name in named])  # of evidence that is not there
         raw = np.divide(result.x, scale, out=default, where=scale > 1e-9)
         self.weights = dict(zip(named, raw.tolist(), strict=True))

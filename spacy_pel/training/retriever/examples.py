@@ -124,9 +124,10 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[Li
             else:
                 text = MentionInText(document.text, mention.start, mention.end)
                 linked.append(LinkedMention(document.id, text, mention.ids, entities))
+    left_out = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items() if n) or "none"
     if not linked:
-        raise PelError(Errors.E311.format(skipped=skipped, hint=prefix_hint(kb, example)))
-    logger.info("Mentions with an entity: %d; left out: %s", len(linked), skipped)
+        raise PelError(Errors.E311.format(skipped=left_out, hint=prefix_hint(kb, example)))
+    logger.info("Mentions with an entity: %s; left out: %s", f"{len(linked):,}", left_out)
     n_outside = skipped["not in the KB"]
     warn_of_other_ids(kb, n_outside=n_outside, n=len(linked) + n_outside, example=example)
     return linked

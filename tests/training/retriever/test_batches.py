@@ -207,7 +207,7 @@ def test_what_cannot_be_learnt_is_left_out_and_counted(encoder, caplog):
     with caplog.at_level(logging.INFO, "spacy_pel"):
         store = build_examples(kb, [Document("d", text, mentions)], encoder)
     assert store.mention_entity.tolist() == [2]
-    assert "'NIL': 1, 'composite': 1, 'not in the KB': 1" in caplog.text
+    assert "left out: 1 NIL, 1 composite, 1 not in the KB" in caplog.text
     with pytest.raises(PelError, match="not in the KB"):
         build_examples(kb, [Document("d", text, mentions[1:])], encoder)
     assert "PEL-W103" not in caplog.text, "half of them"
