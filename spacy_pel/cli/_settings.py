@@ -12,7 +12,7 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
 
     Args:
         settings: e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
-            JSON, or kept as text if they are not JSON.
+            JSON, or kept as text if they are not JSON, or numbers typed like 1.10, which as text would change.
 
     Returns:
         Values by name.
@@ -25,7 +25,9 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise PelError(Errors.E211.format(got=setting))
-        parsed[name.replace("-", "_")] = json_or_text(value)
+        read = json_or_text(value)
+        is_changed = type(read) in (int, float) and str(read) != value
+        parsed[name.replace("-", "_")] = value if is_changed else read
     return parsed
 
 

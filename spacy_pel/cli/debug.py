@@ -34,7 +34,8 @@ def debug(
     check = {"pel": _debug_training, "ranker": _debug_ranker}
     section = next((name for name in check if name in settings), None)
     if section is None:
-        hint = next(filter(None, (did_you_mean(name, check) for name in settings)), "")
+        of_pipeline = "; `spacy assemble` checks the config of a pipeline" if "components" in settings else ""
+        hint = of_pipeline or next(filter(None, (did_you_mean(name, check) for name in settings)), "")
         raise PelError(Errors.E601.format(path=config, got=f"it has no [pel] or [ranker] section{hint}"))
     result = check[section](config, overrides)
     command = ["train"] if section == "pel" else ["ranker", "train"]

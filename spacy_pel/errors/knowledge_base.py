@@ -65,6 +65,10 @@ class KnowledgeBaseWarnings:
         "{place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If that is "
         "part of a name, set list_separator to '|'."
     )
+    W105 = (
+        "{place}: the column '{column}' has no '|', so each cell is read as one name, commas included, as in {cell}. "
+        "If commas separate names, write '|' instead, or set list_separator to ','."
+    )
     W144 = "Nothing matches the {filters}. Check the filter."
     W145 = (
         "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones: most of their "

@@ -32,7 +32,7 @@ def test_convert_with_settings(tmp_path):
     assert "3 documents read, 9 mentions" in text and "relations: 1" in text
 
 
-@pytest.mark.parametrize("number", ["1.5", "12", "007"])
+@pytest.mark.parametrize("number", ["1.10", "1e5", "12", "007"])
 def test_a_number_may_be_a_text(tmp_path, number):
     done = run(tmp_path / "out.jsonl", "--reader", "pubtator", PUBTATOR, "--set", f"label={number}")
     assert done.code == 0, done.err

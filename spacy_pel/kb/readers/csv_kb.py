@@ -184,17 +184,20 @@ class CsvKB(KBReaderBase):
         for place, cells in rows:
             for field in separators:
                 cell = cells[position[field]].strip() if len(cells) > position[field] else ""  # else reading fails
-                for separator in _SEPARATORS:
-                    if separator in _HTML_ENTITY.sub("", cell).strip("; "):
-                        examples.setdefault((field, separator), (place, cell))
+                found = [one for one in _SEPARATORS if one in _HTML_ENTITY.sub("", cell).strip("; ")]
+                if field == "aliases" and cell.count(", ") > 1:  # a type may be "Amino Acid, Peptide, or Protein"
+                    found.append(",")
+                for separator in found:
+                    examples.setdefault((field, separator), (place, cell))
         self.report.clear()  # each repair is counted when the file is read
         self.report.update(report)
         for field in separators:
-            separators[field] = next((one for one in _SEPARATORS if (field, one) in examples), "|")
-            if separators[field] != "|":
-                place, cell = examples[field, separators[field]]
-                facts = {"separator": repr(separators[field]), "cell": repr(shortened(cell))}
-                logger.warning(Warnings.W101.format(place=place, column=names[position[field]], **facts))
+            found = [one for one in (*_SEPARATORS, ",") if (field, one) in examples]
+            if found and found[0] != "|":
+                place, cell = examples[field, found[0]]
+                facts = {"column": names[position[field]], "cell": repr(shortened(cell)), "separator": repr(found[0])}
+                logger.warning((Warnings.W105 if found[0] == "," else Warnings.W101).format(place=place, **facts))
+            separators[field] = found[0] if found and found[0] != "," else "|"
         return separators
 
     def _entity(self, place: Place, cells: dict[str, str], separators: dict[str, str]) -> Entity:

@@ -192,7 +192,8 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
     ),
     "a bar in another cell": (["a|b", "x;y", "z"], [("a", "b"), ("x;y",), ("z",)], 0, None),
     "HTML": (["&beta;-blocker", "x;"], [("&beta;-blocker",), ("x;",)], 0, None),
-    "commas": (["MI, heart attack", "Leukemia, Acute"], [("MI, heart attack",), ("Leukemia, Acute",)], 0, None),
+    "commas": (["MI, heart attack, coronary", ""], [("MI, heart attack, coronary",), ()], 0, "W105.*line 2.*'MI"),
+    "inverted names": (["Leukemia, Acute", "Lymphoma, NOS"], [("Leukemia, Acute",), ("Lymphoma, NOS",)], 0, None),
 }
 
 
