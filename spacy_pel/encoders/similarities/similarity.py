@@ -1,7 +1,7 @@
 """The interface of similarities, and vectors of tokens, for those that compare texts token by token."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Union
 
 from ...types import Vectors
@@ -65,11 +65,14 @@ class Similarity(PartSettings, ABC):
         return vectors
 
 
+def each(encoded: Encoded, change: Callable[["Tensor"], "Tensor"]) -> Encoded:
+    """Change the vectors, and the mask of tokens in the same way."""
+    return TokenVectors(*map(change, encoded)) if isinstance(encoded, TokenVectors) else change(encoded)
+
+
 def take(encoded: Encoded, index: "Tensor") -> Encoded:
     """These texts, in the shape of the index, which may have repeats."""
-    if isinstance(encoded, TokenVectors):
-        return TokenVectors(encoded.vectors[index], encoded.mask[index])
-    return encoded[index]
+    return each(encoded, lambda part: part[index])
 
 
 def join(parts: Sequence[Encoded]) -> Encoded:
