@@ -399,7 +399,7 @@ def cross_fitted_answers(
     table, gold, is_nil, documents = examples.table, examples.gold, examples.is_nil, examples.document_numbers
     if len(np.unique(documents)) < _FOLDS:
         return None
-    is_found, filled = is_gold(table, gold).any(axis=1), table.has_candidates
+    is_found, filled = is_gold(table.kb_rows, gold).any(axis=1), table.has_candidates
     is_rankable = is_found & (np.arange(len(gold)) < n_ranked)
     folds = np.zeros(len(gold), dtype=np.int64)
     for number, (others, own) in enumerate(GroupKFold(_FOLDS).split(documents, groups=documents)):

@@ -147,7 +147,7 @@ class Confidence:
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
         shares = shares_of(table, answers.scores)
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
-        right, filled = is_gold(table, gold), table.has_candidates
+        right, filled = is_gold(table.kb_rows, gold), table.has_candidates
         is_right = right[np.arange(len(right)), shares.argmax(axis=1)] & ~whole
         forms = [query.form for query in queries]
         if rescale and self.is_fitted:
