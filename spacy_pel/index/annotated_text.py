@@ -60,10 +60,6 @@ class AliasPriors:
         hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
         return cls.summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
 
-    def plus(self, surfaces: Sequence[str], kb_rows: Rows) -> "AliasPriors":
-        """These counts and those of more mentions; see ``build``."""
-        return self.merged(AliasPriors.build(surfaces, kb_rows))
-
     def merged(self, more: "AliasPriors") -> "AliasPriors":
         """The sum of these counts and others."""
         if not len(more):

@@ -48,15 +48,8 @@ FEATURES = (
     "extension",  # 1 if no name is the form in any of these ways, but one says a little more: extensions.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
-OF_NAMES = (
-    *NAMED,
-    "opposite",
-    "preferred",
-    "n_names",
-    "extension",
-    "edit",
-    "partial",
-)  # FEATURES that only names are needed for
+# FEATURES that only names are needed for
+OF_NAMES = (*NAMED, "opposite", "preferred", "n_names", "extension", "edit", "partial")
 Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities

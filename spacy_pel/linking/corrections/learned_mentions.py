@@ -122,7 +122,8 @@ class IndexWithMemory:
         self._kb_rows = mentions.kb_rows[linked]
         self._vectors = None if mentions.vectors is None else mentions.vectors[linked]
         self.abbreviations: AliasPriors = index.abbreviations
-        self.priors: AliasPriors = index.priors.plus([mentions.learned[i].form for i in linked], self._kb_rows)
+        learned = AliasPriors.build((mentions.learned[i].form for i in linked), self._kb_rows)
+        self.priors: AliasPriors = index.priors.merged(learned)
 
     @property
     def fingerprint(self) -> str:

@@ -47,9 +47,6 @@ class TowerInputs(NamedTuple):
             return TokenVectors(self.tower.states(*inputs), self.mask > 0)
         return self.tower(*inputs)  # type: ignore[no-any-return]
 
-    def perturbed(self, delta: Tensor) -> "TowerInputs":
-        return self._replace(embeddings=self.embeddings + delta)
-
     def first(self, n: int) -> "TowerInputs":
         """The sequences, or mentions of windows, of the first n positions."""
         chosen = self.places < n
@@ -154,10 +151,11 @@ class Objective(nn.Module):
         pulled, pushed = _signs(_slopes(scores, loss), mask)
 
         def perturbed(signs: Tensor) -> list[TowerInputs]:
-            deltas = regularizer.deltas([side.embeddings for side in inputs], masks, scores, signs)
-            return [side.perturbed(delta) for side, delta in zip(inputs, deltas, strict=True)]
+            deltas = regularizer.deltas(embeddings, [side.mask for side in inputs], scores, signs)
+            moved = [before + delta for before, delta in zip(embeddings, deltas, strict=True)]
+            return [side._replace(embeddings=after) for side, after in zip(inputs, moved, strict=True)]
 
-        masks = [side.mask for side in inputs]
+        embeddings: Any = [side.embeddings for side in inputs]
         n = len(mask)
         if not mask[:, :n].any():
             negatives = self._scores(anchors, self._encode(perturbed(pulled + pushed)))
