@@ -17,10 +17,10 @@ from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .abbreviations import FILE as ABBREVIATIONS
 from .annotated_text import AliasPriors, Topics, build_topics
-from .embed import LinkedMentions, embed_entities, embed_mentions, sample_rows
+from .embed import LinkedMentions, embed_entities, embed_mentions
 from .faiss_ivf import FaissIVF
 from .faiss_rows import BLOCK, KIND, FaissRows, unreadable
-from .row_table import KINDS, NAME_KINDS, RowTable
+from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
 Mask = NDArray[np.bool_] | None  # None = all
 VERSION = 1  # of the folder's format

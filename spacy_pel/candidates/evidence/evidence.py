@@ -16,7 +16,7 @@ from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
 from ...types import UNRELATED, CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
-from ...util.ragged import distinct, segment_sum, take_pieces
+from ...util.ragged import distinct, numbered, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .extensions import extensions
@@ -90,10 +90,9 @@ class SurfaceForms(NamedTuple):
             surface: (normalize_alias(surface), formula_names(surface), short_form(surface))
             for surface in dict.fromkeys(surfaces)
         }
-        numbers: dict[tuple[str, tuple[str, ...], str], int] = {}
-        which = [numbers.setdefault(read[surface], len(numbers)) for surface in surfaces]
-        forms, formulas, short_forms = map(list, zip(*numbers, strict=True)) if numbers else ([], [], [])
-        return cls(forms, formulas, short_forms, np.array(which, dtype=np.int64))
+        found, which = numbered(read[surface] for surface in surfaces)
+        forms, formulas, short_forms = map(list, zip(*found, strict=True)) if found else ([], [], [])
+        return cls(forms, formulas, short_forms, which)
 
 
 class RowSource(Protocol):

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Indel
 
 from ...kb import KnowledgeBase
 from ...types import Rows, Scores
-from ...util.ragged import distinct, take_pieces
+from ...util.ragged import distinct, numbered, take_pieces
 
 _SLACK = 1e-3  # of a bound in percent: more than float32 rounds off
 
@@ -30,11 +30,10 @@ def spelling(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows) -> dict[str
     Returns:
         "edit" and "partial", (n, k) in 0..1; the best name counts.
     """
-    numbers: dict[str, int] = {}
-    which = np.array([numbers.setdefault(form, len(numbers)) for form in forms], dtype=np.int64)
+    different, which = numbered(forms)
     filled = kb_rows >= 0
     similar = np.zeros((2, *kb_rows.shape), dtype=np.float32)
-    similar[:, filled] = _compare_pairs(kb, list(numbers), which[np.nonzero(filled)[0]], kb_rows[filled])
+    similar[:, filled] = _compare_pairs(kb, different, which[np.nonzero(filled)[0]], kb_rows[filled])
     return {"edit": similar[0], "partial": similar[1]}
 
 

@@ -14,6 +14,7 @@ from ...index.embed import LinkedMentions
 from ...index.row_table import KINDS
 from ...kb import KnowledgeBase
 from ...types import Document, MentionInText, Rows, Scores, Vectors
+from ...util.ragged import numbered
 
 
 class LeaveOut:
@@ -44,8 +45,7 @@ class LeaveOut:
         self._kb_rows = np.concatenate(kb_rows)
         self._owner = np.array(owner, dtype=np.int64)
         # numbered as in the topics: the distinct texts with a mention, in order
-        numbers: dict[str, int] = {}
-        self._text = np.array([numbers.setdefault(m.text, len(numbers)) for m in self._mentions], np.int64)
+        _, self._text = numbered(mention.text for mention in self._mentions)
         self._row_owner = self._owners_of_rows()
         self._check_priors()
         self._check_topics()
