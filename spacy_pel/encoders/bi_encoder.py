@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from ..errors import Errors, PelError
 from ..registry import registry
@@ -17,6 +19,7 @@ from ..util.saved_part import read_part, write_part
 from ..util.vectors import unit_length
 from .backend import AutoBackend, Backend, EncodedBatch, empty_vectors, encode_batches
 from .fingerprint import weights_fingerprint
+from .pretrained import check_lengths, check_pretrained, load_pretrained, load_tower
 from .representations import Representations
 from .similarities import Similarity
 from .similarities.cosine import Cosine
@@ -114,8 +117,6 @@ class BiEncoder:
         Raises:
             PelError: if no name is set, there is no such model, or it reads shorter texts than the templates give.
         """
-        from .pretrained import check_lengths, load_pretrained
-
         if self.towers is not None:
             return
         if self.name is None:
@@ -132,10 +133,6 @@ class BiEncoder:
         Raises:
             PelError: as ``initialize``.
         """
-        from .pretrained import check_pretrained
-
-        if self.towers is not None:
-            return
         if self.name is None:
             raise PelError(Errors.E302)
         check_pretrained(self.name, *self._lengths)
@@ -146,8 +143,6 @@ class BiEncoder:
         return self.mention_template.max_length, getattr(self.entity_template, "max_length", 0)
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
-        from torch import nn
-
         # a text without markers, such as a card, is pooled over all of its tokens
         markers = (-1, -1)
         if self.mention_template.has_markers:
@@ -346,8 +341,6 @@ class BiEncoder:
 
     def to_disk(self, path: Path) -> None:
         """Write a model folder: a Hugging Face folder per tower, and the settings in ``bi_encoder.json``."""
-        import torch
-
         self.tower("mention")
         dtype = torch.float16 if self.store == "float16" else torch.float32
         with write_part(path, kind="encoder", name=self.registered_name) as part:
@@ -361,8 +354,6 @@ class BiEncoder:
         Raises:
             PelError: if the folder is missing or damaged.
         """
-        from .pretrained import load_tower
-
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)
         try:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ..types import Rows, Scores, Vectors
@@ -71,8 +72,6 @@ class Representations:
 
     def take(self, rows: Rows) -> Encoded:
         """Of these texts, as a similarity reads it: (k, width), or TokenVectors."""
-        import torch
-
         if self.offsets is None:
             return torch.from_numpy(self.vectors[rows])
         lengths = np.diff(self.offsets)[rows]
@@ -102,8 +101,6 @@ def pair_scores(
     Returns:
         (p,), the higher the better.
     """
-    import torch
-
     scores = np.empty(len(mention_rows), dtype=np.float32)
     longest = max(mentions.longest, entities.longest)
     block = max(1, _PAIRS // (longest * mentions.vectors.shape[1]))

@@ -3,6 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import torch
+from safetensors.torch import save_file
+
+from .bert import ARCHITECTURE, SCALES, WORDS, Bert
+
 _MOST = 127  # of 8 bits
 FILE = "bi_encoder.json"  # the settings of a bi-encoder
 
@@ -10,11 +15,6 @@ FILE = "bi_encoder.json"  # the settings of a bi-encoder
 def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any, *, small_words: bool = False) -> None:
     """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them, unless ``small_words``: then the word
     embeddings of a BERT have 8 bits, and a scale for each word, which ``read_bert`` reads."""
-    import torch
-    from safetensors.torch import save_file
-
-    from .bert import ARCHITECTURE, SCALES, WORDS
-
     config, architecture = _config(transformer)
     config.torch_dtype = dtype
     config.architectures = [architecture]
@@ -28,8 +28,6 @@ def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any, *, smal
 
 
 def _config(transformer: Any) -> tuple[Any, str]:
-    from .bert import ARCHITECTURE, Bert
-
     if isinstance(transformer, Bert):
         from transformers import BertConfig
 
