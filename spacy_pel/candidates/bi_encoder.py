@@ -8,11 +8,11 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, EncodedMention, Encoder, MentionInText, Rows, Vectors
+from ..types import CandidateTable, EncodedMention, Encoder, Mask, MentionInText, Rows, Vectors
 from ..util import fingerprint
 from ..util.ragged import numbered
 from .evidence.evidence import find_candidates
-from .generator_base import GeneratorBase, Mask
+from .generator_base import GeneratorBase
 
 if TYPE_CHECKING:  # imports faiss
     from ..index import EntityIndex

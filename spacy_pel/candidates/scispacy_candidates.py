@@ -9,8 +9,10 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
+from ..types import Mask
 from ..util import read_json, write_json
-from .generator_base import Mask, read_arrays, write_arrays
+from ..util.ranges import check_range
+from .generator_base import read_arrays, write_arrays
 from .name_generator import Found, NameGenerator, Search
 from .names import NameTable
 from .vectorized_names import VectorizedNames
@@ -69,8 +71,7 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
 
     def __init__(self, *, neighbours: int = 200):
         _generator_class()
-        if neighbours < 1:
-            raise self._wrong("neighbours", "at least 1", neighbours)
+        check_range("neighbours", neighbours, least=1)
         self.neighbours = neighbours
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Rows, Scores
+from ..types import Mask, Rows, Scores
 from ..util import logger, normalize_alias
-from .generator_base import Mask, read_arrays, write_arrays
+from .generator_base import read_arrays, write_arrays
 from .name_generator import Found, NameGenerator, Search
 from .names import NameTable
 from .vectorized_names import VectorizedNames, best_of, char_vectorizer, word_vectorizer

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
+from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
@@ -22,7 +22,6 @@ from .faiss_ivf import FaissIVF
 from .faiss_rows import BLOCK, KIND, FaissRows, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
-Mask = NDArray[np.bool_] | None  # None = all
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..candidates.evidence.evidence import best_cosines
-from ..types import MENTION_TYPE, CandidateTable
+from ..types import MENTION_TYPE, CandidateTable, Floats
 from .short_forms import may_be_short
 
-Floats = NDArray[np.float64]
 ANSWER_FEATURES = (
     "share",  # logit of the best candidate's share
     "nil",  # logit of P(NIL)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..types import NIL, CandidateTable, Scores
+from ..types import NIL, CandidateTable, Flags, Scores
 from ..util.tables import ranks, softmax
 from .answer_evidence import answer_features, logit
 from .combiners.linear import is_gold
@@ -26,7 +26,6 @@ DEPTH = 64
 _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _CLOSE = 1e-9  # deviations
-Flags = NDArray[np.bool_]
 
 
 class AnswerScores(NamedTuple):

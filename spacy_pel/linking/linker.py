@@ -30,6 +30,8 @@ from ..types import (
     CandidateTable,
     Combiner,
     Encoder,
+    Floats,
+    Mask,
     MentionInText,
     NilModel,
     Scores,
@@ -60,8 +62,6 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
 ReadContext = Literal["when_it_may_matter", "always", "never"]
 NewShare = float | Literal["document"] | None
 Stage = Literal["form", "context"]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_] | None  # over the rows of the KB; None = all rows
 
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 _FORM_CACHE = 64  # megabytes

@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Ranker, RankingTask, Scores
+from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
 from ..util import logger
 from ..util.tables import ranks, softmax
 from .combiners.linear import conditional_logit, is_gold
 from .query import MentionQuery
 
-Floats = NDArray[np.float64]
 _L2 = 1e-4  # of the two weights
 _SMALLEST = 1e-30  # of a combiner's score: it has a logarithm
 _RANGE = 60.0  # of the logits of one mention: their shares stay apart in float32

@@ -14,7 +14,7 @@ from ...index.abbreviations import short_form
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
-from ...types import UNRELATED, CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...types import UNRELATED, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
 from ...util.ragged import distinct, numbered, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
@@ -50,7 +50,6 @@ FEATURES = (
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 # FEATURES that only names are needed for
 OF_NAMES = (*NAMED, "opposite", "preferred", "n_names", "extension", "edit", "partial")
-Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
 # are among 64 chosen so from 512 rows, 94.6% among the 64 with the best cosine.

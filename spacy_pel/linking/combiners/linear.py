@@ -56,12 +56,10 @@ from numpy.typing import NDArray
 from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Rows, Scores
+from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
 from ...util import logger
 from ...util.ranges import check_range
 from ...util.tables import ranks, softmax
-
-Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often

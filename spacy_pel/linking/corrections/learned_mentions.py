@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import Mask, RowSource
+from ...candidates.evidence.evidence import RowSource
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
-from ...types import NIL, Rows, Scores, Vectors
+from ...types import NIL, Mask, Rows, Scores, Vectors
 from ...util import fingerprint, normalize_alias
 from .learned import Learned
 
