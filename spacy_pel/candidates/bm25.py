@@ -87,11 +87,11 @@ class BM25(NameGenerator[_Names]):
 
     def _write(self, path: Path) -> None:
         table, scorer = self.built()
-        write_arrays(path / _NAMES, table.columns())
+        write_arrays(path / _NAMES, vars(table))
         scorer.save(path / _BM25, show_progress=False)
 
     def _read(self, path: Path) -> _Names:
-        table = NameTable.of(read_arrays(path / _NAMES))
+        table = NameTable(**read_arrays(path / _NAMES))
         scorer = _bm25s().BM25.load(path / _BM25, show_progress=False)
         if scorer.scores["num_docs"] != len(table):
             raise ValueError("scores and names of different numbers")

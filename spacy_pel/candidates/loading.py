@@ -36,10 +36,8 @@ def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
         made: CandidateGenerator = spacy_registry.resolve({"generator": {"@pel_candidates": full, **settings}})[
             "generator"
         ]
-    except ConfigValidationError as err:
+    except (ConfigValidationError, RegistryError) as err:
         raise PelError(Errors.E445.format(generator=name, got=describe_config_error(err))) from err
-    except RegistryError as err:
-        raise PelError(Errors.E445.format(generator=name, got=" ".join(str(err).split()))) from err
     return made
 
 

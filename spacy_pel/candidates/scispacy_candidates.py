@@ -109,12 +109,12 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
 
     def _write(self, path: Path) -> None:
         built = self.built()
-        write_arrays(path / _NAMES, built.table.columns())
+        write_arrays(path / _NAMES, vars(built.table))
         write_json(path / _TEXTS, built.texts, indent=None)
         built.vectors.to_disk(path, _VECTORS)
 
     def _read(self, path: Path) -> _Aliases:
-        table, texts = NameTable.of(read_arrays(path / _NAMES)), read_json(path / _TEXTS)
+        table, texts = NameTable(**read_arrays(path / _NAMES)), read_json(path / _TEXTS)
         vectors = VectorizedNames.from_disk(path, _VECTORS, _vectorizer(1))
         if not len(table) == len(texts) == len(vectors):
             raise ValueError("names and vectors of different numbers")

@@ -100,12 +100,12 @@ class TfIdf(NameGenerator[_Names]):
 
     def _write(self, path: Path) -> None:
         table, lists = self.built()
-        write_arrays(path / _NAMES, table.columns())
+        write_arrays(path / _NAMES, vars(table))
         for kind, names in lists.items():
             names.to_disk(path, kind)
 
     def _read(self, path: Path) -> _Names:
-        table = NameTable.of(read_arrays(path / _NAMES))
+        table = NameTable(**read_arrays(path / _NAMES))
         lists = {
             kind: VectorizedNames.from_disk(path, kind, vectorizer) for kind, vectorizer in self._vectorizers().items()
         }

@@ -215,7 +215,7 @@ class BiEncoder:
     def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index: mentions as rows of their entities."""
         pooled = self._pooled("mention", self._mention_tokens(mentions), show_progress)
-        return self._for_index(pooled, "entity")
+        return self.similarity.index_vectors(pooled, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index, of the cards; of length 1 for the cosine."""
@@ -252,7 +252,7 @@ class BiEncoder:
         Returns:
             (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
         """
-        return self._for_index(self._pooled(side, tokens, show_progress), side)
+        return self.similarity.index_vectors(self._pooled(side, tokens, show_progress), side)
 
     def encode_pooled(self, pooled: Vectors) -> Vectors:
         """Finish mentions that were pooled elsewhere, from states of the mention tower.
@@ -263,7 +263,7 @@ class BiEncoder:
         Returns:
             (n, width), the queries of an index, as from ``encode_mentions``.
         """
-        return self._for_index(pooled, "mention")
+        return self.similarity.index_vectors(pooled, "mention")
 
     def mention_states(self, ids: NDArray[np.int64]) -> Vectors:
         """Read one sequence of word pieces with the mention tower.
@@ -277,11 +277,6 @@ class BiEncoder:
         tokens = RaggedTokens.from_lists([ids.tolist()])
         ((_, _, states),) = self._batches("mention", tokens, False, token_level=True)
         return states[0]
-
-    def _for_index(self, pooled: Vectors, side: IndexSide) -> Vectors:
-        if self.similarity.unit_vectors:
-            return unit_length(pooled)
-        return self.similarity.index_vectors(pooled, side)
 
     def represent_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Representations:
         """(n,), what the similarity reads of mentions; see ``pair_scores``."""

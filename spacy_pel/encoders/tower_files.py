@@ -19,7 +19,11 @@ def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any, *, smal
     config.torch_dtype = dtype
     config.architectures = [architecture]
     config.save_pretrained(path)
-    state = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in _named(transformer)}
+    state = {
+        name: tensor.detach().to(dtype).cpu().contiguous()
+        for name, tensor in transformer.state_dict().items()
+        if tensor.is_floating_point()
+    }
     if small_words and architecture == ARCHITECTURE:
         scales = state[WORDS].abs().amax(dim=1, keepdim=True).float().clamp(min=1e-6) / _MOST
         state |= {WORDS: (state[WORDS] / scales).round().to(torch.int8), SCALES: scales.half()}
@@ -33,7 +37,3 @@ def _config(transformer: Any) -> tuple[Any, str]:
 
         return BertConfig.from_dict(vars(transformer.config)), ARCHITECTURE
     return type(transformer.config).from_dict(transformer.config.to_dict()), type(transformer).__name__
-
-
-def _named(transformer: Any) -> Any:
-    return ((name, tensor) for name, tensor in transformer.state_dict().items() if tensor.is_floating_point())

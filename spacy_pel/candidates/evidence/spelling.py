@@ -121,13 +121,9 @@ def compare_names(
 def _similar(scorer: Any, forms: Sequence[str], form_of: Rows, names: NDArray[np.object_]) -> Scores:
     """(c,) the similarity of each name to its form; form_of is ascending."""
     similar = np.empty(len(names), dtype=np.float32)
-    for form, piece in _pieces(forms, form_of):
-        similar[piece] = process.cdist([form], names[piece].tolist(), scorer=scorer, dtype=np.float32)[0]
-    return similar
-
-
-def _pieces(forms: Sequence[str], form_of: Rows) -> list[tuple[str, slice]]:
-    """Each form that occurs, and where; form_of is ascending."""
     cuts = np.searchsorted(form_of, np.arange(len(forms) + 1)).tolist()
-    pieces = zip(forms, cuts[:-1], cuts[1:], strict=True)
-    return [(form, slice(start, stop)) for form, start, stop in pieces if start < stop]
+    for form, start, stop in zip(forms, cuts[:-1], cuts[1:], strict=True):
+        if start < stop:
+            alike = process.cdist([form], names[start:stop].tolist(), scorer=scorer, dtype=np.float32)
+            similar[start:stop] = alike[0]
+    return similar

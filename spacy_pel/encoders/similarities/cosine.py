@@ -18,7 +18,6 @@ class Cosine(Similarity):
     """
 
     registered_name = "spacy-pel.Cosine.v1"
-    unit_vectors = True
 
     def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (m, d) -> (n, m), float32 or wider."""

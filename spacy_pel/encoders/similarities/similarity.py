@@ -36,14 +36,11 @@ class Similarity(PartSettings, ABC):
 
     Attributes:
         registered_name: its name in the registry "pel_similarities".
-        unit_vectors: whether only the direction of a vector counts; then an index takes vectors of
-            length 1.
         token_level: whether it compares tokens.
         metric: what the pooled vectors are compared by: their inner product or their distance.
     """
 
     registered_name: ClassVar[str]
-    unit_vectors: ClassVar[bool] = False
     token_level: ClassVar[bool] = False
     metric: ClassVar[Metric] = "inner_product"
 

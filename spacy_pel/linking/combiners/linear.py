@@ -65,6 +65,7 @@ _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
+_OF_UNSEEN = ("variant", "formula", "derivation", "opposite", "preferred", "n_names", "extension")
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``. All but
@@ -220,13 +221,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
-        "variant_unseen": wide.get("variant", absent) * unseen,
-        "formula_unseen": wide.get("formula", absent) * unseen,
-        "derivation_unseen": wide.get("derivation", absent) * unseen,
-        "opposite_unseen": wide.get("opposite", absent) * unseen,
-        "preferred_unseen": wide.get("preferred", absent) * unseen,
-        "n_names_unseen": wide.get("n_names", absent) * unseen,
-        "extension_unseen": wide.get("extension", absent) * unseen,
+        **{f"{name}_unseen": wide.get(name, absent) * unseen for name in _OF_UNSEEN},
         "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,

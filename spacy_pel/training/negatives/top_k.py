@@ -6,7 +6,7 @@ import faiss
 import numpy as np
 import torch
 
-from ...index.faiss_flat import FaissFlat
+from ...index.faiss_rows import few_large_products
 from ...types import Rows, Scores, Vectors
 
 IndexKind = Literal["flat", "ivf"]
@@ -54,11 +54,10 @@ class FlatTopK:
         """Args:
         rows: (m,). vectors (Vectors): (m, width).
         """
-        index = FaissFlat()
-        index.train(vectors[:0])
-        index.add(vectors)
-        scores, nearest = index.search(self.queries, min(self.k, len(rows)))
-        self.heap.add_result(np.ascontiguousarray(scores), rows[nearest])
+        with few_large_products(len(self.queries)):
+            k, metric = min(self.k, len(rows)), faiss.METRIC_INNER_PRODUCT
+            scores, nearest = faiss.knn(self.queries, np.ascontiguousarray(vectors), k, metric=metric)
+        self.heap.add_result(scores, rows[nearest])
 
     def result(self) -> tuple[Scores, Rows]:
         """(n, k) each."""
