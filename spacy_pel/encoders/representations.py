@@ -61,13 +61,8 @@ class Representations:
             rows: which texts.
             mask: (batch, length), 1 = a real token.
             vectors: (batch, length, width).
-
-        Raises:
-            ValueError: if there is one vector a text only.
         """
-        if self.offsets is None:
-            raise ValueError("pooled vectors have no tokens")
-        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)
+        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)  # type: ignore[arg-type]
         self.vectors[positions] = vectors[mask > 0]
 
     def take(self, rows: Rows) -> Encoded:

@@ -63,7 +63,7 @@ class EntityIndex:
         self.kb_fingerprint = kb_fingerprint
         self.encoder_fingerprint = encoder_fingerprint
         self.kinds = tuple(kinds)
-        self._path: Path | None = None  # a folder with the same content
+        self.path: Path | None = None  # a folder with the same content
         self._fingerprint: str | None = None  # computed once, until rows change
 
     @classmethod
@@ -139,11 +139,6 @@ class EntityIndex:
     def kb_rows(self) -> NDArray[np.int32]:
         """The KB row of each row of the index."""
         return self.rows.kb_rows
-
-    @property
-    def path(self) -> Path | None:
-        """The folder with the same content; None = in memory only."""
-        return self._path
 
     @property
     def fingerprint(self) -> str:
@@ -251,12 +246,12 @@ class EntityIndex:
             self.vectors.add(vectors)
             self.rows.append(embedded_rows, kind, texts)
         self.kb_fingerprint = kb.fingerprint
-        self._path = self._fingerprint = None
+        self.path = self._fingerprint = None
 
     def add_abbreviations(self, abbreviations: AliasPriors) -> None:
         """Add what short forms stand for to what is known already."""
         self.abbreviations = self.abbreviations.merged(abbreviations)
-        self._path = self._fingerprint = None
+        self.path = self._fingerprint = None
 
     # --- disk, bytes, processes
 
@@ -319,7 +314,7 @@ class EntityIndex:
             topics=topics,
             abbreviations=abbreviations,
         )
-        index._path, index._fingerprint = path.resolve(), meta["fingerprint"]
+        index.path, index._fingerprint = path.resolve(), meta["fingerprint"]
         index.check_built_for(kb, encoder)
         return index
 
@@ -347,13 +342,13 @@ class EntityIndex:
         PelError: if this is not what ``to_bytes`` returned.
         """
         index = load_from_bytes(data, cls.from_disk, kind=KIND)
-        index._path = None
+        index.path = None
         return index
 
     def __reduce__(self) -> Any:
-        if self._path is not None and _fingerprint_at(self._path) == self.fingerprint:
+        if self.path is not None and _fingerprint_at(self.path) == self.fingerprint:
             # another process can map the same files: nothing is copied
-            return _reopen, (str(self._path), self.fingerprint)
+            return _reopen, (str(self.path), self.fingerprint)
         return EntityIndex.from_bytes, (self.to_bytes(),)
 
 

@@ -247,8 +247,7 @@ class _Filter:
         base = _ivf_parameters(nprobe=nprobe, **({} if chosen is None else {"sel": chosen[0]}))
         params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
         with few_large_products(len(queries)):  # of queries and centroids
-            scores, rows = self._refined.search(queries, k, params=params)
-        return scores, rows
+            return self._refined.search(queries, k, params=params)  # type: ignore[no-any-return]
 
 
 def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) -> Any:

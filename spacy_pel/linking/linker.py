@@ -470,8 +470,7 @@ class Linker:
         masks = self.kb.memo.setdefault("entity_types", {})
         if allowed not in masks:
             masks[allowed] = self.kb.rows_with_types(allowed) | self.kb.rows_below(allowed)
-        mask: Mask = masks[allowed]
-        return mask
+        return masks[allowed]  # type: ignore[no-any-return]
 
     def decider(self, stage: Stage) -> Decider:
         """What decides by the evidence of a stage."""

@@ -38,11 +38,6 @@ class Ragged:
         """(n,) number of values of each piece."""
         return np.diff(self.offsets)
 
-    @property
-    def owners(self) -> NDArray[np.int64]:
-        """(m,) the piece that each value belongs to."""
-        return owners(self.offsets)
-
     def take(self: R, pieces: NDArray[np.int64]) -> R:
         """These pieces, in this order, in memory; repeats are allowed."""
         return type(self)(take_pieces(self.values, self.offsets, pieces), offsets_of(self.lengths[pieces]))
