@@ -6,8 +6,7 @@ import numpy as np
 
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Rows
-from .generator_base import Mask
+from ..types import Mask, Rows
 from .name_generator import Found, NameGenerator, Search
 
 

@@ -8,10 +8,11 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, EncodedMention, Encoder, MentionInText, Rows, Vectors
+from ..types import CandidateTable, EncodedMention, Encoder, Mask, MentionInText, Rows, Vectors
 from ..util import fingerprint
+from ..util.ragged import numbered
 from .evidence.evidence import find_candidates
-from .generator_base import GeneratorBase, Mask
+from .generator_base import GeneratorBase
 
 if TYPE_CHECKING:  # imports faiss
     from ..index import EntityIndex
@@ -94,16 +95,15 @@ class BiEncoderCandidates(GeneratorBase):
 
 def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
     """(n, width); each distinct mention without a vector is encoded once."""
-    numbers: dict[MentionInText, int] = {}
-    which = [numbers.setdefault(mention, len(numbers)) for mention in mentions]
-    if not which:
+    distinct, which = numbered(mentions)
+    if not distinct:
         return np.zeros((0, encoder.width), dtype=np.float32)
-    known = {i: mention.vector for mention, i in numbers.items() if isinstance(mention, EncodedMention)}
+    known = {i: mention.vector for i, mention in enumerate(distinct) if isinstance(mention, EncodedMention)}
     if not known:
-        return encoder.encode_mentions(list(numbers))[which]
-    vectors = np.empty((len(numbers), encoder.width), dtype=np.float32)
+        return encoder.encode_mentions(distinct)[which]
+    vectors = np.empty((len(distinct), encoder.width), dtype=np.float32)
     vectors[list(known)] = list(known.values())
-    others = {i: mention for mention, i in numbers.items() if i not in known}
+    others = {i: mention for i, mention in enumerate(distinct) if i not in known}
     if others:
         vectors[list(others)] = encoder.encode_mentions(list(others.values()))
     return vectors[which]

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Rows, Scores
+from ..types import Mask, Rows, Scores
 from ..util import normalize_alias
-from .generator_base import Mask, read_arrays, write_arrays
+from ..util.ranges import check_range
+from .generator_base import read_arrays, write_arrays
 from .name_generator import Found, NameGenerator, Search
 from .names import NameTable, words_of
 from .vectorized_names import best_of
@@ -54,10 +55,8 @@ class BM25(NameGenerator[_Names]):
 
     def __init__(self, *, k1: float = 1.5, b: float = 0.75):
         _bm25s()
-        for setting, value, most in (("k1", k1, float("inf")), ("b", b, 1.0)):
-            if not 0 <= value <= most:
-                expected = "a number of 0 at least" + (f" and {most} at most" if most < float("inf") else "")
-                raise self._wrong(setting, expected, value)
+        check_range("k1", k1, least=0, below=float("inf"))
+        check_range("b", b, least=0, most=1)
         self.k1 = k1
         self.b = b
 
@@ -88,11 +87,11 @@ class BM25(NameGenerator[_Names]):
 
     def _write(self, path: Path) -> None:
         table, scorer = self.built()
-        write_arrays(path / _NAMES, table.columns())
+        write_arrays(path / _NAMES, vars(table))
         scorer.save(path / _BM25, show_progress=False)
 
     def _read(self, path: Path) -> _Names:
-        table = NameTable.of(read_arrays(path / _NAMES))
+        table = NameTable(**read_arrays(path / _NAMES))
         scorer = _bm25s().BM25.load(path / _BM25, show_progress=False)
         if scorer.scores["num_docs"] != len(table):
             raise ValueError("scores and names of different numbers")

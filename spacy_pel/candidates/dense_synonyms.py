@@ -13,9 +13,8 @@ from ..index import EntityIndex
 from ..index.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Rows, Vectors
+from ..types import Mask, Rows, Vectors
 from ..util import fingerprint
-from .generator_base import Mask
 from .name_generator import Found, NameGenerator, Search
 
 _ENCODER, _INDEX = "encoder", "index"

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
+from ..types import FUSED, CandidateGenerator, CandidateTable, Mask, MentionInText, Rows
 from ..util import fingerprint
+from ..util.ranges import check_range
 from .evidence.evidence import FEATURES, Matches, best_row, laid_out
-from .generator_base import GeneratorBase, Mask
+from .generator_base import GeneratorBase
 
 How = Literal["rrf", "union"]
 
@@ -55,8 +56,7 @@ class EnsembleCandidates(GeneratorBase):
                 raise self._wrong("generators", "names that are valid folder names", repr(name))
         if how not in ("rrf", "union"):
             raise self._wrong("how", "rrf or union", repr(how))
-        if not rrf_constant >= 0:
-            raise self._wrong("rrf_constant", "a number of at least 0", rrf_constant)
+        check_range("rrf_constant", rrf_constant, least=0)
         self.generators: dict[str, CandidateGenerator] = dict(generators)
         self.how: How = how
         self.rrf_constant = rrf_constant

@@ -13,12 +13,11 @@ from typing_extensions import Self
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, MentionInText, Rows
+from ..types import CandidateTable, Mask, MentionInText, Rows
 from ..util import fingerprint
 from ..util.part_settings import PartSettings
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
-from .evidence.evidence import Mask
 
 
 class HasRows(Protocol):

@@ -33,14 +33,10 @@ def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
     registry.resolve_short("pel_candidates", name)
     full = registry.parts("pel_candidates").get(name, name)
     try:
-        made: CandidateGenerator = spacy_registry.resolve({"generator": {"@pel_candidates": full, **settings}})[
-            "generator"
-        ]
-    except ConfigValidationError as err:
+        config = {"generator": {"@pel_candidates": full, **settings}}
+        return spacy_registry.resolve(config)["generator"]  # type: ignore[no-any-return]
+    except (ConfigValidationError, RegistryError) as err:
         raise PelError(Errors.E445.format(generator=name, got=describe_config_error(err))) from err
-    except RegistryError as err:
-        raise PelError(Errors.E445.format(generator=name, got=" ".join(str(err).split()))) from err
-    return made
 
 
 def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> CandidateGenerator:

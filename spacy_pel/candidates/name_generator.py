@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, MentionInText, RankedRows, Rows, Scores
+from ..types import CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores
 from ..util import normalize_alias
 from ..util.tables import first_places
 from .evidence.evidence import candidate_table
-from .generator_base import Built, GeneratorBase, Mask
+from .generator_base import Built, GeneratorBase
 
 
 class Found(NamedTuple):

@@ -1,9 +1,8 @@
 """The distinct names of a knowledge base, and the entities of each name."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,12 +137,3 @@ class NameTable:
         self.kb_rows = np.concatenate([self.kb_rows, new.kb_rows])
         self.live = np.concatenate([self.live, new.live])
         return names
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns by name, as they are stored."""
-        return {"kb_rows": self.kb_rows, "offsets": self.offsets, "live": self.live}
-
-    @classmethod
-    def of(cls, columns: Mapping[str, NDArray[Any]]) -> "NameTable":
-        """From what ``columns`` gave."""
-        return cls(columns["kb_rows"], columns["offsets"], columns["live"])

@@ -9,8 +9,10 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
+from ..types import Mask
 from ..util import read_json, write_json
-from .generator_base import Mask, read_arrays, write_arrays
+from ..util.ranges import check_range
+from .generator_base import read_arrays, write_arrays
 from .name_generator import Found, NameGenerator, Search
 from .names import NameTable
 from .vectorized_names import VectorizedNames
@@ -69,8 +71,7 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
 
     def __init__(self, *, neighbours: int = 200):
         _generator_class()
-        if neighbours < 1:
-            raise self._wrong("neighbours", "at least 1", neighbours)
+        check_range("neighbours", neighbours, least=1)
         self.neighbours = neighbours
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
@@ -108,12 +109,12 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
 
     def _write(self, path: Path) -> None:
         built = self.built()
-        write_arrays(path / _NAMES, built.table.columns())
+        write_arrays(path / _NAMES, vars(built.table))
         write_json(path / _TEXTS, built.texts, indent=None)
         built.vectors.to_disk(path, _VECTORS)
 
     def _read(self, path: Path) -> _Aliases:
-        table, texts = NameTable.of(read_arrays(path / _NAMES)), read_json(path / _TEXTS)
+        table, texts = NameTable(**read_arrays(path / _NAMES)), read_json(path / _TEXTS)
         vectors = VectorizedNames.from_disk(path, _VECTORS, _vectorizer(1))
         if not len(table) == len(texts) == len(vectors):
             raise ValueError("names and vectors of different numbers")

@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Rows, Scores
+from ..types import Mask, Rows, Scores
 from ..util import logger, normalize_alias
-from .generator_base import Mask, read_arrays, write_arrays
+from .generator_base import read_arrays, write_arrays
 from .name_generator import Found, NameGenerator, Search
 from .names import NameTable
 from .vectorized_names import VectorizedNames, best_of, char_vectorizer, word_vectorizer
@@ -100,12 +100,12 @@ class TfIdf(NameGenerator[_Names]):
 
     def _write(self, path: Path) -> None:
         table, lists = self.built()
-        write_arrays(path / _NAMES, table.columns())
+        write_arrays(path / _NAMES, vars(table))
         for kind, names in lists.items():
             names.to_disk(path, kind)
 
     def _read(self, path: Path) -> _Names:
-        table = NameTable.of(read_arrays(path / _NAMES))
+        table = NameTable(**read_arrays(path / _NAMES))
         lists = {
             kind: VectorizedNames.from_disk(path, kind, vectorizer) for kind, vectorizer in self._vectorizers().items()
         }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ..errors import Errors, PelError
 from ..types import Rows, Scores
@@ -19,15 +20,11 @@ _BLOCK = 16  # queries multiplied at a time: two letters are shared by half of a
 
 def char_vectorizer(ngrams: Sequence[int]) -> Any:
     """Of character n-grams, blanks between words included."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     return TfidfVectorizer(analyzer="char", ngram_range=tuple(ngrams), lowercase=False, dtype=np.float32)
 
 
 def word_vectorizer(ngrams: Sequence[int]) -> Any:
     """Of words, split at what is no letter or digit."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     return TfidfVectorizer(
         tokenizer=words_of, token_pattern=None, ngram_range=tuple(ngrams), lowercase=False, dtype=np.float32
     )

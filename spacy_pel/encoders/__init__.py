@@ -1,5 +1,3 @@
 """Encoders: map mentions and entities into one vector space."""
 
 from .loading import load_encoder
-
-__all__ = ["load_encoder"]

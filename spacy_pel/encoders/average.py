@@ -1,6 +1,9 @@
 """Averaging the weights of two trainings that started from the same model (Wortsman et al. 2022, WiSE-FT)."""
 
+import torch
+
 from ..errors import Errors, PelError
+from ..util.ranges import check_range
 from .bi_encoder import BiEncoder
 
 
@@ -20,10 +23,7 @@ def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiE
     Raises:
         PelError: if the weight is not between 0 and 1, or the encoders differ in more than weights.
     """
-    import torch
-
-    if not 0 <= weight <= 1:
-        raise PelError(Errors.E350.format(weight=weight))
+    check_range("weight", weight, least=0, most=1)
     settings = encoder.settings
     differing = [key for key, value in other.settings.items() if settings.get(key) != value]
     differing += settings.keys() - other.settings.keys()

@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ..registry import registry
@@ -58,8 +59,6 @@ class TorchBackend:
         Returns:
             The same on numpy arrays.
         """
-        import torch
-
         device = next(tower.parameters()).device
         half = self.precision == "bfloat16" or (self.precision == "auto" and native_bfloat16(device))
 
@@ -143,8 +142,6 @@ class _SwitchingBackend:
 
 
 def _faster_backend() -> Backend | None:
-    import torch
-
     cpu = Path("/proc/cpuinfo")
     is_amd = cpu.is_file() and "AuthenticAMD" in cpu.read_text(encoding="utf8", errors="replace")
     half = native_bfloat16(torch.device("cpu"))
@@ -213,8 +210,6 @@ def empty_vectors(n: int, width: int) -> Vectors:
 
 def native_bfloat16(device: Any) -> bool:
     """Whether a torch device multiplies bfloat16 natively; elsewhere it is slower."""
-    import torch
-
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())

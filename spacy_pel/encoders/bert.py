@@ -139,8 +139,7 @@ class Bert(nn.Module):
         return read.transpose(1, 2).reshape(batch, length, width)
 
     def _after(self, part: Any, tokens: Tensor, residual: Tensor) -> Tensor:
-        summed: Tensor = part["LayerNorm"](self._dropout(part["dense"](tokens)) + residual)
-        return summed
+        return part["LayerNorm"](self._dropout(part["dense"](tokens)) + residual)  # type: ignore[no-any-return]
 
     def _dropout(self, tokens: Tensor) -> Tensor:
         return functional.dropout(tokens, self.config.hidden_dropout_prob, self.training)

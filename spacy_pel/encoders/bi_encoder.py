@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from ..errors import Errors, PelError
 from ..registry import registry
@@ -17,6 +19,7 @@ from ..util.saved_part import read_part, write_part
 from ..util.vectors import unit_length
 from .backend import AutoBackend, Backend, EncodedBatch, empty_vectors, encode_batches
 from .fingerprint import weights_fingerprint
+from .pretrained import check_lengths, check_pretrained, load_pretrained, load_tower
 from .representations import Representations
 from .similarities import Similarity
 from .similarities.cosine import Cosine
@@ -114,8 +117,6 @@ class BiEncoder:
         Raises:
             PelError: if no name is set, there is no such model, or it reads shorter texts than the templates give.
         """
-        from .pretrained import check_lengths, load_pretrained
-
         if self.towers is not None:
             return
         if self.name is None:
@@ -132,10 +133,6 @@ class BiEncoder:
         Raises:
             PelError: as ``initialize``.
         """
-        from .pretrained import check_pretrained
-
-        if self.towers is not None:
-            return
         if self.name is None:
             raise PelError(Errors.E302)
         check_pretrained(self.name, *self._lengths)
@@ -146,8 +143,6 @@ class BiEncoder:
         return self.mention_template.max_length, getattr(self.entity_template, "max_length", 0)
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
-        from torch import nn
-
         # a text without markers, such as a card, is pooled over all of its tokens
         markers = (-1, -1)
         if self.mention_template.has_markers:
@@ -220,7 +215,7 @@ class BiEncoder:
     def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index: mentions as rows of their entities."""
         pooled = self._pooled("mention", self._mention_tokens(mentions), show_progress)
-        return self._for_index(pooled, "entity")
+        return self.similarity.index_vectors(pooled, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index, of the cards; of length 1 for the cosine."""
@@ -257,7 +252,7 @@ class BiEncoder:
         Returns:
             (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
         """
-        return self._for_index(self._pooled(side, tokens, show_progress), side)
+        return self.similarity.index_vectors(self._pooled(side, tokens, show_progress), side)
 
     def encode_pooled(self, pooled: Vectors) -> Vectors:
         """Finish mentions that were pooled elsewhere, from states of the mention tower.
@@ -268,7 +263,7 @@ class BiEncoder:
         Returns:
             (n, width), the queries of an index, as from ``encode_mentions``.
         """
-        return self._for_index(pooled, "mention")
+        return self.similarity.index_vectors(pooled, "mention")
 
     def mention_states(self, ids: NDArray[np.int64]) -> Vectors:
         """Read one sequence of word pieces with the mention tower.
@@ -282,11 +277,6 @@ class BiEncoder:
         tokens = RaggedTokens.from_lists([ids.tolist()])
         ((_, _, states),) = self._batches("mention", tokens, False, token_level=True)
         return states[0]
-
-    def _for_index(self, pooled: Vectors, side: IndexSide) -> Vectors:
-        if self.similarity.unit_vectors:
-            return unit_length(pooled)
-        return self.similarity.index_vectors(pooled, side)
 
     def represent_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Representations:
         """(n,), what the similarity reads of mentions; see ``pair_scores``."""
@@ -346,8 +336,6 @@ class BiEncoder:
 
     def to_disk(self, path: Path) -> None:
         """Write a model folder: a Hugging Face folder per tower, and the settings in ``bi_encoder.json``."""
-        import torch
-
         self.tower("mention")
         dtype = torch.float16 if self.store == "float16" else torch.float32
         with write_part(path, kind="encoder", name=self.registered_name) as part:
@@ -361,8 +349,6 @@ class BiEncoder:
         Raises:
             PelError: if the folder is missing or damaged.
         """
-        from .pretrained import load_tower
-
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)
         try:

@@ -5,6 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 # What is known to change the answers of an encoder of transformers and its weights do not show. Names, not
 # the whole config: versions of transformers add keys to that.
 _CONFIG_KEYS = (
@@ -39,8 +41,6 @@ def weights_fingerprint(
     Returns:
         32 hexadecimal digits.
     """
-    import torch
-
     dtype = torch.float16 if store == "float16" else torch.float32
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(settings, sort_keys=True).encode("utf8"))

@@ -12,6 +12,7 @@ from ..util import fingerprint, normalize_alias
 from ..util.part_settings import PartSettings
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
+from ..util.vectors import unit_length
 
 
 @registry.pel_encoders("spacy-pel.HashEmbed.v1")
@@ -42,7 +43,7 @@ class HashEmbed(PartSettings):
         """(n, width), unit length."""
         surfaces = self.encode_names([mention.surface for mention in mentions])
         context = self.encode_names([m.text[max(0, m.start - 40) : m.end + 40] for m in mentions])
-        return self._unit(surfaces + self.context_weight * context)
+        return unit_length(surfaces + self.context_weight * context)
 
     def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), as ``encode_mentions``."""
@@ -58,7 +59,7 @@ class HashEmbed(PartSettings):
         for row, name in enumerate(names):
             hashes = self._hashes(normalize_alias(name))
             np.add.at(vectors[row], [h % self.width for h in hashes], [1 - 2 * (h >> 31) for h in hashes])
-        return self._unit(vectors)
+        return unit_length(vectors)
 
     def to_disk(self, path: Path) -> None:
         """Write the settings to a folder."""
@@ -83,8 +84,3 @@ class HashEmbed(PartSettings):
         padded = f" {name} "
         grams: Iterable[str] = (padded[i : i + 3] for i in range(max(1, len(padded) - 2)))
         return [crc32(gram.encode("utf8")) for gram in grams]
-
-    @staticmethod
-    def _unit(vectors: Vectors) -> Vectors:
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return (vectors / np.maximum(norms, 1e-12)).astype(np.float32)

@@ -25,5 +25,4 @@ def load_encoder(path: Path, *, backend: Any | None = None) -> Encoder:
     path = Path(path)
     make = registry.pel_encoders.get(read_part(path, kind="encoder")["encoder"])
     choice = {"backend": backend} if backend and "backend" in signature(make).parameters else {}
-    encoder: Encoder = make(**choice)
-    return encoder.from_disk(path)
+    return make(**choice).from_disk(path)  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from weakref import WeakSet
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
@@ -49,8 +50,6 @@ class OpenVinoBackend:
             The same on numpy arrays.
         """
         global _process
-        import torch
-
         precision: Literal["auto", "float32"] = "auto" if self.precision == "bfloat16" else "float32"
         forked = TorchBackend(precision=precision).prepare(tower)
         if _process not in (None, os.getpid()):

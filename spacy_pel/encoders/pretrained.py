@@ -8,9 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ..errors import Errors, PelError, Warnings, shortened
 from ..util import logger
 from ..util.saved_folder import damaged
+from .bert import read_bert
 from .saved_tokenizer import SAVED, SavedTokenizer, without_limits
 
 _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
@@ -123,8 +126,6 @@ def load_tower(path: Path) -> tuple[Any, Any]:
         The tokenizer and the model; those of ``transformers``, or for BERT with a
         fast tokenizer ours, which give the same without its slow import.
     """
-    from .bert import read_bert
-
     if not path.is_dir():  # transformers would look for such a name on the hub
         raise damaged(path, "tower", "a model and a tokenizer of transformers", "no such folder")
     try:
@@ -190,7 +191,6 @@ def make_random(name: str) -> tuple[Any, Any]:
     Raises:
         PelError: at an unknown or impossible size.
     """
-    import torch
     from transformers import BertConfig, BertModel
 
     sizes = _read_sizes(name)

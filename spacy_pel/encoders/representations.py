@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ..types import Rows, Scores, Vectors
 from ..util.ragged import offsets_of, take_pieces
 from .backend import empty_vectors
-from .similarities import Encoded, Similarity, TokenVectors
+from .similarities import Encoded, Similarity, TokenVectors, each
 
 _PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
 
@@ -60,19 +61,12 @@ class Representations:
             rows: which texts.
             mask: (batch, length), 1 = a real token.
             vectors: (batch, length, width).
-
-        Raises:
-            ValueError: if there is one vector a text only.
         """
-        if self.offsets is None:
-            raise ValueError("pooled vectors have no tokens")
-        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)
+        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)  # type: ignore[arg-type]
         self.vectors[positions] = vectors[mask > 0]
 
     def take(self, rows: Rows) -> Encoded:
         """Of these texts, as a similarity reads it: (k, width), or TokenVectors."""
-        import torch
-
         if self.offsets is None:
             return torch.from_numpy(self.vectors[rows])
         lengths = np.diff(self.offsets)[rows]
@@ -89,7 +83,7 @@ def pair_scores(
     mention_rows: Rows,
     entity_rows: Rows,
     *,
-    device: Any | None = None,
+    device: Any = "cpu",
 ) -> Scores:
     """Score pairs of mentions and entities, in chunks.
 
@@ -97,35 +91,18 @@ def pair_scores(
         similarity: any registered one; it reads what ``BiEncoder.represent_mentions`` and
             ``represent_entities`` gave.
         mention_rows, entity_rows: (p,), the two sides of each pair.
-        device: where to compute; None = on the CPU.
+        device: where to compute.
 
     Returns:
         (p,), the higher the better.
     """
-    import torch
-
     scores = np.empty(len(mention_rows), dtype=np.float32)
     longest = max(mentions.longest, entities.longest)
     block = max(1, _PAIRS // (longest * mentions.vectors.shape[1]))
     with torch.inference_mode():
         for start in range(0, len(scores), block):
             piece = slice(start, start + block)
-            ours = _to(mentions.take(mention_rows[piece]), device)
-            theirs = _to(entities.take(entity_rows[piece]), device)
-            scores[piece] = similarity.paired(ours, _with_axis(theirs))[:, 0].float().cpu().numpy()
+            ours = each(mentions.take(mention_rows[piece]), lambda part: part.to(device))
+            theirs = each(entities.take(entity_rows[piece]), lambda part: part.to(device).unsqueeze(1))
+            scores[piece] = similarity.paired(ours, theirs)[:, 0].float().cpu().numpy()
     return scores
-
-
-def _with_axis(encoded: Encoded) -> Encoded:
-    """(p, ...) -> (p, 1, ...)"""
-    if isinstance(encoded, TokenVectors):
-        return TokenVectors(encoded.vectors.unsqueeze(1), encoded.mask.unsqueeze(1))
-    return encoded.unsqueeze(1)
-
-
-def _to(encoded: Encoded, device: Any | None) -> Encoded:
-    if device is None:
-        return encoded
-    if isinstance(encoded, TokenVectors):
-        return TokenVectors(encoded.vectors.to(device), encoded.mask.to(device))
-    return encoded.to(device)

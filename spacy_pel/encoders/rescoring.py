@@ -6,7 +6,6 @@ import numpy as np
 
 from ..kb import KnowledgeBase
 from ..types import MentionInText, RankedRows
-from ..util import progress
 from ..util.tables import best_first
 from .bi_encoder import BiEncoder
 from .representations import pair_scores
@@ -15,12 +14,7 @@ _ENTITIES = 2048  # encoded at a time: 75 MB of token vectors at 24 tokens and w
 
 
 def rescore(
-    encoder: BiEncoder,
-    kb: KnowledgeBase,
-    mentions: Sequence[MentionInText],
-    candidates: RankedRows,
-    *,
-    show_progress: bool = False,
+    encoder: BiEncoder, kb: KnowledgeBase, mentions: Sequence[MentionInText], candidates: RankedRows
 ) -> RankedRows:
     """Rerank candidates by the encoder's similarity, where an entity is represented by its card. Each mention
     and each distinct entity is encoded once. Vectors of entities are not kept, so memory does not grow with
@@ -35,7 +29,7 @@ def rescore(
     Returns:
         The same entities, best first.
     """
-    of_mentions = encoder.represent_mentions(mentions, show_progress=show_progress)
+    of_mentions = encoder.represent_mentions(mentions)
     device = next(encoder.towers.parameters()).device
     filled = candidates.kb_rows >= 0
     owner, _ = np.nonzero(filled)
@@ -43,8 +37,7 @@ def rescore(
     pairs = np.argsort(which, kind="stable")  # of one entity, those of neighbouring mentions
     ends = np.searchsorted(which[pairs], np.arange(len(distinct) + 1))
     scores = np.empty(len(which), dtype=np.float32)
-    starts = range(0, len(distinct), _ENTITIES)
-    for start in progress(starts, description="Rescoring", show=show_progress):
+    for start in range(0, len(distinct), _ENTITIES):
         stop = min(start + _ENTITIES, len(distinct))
         of_entities = encoder.represent_entities([kb.entity_at(int(row)) for row in distinct[start:stop]])
         chosen = np.sort(pairs[ends[start] : ends[stop]])

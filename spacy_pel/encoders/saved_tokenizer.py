@@ -65,8 +65,7 @@ class SavedTokenizer:
 
     def get_vocab(self) -> dict[str, int]:
         """Ids of all word pieces."""
-        vocabulary: dict[str, int] = self.backend_tokenizer.get_vocab()
-        return vocabulary
+        return self.backend_tokenizer.get_vocab()
 
     def convert_tokens_to_ids(self, tokens: str | Sequence[str]) -> int | list[int]:
         """The id of a word piece, or those of several."""

@@ -13,7 +13,6 @@ class CommandErrors:
     E613 = "Expected a NIL precision above 0 and at most 1, got {got}. Fix --precision."
     E614 = "No threshold has a NIL precision of {expected}; the best is {best} on {n} mentions. Lower --precision."
     E615 = "P(NIL) was fitted on vectors of width {expected}, got {got}. Refit it with: spacy-pel calibrate"
-    E616 = "Expected {part} with {name} of at least {least}, got {got}. Fix this setting."
     E620 = 'Expected a corpus with gold mentions, got none. Each line is a JSON object with "text" and "mentions".'
     E621 = (
         "The KB has none of the gold ids of {n} mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus "

@@ -35,7 +35,6 @@ class TrainingErrors:
     E338 = "{path} holds a finished training without its checkpoint. Choose another --output, or delete that folder."
     E347 = "Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "{name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
-    E350 = "Expected a weight from 0 to 1, got {weight}."
     E351 = "Expected encoders that differ in their weights alone, but they also differ in: {differing}."
     E352 = "Expected max_length of at most {most}, the transformer's limit, got {got}. Decrease it."
     E353 = "The transformer has no weights. Set the name of TransformerTok2Vec.v1, or load a trained pipeline."

@@ -74,7 +74,6 @@ def measure_generator(
     gold: LinkableMentions,
     *,
     split: bool = False,
-    n_samples: int = 1000,
     seed: int = 0,
     show_progress: bool = False,
 ) -> dict[str, Any]:
@@ -85,7 +84,6 @@ def measure_generator(
         generator: built from ``kb``.
         gold: the mentions whose entities are to be found.
         split: also measure seen and unseen entities separately.
-        n_samples: bootstrap samples.
         seed: random seed of the bootstrap.
         show_progress: show a progress bar.
 
@@ -106,17 +104,17 @@ def measure_generator(
             ranks.append(prediction.rank)
             prediction.candidates = []
     outcomes = Outcomes.of(gold.predictions)._replace(rank=np.array(ranks, dtype=np.int64))
-    row: dict[str, Any] = _recall(outcomes, n_samples, seed)
+    row: dict[str, Any] = _recall(outcomes, seed)
     if split:
         for name, chosen in (("seen", outcomes.seen), ("unseen", ~outcomes.seen)):
-            row[name] = _recall(_only(outcomes, chosen), n_samples, seed) if chosen.any() else None
+            row[name] = _recall(_only(outcomes, chosen), seed) if chosen.any() else None
     n = len(gold.mentions)
     row.update(candidates=n_candidates / n, mentions_per_second=n / max(seconds, 1e-9), seconds=seconds)
     return row
 
 
-def _recall(outcomes: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
-    metrics = compute_metrics(outcomes, ks=RECALL_AT, n_samples=n_samples, seed=seed)
+def _recall(outcomes: Outcomes, seed: int) -> dict[str, Any]:
+    metrics = compute_metrics(outcomes, ks=RECALL_AT, seed=seed)
     return {"n": metrics["n"], **{key: value for key, value in metrics.items() if key.startswith("recall@")}}
 
 

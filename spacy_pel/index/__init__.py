@@ -1,4 +1,2 @@
 from .annotated_text import AliasPriors
 from .entity_index import EntityIndex, recode
-
-__all__ = ["AliasPriors", "EntityIndex", "recode"]

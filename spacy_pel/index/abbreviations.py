@@ -4,20 +4,18 @@ They are ``AliasPriors`` whose surface forms are short forms and whose counts ar
 uses of long forms that name no entity.
 """
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
 
 from ..util import hash_strings
-from ..util.names import GREEK, GREEK_SYMBOL, compatible
+from ..util.names import GREEK, GREEK_SYMBOL, NOT_WORD, compatible
 from .annotated_text import AliasPriors
 
 FILE = "abbreviations.arrow"
 UNIT = 1000  # counts of a use
 _MOST = 1 << 27  # counts of an entry: sums must fit 32 bits
 _LENGTHS = range(2, 13)  # letters and digits
-_NOT_WORD = re.compile(r"[\W_]+")
 
 
 def short_form(text: str) -> str:
@@ -33,7 +31,7 @@ def short_form(text: str) -> str:
     if not 2 <= len(text) <= 2 * _LENGTHS[-1] or not any(map(str.isupper, text)) or " " in text.strip():
         return ""
     plain = GREEK_SYMBOL.sub(lambda letter: GREEK[letter[0]], compatible(text).strip())
-    form = _NOT_WORD.sub("", plain)
+    form = NOT_WORD.sub("", plain)
     if form.endswith("s") and (form[-2:-1].isupper() or form[-2:-1].isdigit()):
         form = form[:-1]
     capitals, has_digit = sum(map(str.isupper, form)), any(map(str.isdigit, form))

@@ -11,6 +11,7 @@ from ..types import Rows, Scores, Vectors
 from ..util import hash_strings, normalize_alias
 from ..util.arrow_files import write_arrays
 from ..util.ragged import offsets_of
+from ..util.tables import look_up
 from .row_table import map_arrays
 
 PRIORS = "priors.arrow"
@@ -60,10 +61,6 @@ class AliasPriors:
         hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
         return cls.summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
 
-    def plus(self, surfaces: Sequence[str], kb_rows: Rows) -> "AliasPriors":
-        """These counts and those of more mentions; see ``build``."""
-        return self.merged(AliasPriors.build(surfaces, kb_rows))
-
     def merged(self, more: "AliasPriors") -> "AliasPriors":
         """The sum of these counts and others."""
         if not len(more):
@@ -109,7 +106,7 @@ class AliasPriors:
         """How often each entity was named by any surface form."""
         if len(self._entities) == 0:
             return np.zeros(len(kb_rows), dtype=np.int64)
-        position, known = _look_up(self._entities, kb_rows)
+        position, known = look_up(self._entities, kb_rows)
         return np.where(known, self._totals[position], 0).astype(np.int64)
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -190,7 +187,7 @@ class Topics:
         logits = vectors @ self._float32.T / TEMPERATURE
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        position, known = _look_up(self._entities, kb_rows)
+        position, known = look_up(self._entities, kb_rows)
         for text in range(len(vectors)):
             pairs = np.flatnonzero(known & (texts == text))
             shares = np.add.reduceat(weights[text][self.texts], self._offsets[:-1])
@@ -223,12 +220,6 @@ class Topics:
         if not fits or (np.diff(kb_rows) < 0).any() or (texts < 0).any() or (texts >= len(vectors)).any():
             raise ValueError(f"{_VECTORS} and {_PAIRS} do not fit together")
         return cls(vectors, kb_rows, texts)
-
-
-def _look_up(ascending: NDArray[Any], wanted: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
-    """Where values are in an array that is not empty, and whether they are there."""
-    position = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    return position, ascending[position] == wanted
 
 
 def build_topics(

@@ -13,10 +13,10 @@ from ..kb import KnowledgeBase
 from ..types import Document, Encoder, Entity, MentionInText, Rows, Vectors
 from ..util import normalize_alias
 from ..util.progress import ChunkProgress
-from .row_table import NAME_KINDS, hash_texts
+from ..util.ragged import numbered
+from .row_table import NAME_KINDS, SEED, hash_texts, sample_rows
 
 _CHUNK = 16_384  # strings at a time: 25 MB of vectors at width 384
-_SEED = 0  # fixed: the same input gives the same index
 Item = TypeVar("Item", bound=Hashable)
 
 
@@ -70,17 +70,15 @@ class LinkedMentions:
 
     def by_text(self) -> tuple[list[str], list[Rows]]:
         """Each text with a mention, in order, and the entities of its mentions."""
-        numbers: dict[str, int] = {}
-        which = [numbers.setdefault(mention.text, len(numbers)) for mention in self.mentions]
+        texts, which = numbered(mention.text for mention in self.mentions)
         order = np.argsort(which, kind="stable")
-        lengths = np.bincount(which, minlength=len(numbers)) if which else np.zeros(0, dtype=np.int64)
-        return list(numbers), np.split(self.kb_rows[order], np.cumsum(lengths)[:-1]) if numbers else []
+        return texts, np.split(self.kb_rows[order], np.cumsum(np.bincount(which))[:-1]) if texts else []
 
     def capped(self, limit: int | None) -> "LinkedMentions":
         """At most ``limit`` mentions of each entity, drawn at random; None = all."""
         if limit is None:
             return self
-        order = np.random.default_rng(_SEED).permutation(len(self.mentions))
+        order = np.random.default_rng(SEED).permutation(len(self.mentions))
         order = order[np.argsort(self.kb_rows[order], kind="stable")]
         _, firsts, counts = np.unique(self.kb_rows[order], return_index=True, return_counts=True)
         rank = np.arange(len(order)) - np.repeat(firsts, counts)
@@ -89,13 +87,6 @@ class LinkedMentions:
     def sampled(self, limit: int) -> "LinkedMentions":
         """At most ``limit`` mentions, drawn at random."""
         return self._take(sample_rows(np.arange(len(self.mentions)), limit))
-
-
-def sample_rows(rows: Rows, limit: int) -> Rows:
-    """At most ``limit`` of the rows, drawn at random, in order."""
-    if len(rows) <= limit:
-        return rows
-    return np.sort(np.random.default_rng(_SEED).choice(rows, size=limit, replace=False))
 
 
 def names_of(entity: Entity) -> list[str]:
@@ -149,9 +140,7 @@ def _chunks(
     stream, last = iter(items), -1
     with bar:
         while chunk := list(islice(stream, _CHUNK)):
-            positions: dict[Item, int] = {}
-            of_chunk: list[int] = [positions.setdefault(item, len(positions)) for _, item in chunk]
-            unique = list(positions)
+            unique, of_chunk = numbered(item for _, item in chunk)
             kb_rows = np.array([row for row, _ in chunk], dtype=np.int64)
             # the bar of names counts entities; one may have names in two chunks
             new = int((np.diff(kb_rows, prepend=last) != 0).sum()) if kind == "alias" else len(chunk)

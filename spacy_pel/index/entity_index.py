@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
+from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .abbreviations import FILE as ABBREVIATIONS
 from .annotated_text import AliasPriors, Topics, build_topics
-from .embed import LinkedMentions, embed_entities, embed_mentions, sample_rows
+from .embed import LinkedMentions, embed_entities, embed_mentions
 from .faiss_ivf import FaissIVF
 from .faiss_rows import BLOCK, KIND, FaissRows, unreadable
-from .row_table import KINDS, NAME_KINDS, RowTable
+from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
-Mask = NDArray[np.bool_] | None  # None = all
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
@@ -64,7 +63,7 @@ class EntityIndex:
         self.kb_fingerprint = kb_fingerprint
         self.encoder_fingerprint = encoder_fingerprint
         self.kinds = tuple(kinds)
-        self._path: Path | None = None  # a folder with the same content
+        self.path: Path | None = None  # a folder with the same content
         self._fingerprint: str | None = None  # computed once, until rows change
 
     @classmethod
@@ -140,11 +139,6 @@ class EntityIndex:
     def kb_rows(self) -> NDArray[np.int32]:
         """The KB row of each row of the index."""
         return self.rows.kb_rows
-
-    @property
-    def path(self) -> Path | None:
-        """The folder with the same content; None = in memory only."""
-        return self._path
 
     @property
     def fingerprint(self) -> str:
@@ -252,12 +246,12 @@ class EntityIndex:
             self.vectors.add(vectors)
             self.rows.append(embedded_rows, kind, texts)
         self.kb_fingerprint = kb.fingerprint
-        self._path = self._fingerprint = None
+        self.path = self._fingerprint = None
 
     def add_abbreviations(self, abbreviations: AliasPriors) -> None:
         """Add what short forms stand for to what is known already."""
         self.abbreviations = self.abbreviations.merged(abbreviations)
-        self._path = self._fingerprint = None
+        self.path = self._fingerprint = None
 
     # --- disk, bytes, processes
 
@@ -320,7 +314,7 @@ class EntityIndex:
             topics=topics,
             abbreviations=abbreviations,
         )
-        index._path, index._fingerprint = path.resolve(), meta["fingerprint"]
+        index.path, index._fingerprint = path.resolve(), meta["fingerprint"]
         index.check_built_for(kb, encoder)
         return index
 
@@ -348,13 +342,13 @@ class EntityIndex:
         PelError: if this is not what ``to_bytes`` returned.
         """
         index = load_from_bytes(data, cls.from_disk, kind=KIND)
-        index._path = None
+        index.path = None
         return index
 
     def __reduce__(self) -> Any:
-        if self._path is not None and _fingerprint_at(self._path) == self.fingerprint:
+        if self.path is not None and _fingerprint_at(self.path) == self.fingerprint:
             # another process can map the same files: nothing is copied
-            return _reopen, (str(self._path), self.fingerprint)
+            return _reopen, (str(self.path), self.fingerprint)
         return EntityIndex.from_bytes, (self.to_bytes(),)
 
 

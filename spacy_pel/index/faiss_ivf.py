@@ -27,9 +27,9 @@ from .faiss_rows import (
     unreadable,
     write_faiss,
 )
+from .row_table import SEED, sample_rows
 
 _FILE = "lists-{}.faiss"
-_SEED = 0
 _SAMPLE = 65_536  # rows that codes are learned from
 _SLICES = (6, 4)  # numbers of a vector that a short code of 4 bits stands for: of one list, of several
 _PER_LIST = 48  # rows per list that lists are learned from
@@ -38,7 +38,7 @@ _LIST = 128  # rows of a list, at least
 _LISTS = 8  # of more rows: lists per square root of their number, at most
 _SCANNED = 128  # rows to read per square root of their number
 _TWO_LEVELS = 256  # lists from which they are learned in two steps
-_CLUSTERING = {"seed": _SEED, "niter": 10, "min_points_per_centroid": 1}  # the last: no warnings on the console
+_CLUSTERING = {"seed": SEED, "niter": 10, "min_points_per_centroid": 1}  # the last: no warnings on the console
 _LEAST = 16  # rows that codes of 4 bits can be learned from
 _RESCORED = 4  # rows compared exactly per row wanted
 _RESCORED_LEAST = 1024  # of them, at least
@@ -152,7 +152,7 @@ class FaissIVF(FaissRows):
 
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""
-        sample = _sample(np.arange(self._rows.ntotal), _SAMPLE)
+        sample = sample_rows(np.arange(self._rows.ntotal), _SAMPLE)
         rows: Any = faiss.index_factory(self._rows.d, "SQ8", faiss.METRIC_INNER_PRODUCT)
         rows.train(self._rows.reconstruct_batch(sample))
         for start in range(0, self._rows.ntotal, BLOCK):
@@ -247,8 +247,7 @@ class _Filter:
         base = _ivf_parameters(nprobe=nprobe, **({} if chosen is None else {"sel": chosen[0]}))
         params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
         with few_large_products(len(queries)):  # of queries and centroids
-            scores, rows = self._refined.search(queries, k, params=params)
-        return scores, rows
+            return self._refined.search(queries, k, params=params)  # type: ignore[no-any-return]
 
 
 def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) -> Any:
@@ -257,13 +256,13 @@ def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) ->
         nlist = 1 if len(ids) <= _ONE_LIST else min(int(_LISTS * len(ids) ** 0.5), len(ids) // _LIST)
     nlist = min(nlist, len(ids))
     n_slices = next(n for n in range(max(rows.d // _SLICES[nlist > 1], 1), rows.d + 1) if rows.d % n == 0)
-    sample = rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * nlist)))
+    sample = rows.reconstruct_batch(sample_rows(ids, max(_SAMPLE, _PER_LIST * nlist)))
     quantizer = faiss.IndexFlatIP(rows.d)
     quantizer.add(_centroids(sample, nlist))
     lists: Any = faiss.IndexIVFPQFastScan(quantizer, rows.d, nlist, n_slices, 4, faiss.METRIC_INNER_PRODUCT)
     for setting, value in _CLUSTERING.items():
         setattr(lists.pq.cp, setting, value)
-    lists.train(sample[_sample(np.arange(len(sample)), _SAMPLE)])
+    lists.train(sample[sample_rows(np.arange(len(sample)), _SAMPLE)])
     for start in range(0, len(ids), BLOCK):
         block = ids[start : start + BLOCK]
         lists.add_with_ids(rows.reconstruct_batch(block), block)
@@ -279,12 +278,6 @@ def _rows_in(lists: Any) -> Rows:
     # an empty list has no array
     ids = [faiss.rev_swig_ptr(inverted.get_ids(number), size) for number, size in sizes if size]
     return np.concatenate([np.empty(0, dtype=np.int64), *ids])
-
-
-def _sample(ids: Rows, most: int) -> Rows:
-    if len(ids) <= most:
-        return ids
-    return np.sort(np.random.default_rng(_SEED).choice(ids, size=most, replace=False))
 
 
 def _centroids(vectors: Vectors, n: int) -> Vectors:

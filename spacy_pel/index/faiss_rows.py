@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ..errors import Errors, PelError
-from ..types import Rows, Scores, Vectors
+from ..types import Mask, Rows, Scores, Vectors
 from ..util import atomic_path
 from ..util.fork_safety import make_fork_safe
 from ..util.part_settings import PartSettings
@@ -27,7 +27,6 @@ _CENTROIDS = 256  # of a byte
 _FACTORY = {"fp32": "Flat", "fp16": "SQfp16", "int8": "SQ8"}  # FAISS's names
 
 Codes = Literal["fp32", "fp16", "int8", "pq"]
-Mask = NDArray[np.bool_] | None  # over rows; None = all
 Found = tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
 
 make_fork_safe()

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..types import Encoder, Entity, MentionInText, Rows, VectorIndex, Vectors
 from ..util import atomic_path, fingerprint
+from ..util.tables import look_up
 from .entity_index import EntityIndex
 from .row_table import RowTable, hash_texts
 
@@ -124,8 +125,7 @@ class ReusingEncoder(RowEncoder):
     def encode_rows(self, kind: str, items: Sequence[Any], encode: Callable[..., Vectors], show: bool) -> Vectors:
         """(n, width), from the index where it has them."""
         wanted = hash_texts(kind, items)
-        positions = np.minimum(np.searchsorted(self._texts, wanted), len(self._texts) - 1)
-        known = self._texts[positions] == wanted
+        positions, known = look_up(self._texts, wanted)
         vectors = np.empty((len(items), self.width), dtype=np.float32)
         if known.any():
             rows, back = np.unique(self._row_of[positions[known]], return_inverse=True)

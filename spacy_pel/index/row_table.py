@@ -14,6 +14,7 @@ from ..util.arrow_files import read_arrays, write_arrays
 
 KINDS = ("card", "alias", "mention")  # a kind is stored as its index in this tuple
 NAME_KINDS = ("card", "alias")
+SEED = 0  # of all draws: the same input gives the same index
 _FILE, _TEXTS = "rows.arrow", "texts.arrow"
 
 
@@ -140,3 +141,10 @@ class RowTable:
 def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an Arrow file, memory-mapped."""
     return read_arrays(pa.memory_map(str(path)).read_buffer())
+
+
+def sample_rows(rows: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """At most ``limit`` of the rows, drawn at random, in order."""
+    if len(rows) <= limit:
+        return rows
+    return np.sort(np.random.default_rng(SEED).choice(rows, size=limit, replace=False))

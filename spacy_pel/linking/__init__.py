@@ -4,5 +4,3 @@ from .corrections import Correction, Learned, Memory
 from .linker import Link, Linker
 from .query import MentionQuery, replace_mention
 from .reranker import Reranker
-
-__all__ = ["Correction", "Learned", "Link", "Linker", "Memory", "MentionQuery", "Reranker", "replace_mention"]

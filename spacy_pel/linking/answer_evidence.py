@@ -11,30 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..candidates.evidence.evidence import best_cosines
-from ..types import MENTION_TYPE, CandidateTable
+from ..types import MENTION_TYPE, CandidateTable, Floats
 from .short_forms import may_be_short
 
-Floats = NDArray[np.float64]
-ANSWER_FEATURES = (
-    "share",  # logit of the best candidate's share
-    "nil",  # logit of P(NIL)
-    "margin",  # log of the shares' ratio to the second one
-    "seen",  # 1 if annotated text has the form
-    "exact",  # 1 if the form is one of its names
-    "only",  # 1 if, in addition, it is a name of no other candidate
-    "new",  # 1 if annotated text never named the entity
-    "name",  # cosine with its nearest name
-    "edit",  # spelling: similarity to its nearest name
-    "type",  # log(mention_type + 0.01), as the detector reads the mention
-    "best_vector",  # 1 if no candidate has a higher cosine
-    "best_spelling",  # 1 if none is spelled more like it
-    "length",  # log of the form's characters
-)
 _CLOSE = 1e-6  # probabilities have finite logits
 
 
 def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, forms: Sequence[str]) -> Floats:
-    """ANSWER_FEATURES of the best candidates, and each of them once more for the forms that annotated text has: what
+    """What tells of the best candidates, and each of it once more for the forms that annotated text has: what
     a share is worth differs between the two.
 
     Args:
@@ -44,7 +28,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         forms: (n,), their surface forms.
 
     Returns:
-        (n, 2 len(ANSWER_FEATURES)); of no meaning where there is no candidate.
+        (n, features); of no meaning where there is no candidate.
     """
     filled, features = table.filled, table.features
     rows, first = np.arange(len(table)), shares.argmax(axis=1)
@@ -59,23 +43,24 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
     ordered = np.sort(shares, axis=1)
     best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(table))
     cosines = np.where(filled, best_cosines(features), -np.inf)
-    values = {
-        "share": logit(best),
-        "nil": logit(nil_scores),
-        "margin": np.log(best + _CLOSE) - np.log(second + _CLOSE),
-        "seen": column("seen").max(axis=1),
-        "exact": of_first("exact"),
-        "only": names_alone(table, first).astype(np.float64),
-        "new": (of_first("popularity") <= 0).astype(np.float64),
-        "name": of_first("name"),
-        "edit": of_first("edit"),
-        "type": np.log(of_first(MENTION_TYPE) + 1e-2),
-        "best_vector": (cosines[rows, first] >= cosines.max(axis=1) - _CLOSE).astype(np.float64),
-        "best_spelling": (of_first("edit") >= column("edit").max(axis=1) - _CLOSE).astype(np.float64),
-        "length": np.log([max(1, len(form)) for form in forms]),
-    }
-    matrix = np.stack([values[name] for name in ANSWER_FEATURES], axis=1)
-    return np.concatenate([matrix, matrix * values["seen"][:, None]], axis=1)
+    seen = column("seen").max(axis=1)
+    values = [
+        logit(best),
+        logit(nil_scores),
+        np.log(best + _CLOSE) - np.log(second + _CLOSE),
+        seen,  # does annotated text have the form?
+        of_first("exact"),  # is the form one of its names?
+        names_alone(table, first),  # and a name of no other candidate?
+        of_first("popularity") <= 0,  # did annotated text never name the entity?
+        of_first("name"),  # cosine with its nearest name
+        of_first("edit"),  # similarity to the spelling of its nearest name
+        np.log(of_first(MENTION_TYPE) + 1e-2),  # as the detector reads the mention
+        cosines[rows, first] >= cosines.max(axis=1) - _CLOSE,  # has no candidate a higher cosine?
+        of_first("edit") >= column("edit").max(axis=1) - _CLOSE,  # is none spelled more like it?
+        np.log([max(1, len(form)) for form in forms]),
+    ]
+    matrix = np.stack(values, axis=1)
+    return np.concatenate([matrix, matrix * seen[:, None]], axis=1)
 
 
 def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
+from ..util.ragged import numbered
 from .combiners.linear import is_gold, right_first
 from .confidence import AnswerScores, Confidence
 from .decider import Decider
@@ -86,8 +87,7 @@ class Examples:
     @property
     def document_numbers(self) -> NDArray[np.int64]:
         """(n,), the documents numbered in the order of their first mention."""
-        numbers: dict[Any, int] = {}
-        return np.array([numbers.setdefault(document, len(numbers)) for document in self.documents], dtype=np.int64)
+        return numbered(self.documents)[1]
 
     @property
     def folds(self) -> NDArray[np.int64]:
@@ -399,7 +399,7 @@ def cross_fitted_answers(
     table, gold, is_nil, documents = examples.table, examples.gold, examples.is_nil, examples.document_numbers
     if len(np.unique(documents)) < _FOLDS:
         return None
-    is_found, filled = is_gold(table, gold).any(axis=1), table.has_candidates
+    is_found, filled = is_gold(table.kb_rows, gold).any(axis=1), table.has_candidates
     is_rankable = is_found & (np.arange(len(gold)) < n_ranked)
     folds = np.zeros(len(gold), dtype=np.int64)
     for number, (others, own) in enumerate(GroupKFold(_FOLDS).split(documents, groups=documents)):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..types import NIL, CandidateTable, Scores
+from ..types import NIL, CandidateTable, Flags, Scores
 from ..util.tables import ranks, softmax
 from .answer_evidence import answer_features, logit
 from .combiners.linear import is_gold
@@ -26,7 +26,6 @@ DEPTH = 64
 _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _CLOSE = 1e-9  # deviations
-Flags = NDArray[np.bool_]
 
 
 class AnswerScores(NamedTuple):
@@ -147,7 +146,7 @@ class Confidence:
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
         shares = shares_of(table, answers.scores)
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
-        right, filled = is_gold(table, gold), table.has_candidates
+        right, filled = is_gold(table.kb_rows, gold), table.has_candidates
         is_right = right[np.arange(len(right)), shares.argmax(axis=1)] & ~whole
         forms = [query.form for query in queries]
         if rescale and self.is_fitted:

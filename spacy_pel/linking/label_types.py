@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Scores
+from ..util.ragged import numbered
 from .query import MentionQuery
 
 # label -> type -> mentions; "" is the type of entities without any
@@ -74,16 +75,14 @@ class LabelTypes:
         """
         filled = table.filled
         rows, which = np.unique(table.kb_rows[filled], return_inverse=True)
-        numbers: dict[tuple[str, ...], int] = {}  # of the combinations of types: far fewer than entities
-        types_of = np.array(
-            [numbers.setdefault(tuple(types or [""]), len(numbers)) for types in kb.types_at(rows)], np.int64
-        )
+        # the combinations of types: far fewer than entities
+        combinations, types_of = numbered(tuple(types or [""]) for types in kb.types_at(rows))
         label_of = [query.label.casefold() for query in queries]
         known = sorted(set(label_of) & set(self.counts))
-        by_label = np.ones((len(known) + 1, len(numbers)), dtype=np.float32)  # the last: of unknown labels
+        by_label = np.ones((len(known) + 1, len(combinations)), dtype=np.float32)  # the last: of unknown labels
         for number, label in enumerate(known):
             share, floor = self._smoothed[label]
-            by_label[number] = [max(share.get(kind, floor) for kind in types) for types in numbers]
+            by_label[number] = [max(share.get(kind, floor) for kind in types) for types in combinations]
         numbers_of_labels = {label: number for number, label in enumerate(known)}
         number_of = np.array([numbers_of_labels.get(label, len(known)) for label in label_of], dtype=np.int64)
         shares = np.ones(filled.shape, dtype=np.float32)

@@ -30,6 +30,8 @@ from ..types import (
     CandidateTable,
     Combiner,
     Encoder,
+    Floats,
+    Mask,
     MentionInText,
     NilModel,
     Scores,
@@ -60,8 +62,6 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
 ReadContext = Literal["when_it_may_matter", "always", "never"]
 NewShare = float | Literal["document"] | None
 Stage = Literal["form", "context"]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_] | None  # over the rows of the KB; None = all rows
 
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 _FORM_CACHE = 64  # megabytes
@@ -470,8 +470,7 @@ class Linker:
         masks = self.kb.memo.setdefault("entity_types", {})
         if allowed not in masks:
             masks[allowed] = self.kb.rows_with_types(allowed) | self.kb.rows_below(allowed)
-        mask: Mask = masks[allowed]
-        return mask
+        return masks[allowed]  # type: ignore[no-any-return]
 
     def decider(self, stage: Stage) -> Decider:
         """What decides by the evidence of a stage."""

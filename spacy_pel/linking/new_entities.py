@@ -12,17 +12,14 @@ of the same name under another id, and of two twins the annotated one is meant.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..types import CandidateTable, Scores
+from ..types import CandidateTable, Flags, Floats, Scores
 from ..util.tables import softmax
 from .query import MentionQuery
 
 _IN_ADVANCE = 10.0  # mentions of a document that the home share counts for
 _ROUNDS, _CLOSE = 200, 1e-6
 _LEAST = 0.005  # and the most is 1 - this: no share rules anything out
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 def new_candidates(table: CandidateTable) -> Flags:

@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Ranker, RankingTask, Scores
+from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
 from ..util import logger
 from ..util.tables import ranks, softmax
-from .combiners.linear import ConditionalLogit, is_gold
+from .combiners.linear import conditional_logit, is_gold
 from .query import MentionQuery
 
-Floats = NDArray[np.float64]
 _L2 = 1e-4  # of the two weights
 _SMALLEST = 1e-30  # of a combiner's score: it has a logarithm
 _RANGE = 60.0  # of the logits of one mention: their shares stay apart in float32
@@ -103,15 +102,15 @@ class Reranker:
         if self.ranker.mix is not None:
             return
         chosen = ~np.isnan(read)
-        right = is_gold(table, gold) & chosen
+        right = is_gold(table.kb_rows, gold) & chosen
         used = right.any(axis=1)
         if not used.any():
             logger.warning("The ranker's weights are unchanged: no gold entity is among the candidates it read")
             return
         logits = _logits(_shares(table, scores), read)[used]
-        problem = ConditionalLogit(logits, chosen[used], right[used], _L2)
+        problem = (logits, chosen[used], right[used], _L2)
         bounds = [(0.0, None), (0.0, None)]  # a higher score of either never lowers the result
-        result = minimize(problem, np.ones(2), jac=True, method="L-BFGS-B", bounds=bounds)
+        result = minimize(conditional_logit, np.ones(2), problem, "L-BFGS-B", jac=True, bounds=bounds)
         self._learned = (float(result.x[0]), float(result.x[1]))
         logger.info("Ranker: weights %.3f and %.3f on %d mentions", *self._learned, used.sum())
 

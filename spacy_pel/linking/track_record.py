@@ -127,8 +127,7 @@ class TrackRecord:
             counts = np.zeros((len(distinct), 3), dtype=np.int64)
             np.add.at(counts, which, self.counts[rows >= 0])
             kb.memo[self._key] = (distinct, counts)
-        rows_and_counts: tuple[NDArray[np.int64], NDArray[np.int64]] = kb.memo[self._key]
-        return rows_and_counts
+        return kb.memo[self._key]  # type: ignore[no-any-return]
 
     @cached_property
     def _key(self) -> str:

@@ -80,16 +80,12 @@ class BaseTrainer:
         self.model = model
         self.training = training
         self.output = Path(output)
+        self.checkpoint = self.output / "checkpoint"  # folder of the latest one
         self.seed = seed
         self.show_progress = show_progress
         self.accelerator = make_accelerator(gpu_id, training.mixed_precision, training.accumulate_gradient)
         self._n_read = 0  # examples since this process started
         self._clipped: list[nn.Parameter] = []
-
-    @property
-    def checkpoint(self) -> Path:
-        """Folder of the latest checkpoint."""
-        return self.output / "checkpoint"
 
     def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.

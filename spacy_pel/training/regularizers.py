@@ -29,16 +29,6 @@ class Regularizer(Protocol):
     ) -> list[Tensor]: ...  # added to the embeddings; see FGSM
 
 
-@runtime_checkable
-class GradientRegularizer(Regularizer, Protocol):
-    """A regularizer that can do with the gradients of the clean loss. The objective takes them from the pass
-    that the update needs anyway, which saves one."""
-
-    def steps(
-        self, gradients: Sequence[Tensor], masks: Sequence[Tensor]
-    ) -> list[Tensor]: ...  # from the loss's gradients at the embeddings: what is added to these
-
-
 @registry.pel_regularizers("spacy-pel.FGSM.v1")
 @dataclass(kw_only=True, eq=False)
 class FGSM:
@@ -52,10 +42,8 @@ class FGSM:
     A perturbation of the word embeddings perturbs their sum with position and segment equally, and has
     the same gradient, so any Hugging Face encoder works.
 
-    The gradient is that of the clean forward pass, which the loss needs anyway; where each entity moves in
-    one direction it is also that of the clean backward pass, as the loss rises with the scores of negatives
-    and falls with those of positives. Its sign is a constant in the perturbed pass, so there is no
-    second-order graph. Dropout draws new masks there, and mentions keep
+    The gradient is that of the clean forward pass, which the loss needs anyway. Its sign is a constant in the
+    perturbed pass, so there is no second-order graph. Dropout draws new masks there, and mentions keep
     the vectors of the clean pass (choices). Padding is not perturbed, and objectives do not call this in
     eval mode.
 
@@ -81,42 +69,26 @@ class FGSM:
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
     ) -> list[Tensor]:
-        """See ``fgsm_deltas``."""
-        return fgsm_deltas(embeddings, masks, scores, signs, epsilon=self.epsilon)
+        """``epsilon sign(grad of sum(signs scores))``: one step that raises scores of positive sign
+        and lowers those of negative sign.
 
-    def steps(self, gradients: Sequence[Tensor], masks: Sequence[Tensor]) -> list[Tensor]:
-        """``epsilon sign(gradient)`` of each side, 0 for padding."""
-        return _steps(gradients, masks, self.epsilon)
+        Args:
+            embeddings: each (batch, length, width), inputs that the scores were
+                computed from.
+            masks: each (batch, length), 1 = a real token. Others get a delta of zero.
+            scores: similarities or logits, attached to their graph, which is retained.
+            signs: of the scores' shape: -1 = a positive, 1 = a negative, 0 = ignored.
+                Where a sequence has several scores, the absolute values are their weights.
 
-
-def fgsm_deltas(
-    embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor, *, epsilon: float
-) -> list[Tensor]:
-    """``epsilon sign(grad of sum(signs scores))``: one step that raises scores of positive sign
-    and lowers those of negative sign.
-
-    Args:
-        embeddings: each (batch, length, width), inputs that the scores were
-            computed from.
-        masks: each (batch, length), 1 = a real token. Others get a delta of zero.
-        scores: similarities or logits, attached to their graph, which is retained.
-        signs: of the scores' shape: -1 = a positive, 1 = a negative, 0 = ignored.
-            Where a sequence has several scores, the absolute values are their weights.
-        epsilon: step size.
-
-    Returns:
-        Same shapes as the embeddings, detached.
-    """
-    # autocast is for forward passes: a backward pass uses the dtypes of its forward pass
-    with torch.autocast(scores.device.type, enabled=False):
-        # only the sign is used: the factor keeps small gradients of half-precision layers from becoming 0
-        total = _GRADIENT_SCALE * (signs.detach() * scores).sum()
-        gradients = torch.autograd.grad(total, list(embeddings), retain_graph=True, create_graph=False)
-    return _steps(gradients, masks, epsilon)
-
-
-def _steps(gradients: Sequence[Tensor], masks: Sequence[Tensor], epsilon: float) -> list[Tensor]:
-    return [
-        epsilon * gradient.sign() * mask.unsqueeze(-1).to(gradient.dtype)
-        for gradient, mask in zip(gradients, masks, strict=True)
-    ]
+        Returns:
+            Same shapes as the embeddings, detached.
+        """
+        # autocast is for forward passes: a backward pass uses the dtypes of its forward pass
+        with torch.autocast(scores.device.type, enabled=False):
+            # only the sign is used: the factor keeps small gradients of half-precision layers from becoming 0
+            total = _GRADIENT_SCALE * (signs.detach() * scores).sum()
+            gradients = torch.autograd.grad(total, list(embeddings), retain_graph=True)
+        return [
+            self.epsilon * gradient.sign() * mask.unsqueeze(-1).to(gradient.dtype)
+            for gradient, mask in zip(gradients, masks, strict=True)
+        ]

@@ -108,7 +108,7 @@ def explained(text: str, path: Path) -> Iterator[None]:
         ]
         raise PelError(text.format(path=path, got="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        got = describe_config_error(err) if isinstance(err, ConfigValidationError) else " ".join(str(err).split())
+        got = describe_config_error(err)
         hint = registry.did_you_mean(got)
         # a suggestion helps more than the list of all registries
         got = got.split(" Available names:")[0] if hint else got

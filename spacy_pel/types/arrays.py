@@ -21,6 +21,9 @@ TOPIC = "topic"  # P(entity | text), from annotated texts near the mention's, se
 Vectors = NDArray[np.float32]  # (n, width)
 Scores = NDArray[np.float32]
 Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Mask = Flags | None  # over the rows of an index or a knowledge base; None = all
 
 
 @dataclass
@@ -57,11 +60,18 @@ class CandidateTable:
 
     def take(self, rows: NDArray[np.int64]) -> "CandidateTable":
         """The mentions of the given positions; a position may occur twice."""
+        return self._each(lambda array: array[rows])
+
+    def zeros(self, n: int) -> "CandidateTable":
+        """A table like this one for n mentions, to be filled by ``put``."""
+        return self._each(lambda array: np.zeros((n, *array.shape[1:]), dtype=array.dtype))
+
+    def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> "CandidateTable":
         return CandidateTable(
-            self.kb_rows[rows],
-            {name: values[rows] for name, values in self.features.items()},
-            None if self.vectors is None else self.vectors[rows],
-            {name: values[rows] for name, values in self.of_mentions.items()},
+            change(self.kb_rows),
+            {name: change(values) for name, values in self.features.items()},
+            None if self.vectors is None else change(self.vectors),
+            {name: change(values) for name, values in self.of_mentions.items()},
         )
 
     def plus(self, features: Mapping[str, Scores], of_mentions: Mapping[str, Scores] | None = None) -> "CandidateTable":
@@ -76,19 +86,6 @@ class CandidateTable:
         """All of them; the first axis is the mention's."""
         vectors = [] if self.vectors is None else [self.vectors]
         return [self.kb_rows, *self.features.values(), *vectors, *self.of_mentions.values()]
-
-    def zeros(self, n: int) -> "CandidateTable":
-        """A table like this one for n mentions, to be filled by ``put``."""
-
-        def like(array: NDArray[Any]) -> NDArray[Any]:
-            return np.zeros((n, *array.shape[1:]), dtype=array.dtype)
-
-        return CandidateTable(
-            like(self.kb_rows),
-            {name: like(values) for name, values in self.features.items()},
-            None if self.vectors is None else like(self.vectors),
-            {name: like(values) for name, values in self.of_mentions.items()},
-        )
 
     def put(self, rows: NDArray[np.int64], table: "CandidateTable") -> None:
         """Overwrite mentions by those of a table with the same features, and as many or fewer candidates."""

@@ -19,80 +19,29 @@ class SemanticType(NamedTuple):
     group: str  # a key of SEMANTIC_GROUPS
 
 
-# McCray, Burgun & Bodenreider 2001, as in the NLM's SemGroups.txt
-SEMANTIC_GROUPS = {
-    "ACTI": "Activities & Behaviors",
-    "ANAT": "Anatomy",
-    "CHEM": "Chemicals & Drugs",
-    "CONC": "Concepts & Ideas",
-    "DEVI": "Devices",
-    "DISO": "Disorders",
-    "GENE": "Genes & Molecular Sequences",
-    "GEOG": "Geographic Areas",
-    "LIVB": "Living Beings",
-    "OBJC": "Objects",
-    "OCCU": "Occupations",
-    "ORGA": "Organizations",
-    "PHEN": "Phenomena",
-    "PHYS": "Physiology",
-    "PROC": "Procedures",
-}
-
-# the groups as labels of mentions
-GROUP_LABELS = {
-    "ACTI": "ACTIVITY",
-    "ANAT": "ANATOMY",
-    "CHEM": "CHEMICAL",
-    "CONC": "CONCEPT",
-    "DEVI": "DEVICE",
-    "DISO": "DISORDER",
-    "GENE": "GENE",
-    "GEOG": "GEOGRAPHIC_AREA",
-    "LIVB": "LIVING_BEING",
-    "OBJC": "OBJECT",
-    "OCCU": "OCCUPATION",
-    "ORGA": "ORGANIZATION",
-    "PHEN": "PHENOMENON",
-    "PHYS": "PHYSIOLOGY",
-    "PROC": "PROCEDURE",
-}
-
-# MedMentions ST21pv: 21 semantic types (each with its descendants), as labels, and 18 preferred vocabularies
-ST21PV = {
-    "T005": "VIRUS",
-    "T007": "BACTERIUM",
-    "T017": "ANATOMICAL_STRUCTURE",
-    "T022": "BODY_SYSTEM",
-    "T031": "BODY_SUBSTANCE",
-    "T033": "FINDING",
-    "T037": "INJURY_OR_POISONING",
-    "T038": "BIOLOGIC_FUNCTION",
-    "T058": "HEALTH_CARE_ACTIVITY",
-    "T062": "RESEARCH_ACTIVITY",
-    "T074": "MEDICAL_DEVICE",
-    "T082": "SPATIAL_CONCEPT",
-    "T091": "BIOMEDICAL_OCCUPATION_OR_DISCIPLINE",
-    "T092": "ORGANIZATION",
-    "T097": "PROFESSIONAL_OR_OCCUPATIONAL_GROUP",
-    "T098": "POPULATION_GROUP",
-    "T103": "CHEMICAL",
-    "T168": "FOOD",
-    "T170": "INTELLECTUAL_PRODUCT",
-    "T201": "CLINICAL_ATTRIBUTE",
-    "T204": "EUKARYOTE",
-}
-_BY_LABEL = {label: tui for tui, label in ST21PV.items()}
-TYPE_LABELS = (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())  # of mentions whose group is known
-ST21PV_SOURCES = frozenset(
-    "CPT FMA GO HGNC HPO ICD10 ICD10CM ICD9CM MDR MSH MTH NCBI NCI NDDF NDFRT OMIM RXNORM SNOMEDCT_US".split()
-)
+def _rows(file: str) -> list[list[str]]:
+    """The rows of a table beside this module, without its head."""
+    return [line.split("\t") for _, line in read_lines(Path(__file__).with_name(file))][1:]
 
 
 @cache
 def semantic_types() -> dict[str, SemanticType]:
     """The 127 types by id, and 6 chemical ones of releases before 2014."""
-    rows = [line.split("\t") for _, line in read_lines(Path(__file__).with_name("semantic_types.tsv"))]
-    return {tui: SemanticType(*values) for tui, *values in rows[1:]}
+    return {tui: SemanticType(*values) for tui, *values in _rows("semantic_types.tsv")}
+
+
+# McCray, Burgun & Bodenreider 2001, as in the NLM's SemGroups.txt
+SEMANTIC_GROUPS = {group: name for group, name, _ in _rows("semantic_groups.tsv")}
+# the groups as labels of mentions
+GROUP_LABELS = {group: label for group, _, label in _rows("semantic_groups.tsv")}
+# MedMentions ST21pv: 21 semantic types (each with its descendants), as labels, and 18 preferred vocabularies
+_ST21PV = "T005 T007 T017 T022 T031 T033 T037 T038 T058 T062 T074 T082 T091 T092 T097 T098 T103 T168 T170 T201 T204"
+ST21PV = {tui: semantic_types()[tui].name.upper().replace(" ", "_") for tui in _ST21PV.split()}
+_BY_LABEL = {label: tui for tui, label in ST21PV.items()}
+TYPE_LABELS = (*ST21PV, *ST21PV.values(), *GROUP_LABELS.values())  # of mentions whose group is known
+ST21PV_SOURCES = frozenset(
+    "CPT FMA GO HGNC HPO ICD10 ICD10CM ICD9CM MDR MSH MTH NCBI NCI NDDF NDFRT OMIM RXNORM SNOMEDCT_US".split()
+)
 
 
 def type_name(kind: str) -> str:

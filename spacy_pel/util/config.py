@@ -88,12 +88,12 @@ def _make_room(config: Any, sections: Sequence[str]) -> None:
 
 def describe_config_error(err: Any) -> str:
     """One line for thinc's ConfigValidationError: section, key and reason, and the known key
-    that is nearest to one that is not."""
+    that is nearest to one that is not; for catalogue's RegistryError its text."""
     reasons = []
-    for error in err.errors or ():
+    for error in getattr(err, "errors", None) or ():
         place = " -> ".join(str(part) for part in error.get("loc", ()))
         reasons.append(f"{place}: {error.get('msg', '').removeprefix('at root: ')}{_hint(err, error)}")
-    return " ".join(("; ".join(reasons) or err.desc or str(err)).split())
+    return " ".join(("; ".join(reasons) or getattr(err, "desc", "") or str(err)).split())
 
 
 def _hint(err: Any, error: dict[str, Any]) -> str:

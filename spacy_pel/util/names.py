@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_NOT_WORD = re.compile(r"[\W_]+")
+NOT_WORD = re.compile(r"[\W_]+")
 _ASCII = bytes(ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(128)).ljust(256)
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 # soft hyphen, zero-width characters, marks of direction, byte order mark
@@ -47,7 +47,7 @@ def normalize_alias(text: str) -> str:
     if text.isascii():  # the same in a third of the time
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split()) or text.strip()
     folded = compatible(text).casefold()
-    return _NOT_WORD.sub(" ", folded).strip() or folded.strip()
+    return NOT_WORD.sub(" ", folded).strip() or folded.strip()
 
 
 def compatible(text: str) -> str:

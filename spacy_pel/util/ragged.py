@@ -3,7 +3,7 @@
 Written by hand: Arrow and awkward lists would copy what is memory-mapped here, and have no segment functions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Offsets = NDArray[np.int64]
 R = TypeVar("R", bound="Ragged")
+Item = TypeVar("Item", bound=Hashable)
 
 
 @dataclass
@@ -36,11 +37,6 @@ class Ragged:
     def lengths(self) -> NDArray[np.int64]:
         """(n,) number of values of each piece."""
         return np.diff(self.offsets)
-
-    @property
-    def owners(self) -> NDArray[np.int64]:
-        """(m,) the piece that each value belongs to."""
-        return owners(self.offsets)
 
     def take(self: R, pieces: NDArray[np.int64]) -> R:
         """These pieces, in this order, in memory; repeats are allowed."""
@@ -111,3 +107,10 @@ def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     inverse = np.empty(len(keys), dtype=np.int64)
     inverse[both & ((1 << bits) - 1)] = np.cumsum(new) - 1
     return ordered[new], inverse
+
+
+def numbered(items: Iterable[Item]) -> tuple[list[Item], NDArray[np.int64]]:
+    """The distinct items, in the order in which they come first, and which of them each item is."""
+    numbers: dict[Item, int] = {}
+    which = [numbers.setdefault(item, len(numbers)) for item in items]
+    return list(numbers), np.array(which, dtype=np.int64)

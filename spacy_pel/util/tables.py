@@ -36,3 +36,9 @@ def places_of(owners: NDArray[np.int64]) -> Places:
 def first_places(keys: NDArray[np.int64], k: int) -> Places:
     """Where the first k distinct keys are, in their order, each where it is first."""
     return np.sort(np.unique(keys, return_index=True)[1])[:k]
+
+
+def look_up(ascending: NDArray[Any], wanted: NDArray[Any]) -> tuple[Places, NDArray[np.bool_]]:
+    """Where values are in an array that is not empty, and whether they are there."""
+    position = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return position, ascending[position] == wanted

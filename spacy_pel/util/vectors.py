@@ -1,22 +1,19 @@
 """Precision and length of vectors."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from torch import Tensor
 
 
-def at_least_float32(vectors: "Tensor") -> "Tensor":
+def at_least_float32(vectors: Tensor) -> Tensor:
     """Half precision has too few digits for scores that a loss multiplies.
 
     Returns:
         Float32; float64 does not change.
     """
-    import torch
-
     return vectors.to(torch.promote_types(vectors.dtype, torch.float32))
 
 

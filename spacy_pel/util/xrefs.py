@@ -3,10 +3,8 @@
 import re
 from functools import lru_cache
 
-RXNORM, INGREDIENT = (
-    "RXNORM",
-    "RXNORM_INGREDIENT",
-)  # the latter: a choice of RxNorm's codes, see ``KnowledgeBase.codes``
+RXNORM = "RXNORM"
+INGREDIENT = "RXNORM_INGREDIENT"  # a choice of RxNorm's codes, see ``KnowledgeBase.codes``
 # usual spelling -> other names, without case and separators: "ICD-10-CM" and "RxNorm" need none
 _NO_OTHERS = "ICD9 ICD9CM ICD10CM ICD10PCS ICD11 MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII"
 _SPELLINGS = {

@@ -211,4 +211,6 @@ def test_ranker_config(folder, tmp_path):
 def test_a_config_of_something_else(tmp_path):
     path = tmp_path / "other.cfg"
     path.write_text("[other]\nkey = 1\n")
-    assert "E601" in run("debug", path).err
+    assert "no [pel] or [ranker] section" in refused("E601", "debug", path)
+    path.write_text("[components]\n")
+    assert "`spacy assemble` checks" in refused("E601", "debug", path)

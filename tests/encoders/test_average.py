@@ -59,7 +59,7 @@ def test_encoders_that_differ_in_more_than_weights_are_refused(settings, differi
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
 def test_the_weight_is_a_share(weight):
-    with pytest.raises(PelError, match="E350"):
+    with pytest.raises(PelError, match="E301.*weight"):
         average(make(), make(), weight=weight)
 
 

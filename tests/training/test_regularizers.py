@@ -6,7 +6,7 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.regularizers import FGSM, Regularizer, fgsm_deltas
+from spacy_pel.training.regularizers import FGSM, Regularizer
 
 NAMES = sorted(registry.parts("pel_regularizers").values())
 
@@ -55,7 +55,7 @@ def test_delta_is_the_papers(sign, equation):
     mentions = draw(3, 3, seed=3)
     embeddings, mask = made(3)
     scores = (mentions * encode(embeddings, mask)).sum(dim=1)
-    (delta,) = fgsm_deltas([embeddings], [mask], scores, torch.full_like(scores, sign), epsilon=0.01)
+    (delta,) = FGSM(epsilon=0.01).deltas([embeddings], [mask], scores, torch.full_like(scores, sign))
     step, clean = 1e-6, embeddings.detach()
     for place in np.ndindex(*clean.shape):
         i, t, _ = place
@@ -75,7 +75,7 @@ def test_half_precision_gives_the_same_signs():
         with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
             states = torch.tanh(torch.nn.functional.linear(z, draw(3, 5, seed=9, dtype=torch.float32)))
             scores = (mentions * states.float().mean(dim=1)).sum(dim=1)
-            return fgsm_deltas([z], [mask], scores, torch.ones(8), epsilon=0.5)[0]
+            return FGSM(epsilon=0.5).deltas([z], [mask], scores, torch.ones(8))[0]
 
     exact = deltas(torch.float32)
     for dtype in (torch.bfloat16, torch.float16):

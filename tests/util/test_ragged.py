@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.util.ragged import Ragged, distinct, offsets_of, segment_sum
+from spacy_pel.util.ragged import Ragged, distinct, offsets_of, owners, segment_sum
 
 
 @pytest.mark.parametrize("most", [1, 50, 2**40, 2**62])
@@ -22,7 +22,7 @@ def test_pieces_are_those_of_the_lists():
     ragged = Ragged(np.array(sum(lists, [])), offsets_of(np.array([len(one) for one in lists])))
     assert [piece.tolist() for piece in ragged] == lists and len(ragged) == 4
     assert segment_sum(ragged.values, ragged.offsets).tolist() == [4, 0, 4, 15]
-    assert ragged.lengths.tolist() == [2, 0, 1, 3] and ragged.owners.tolist() == [0, 0, 2, 3, 3, 3]
+    assert ragged.lengths.tolist() == [2, 0, 1, 3] and owners(ragged.offsets).tolist() == [0, 0, 2, 3, 3, 3]
     taken = ragged.take(np.array([3, 1, 3, 0]))
     assert [piece.tolist() for piece in taken] == [lists[i] for i in (3, 1, 3, 0)]
     joined = Ragged.concatenate([ragged, taken.take(np.zeros(0, dtype=np.int64)), taken])

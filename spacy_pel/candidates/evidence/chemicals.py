@@ -1,37 +1,24 @@
 """Elements, ions, isotopes and other chemicals that texts write in symbols, and their names in normal form: the tables
 of chemicals.txt."""
 
-from importlib import resources
+from .word_lists import pairs_in, read_sections, words_in
 
 Names = tuple[str, ...]
 
 
-def _read_words() -> dict[str, list[str]]:
-    """The words of each section of the file."""
-    words: dict[str, list[str]] = {}
-    section: list[str] = []
-    for line in (resources.files(__package__) / "chemicals.txt").read_text(encoding="utf8").splitlines():
-        if line.startswith("["):
-            section = words.setdefault(line.strip("[]"), [])
-        elif not line.startswith("#"):
-            section += line.split()
-    return words
-
-
 def _table(section: str) -> dict[str, Names]:
     """Symbols and their names."""
-    words = _WORDS[section]
     return {
         symbol: tuple(name.replace("_", " ") for name in names.split("/"))
-        for symbol, names in zip(words[::2], words[1::2], strict=True)
+        for symbol, names in pairs_in(_LISTS[section]).items()
     }
 
 
-_WORDS = _read_words()
+_LISTS = read_sections("chemicals.txt")
 ELEMENTS = _table("elements")
-ABBREVIATIONS = frozenset(_WORDS["not_alone"])  # symbols that mean an element only with a charge or a mass
+ABBREVIATIONS = frozenset(words_in(_LISTS["not_alone"]))  # symbols that mean an element only with a charge or a mass
 NO_FORMULAS = frozenset("CaO2 PtO2 TcO2 KOD".split())  # oxygen in arteries, in tissue, under the skin; an enzyme
-ISOTOPES = frozenset(_WORDS["isotopes"])
+ISOTOPES = frozenset(words_in(_LISTS["isotopes"]))
 # after which a blank is no unit or sex: "14 C", "18 F"
 MASS_APART = frozenset("13C 15N 18O 32P 33P 35S".split())
 # without a hyphen the others are residues ("K40"), serogroups ("O18") and the like
@@ -45,5 +32,5 @@ ANIONS = {  # charge and names of each
 }
 VALENCES = {symbol: tuple(map(int, charges)) for symbol, charges in _table("valences").items()}
 CATIONS = {  # the charges that each may have in a salt
-    symbol: charges for symbol, charges in VALENCES.items() if symbol not in _WORDS["no_salts"]
+    symbol: charges for symbol, charges in VALENCES.items() if symbol not in words_in(_LISTS["no_salts"])
 }

@@ -4,6 +4,7 @@
 from functools import lru_cache
 
 from .variants import british_or_american
+from .word_lists import pairs_in, read_sections, words_in
 
 _SHORTEST = 3  # letters of a stem
 _SHORTEST_NOUN = 4
@@ -12,45 +13,14 @@ _MOST_WORDS = 5  # of a name
 _DOUBLED = frozenset("bdgklmnprt")  # after a short vowel: "stopped" and "stopping"
 _VOWELS = frozenset("aeiou")
 _SOUNDED = _VOWELS | {"y"}
-
-# the ending of an adjective or a verb = endings of the nouns that it may stand for
-_ENDINGS = """
-    ar=us/um/a/e  ular=le/ulus/ula/ule/e/  lar=
-    al=/us/um/a/e/on/y/is  eal=us/um/es  ngeal=nx  iceal=ix  ical=ex/ix/icus/y  ial=ia/ium/y/us/e/ion  ian=y
-    ate=ic_acid  ic=/us/um/y/a/is/ium/ia/e/ic_acid
-    nic=  tic=/sis/tis/s  stic=sm  genic=genesis  ptic=pse/psy/psis/psia
-    osis=otic_process  esis=etic_process  ism=ic_process
-    etic=etes  ous=/us/um/a/y  tous=  ive=ion  ory=ion  ary=/a/e  ant=ance/ancy  ent=ence/ency
-    ed=ion/ation/ing/ment  bed=ption  ced=ction  ded=sion  ied=ication/y
-    ing=/ion/ation/ment/e  bing=ption  cing=ction  ding=sion  ying=ication
-    es=ion/ing  bes=ption  ces=ction  des=sion  ies=ication  s=ion/ing/ment
-    e=ion/ing/ity  be=ption  ce=ction  de=sion  y=ication  =ion/ing/ity/ment
-"""
+_LISTS = read_sections("derivations.txt")
 _OF_WORDS = frozenset(["", "e", "es", "s"])  # endings of nouns as well: "cats" are no "cation"
-# "organic" has nothing to do with an organ, nor "nicotinic" receptors with nicotinic acid
-_NOT_DERIVED = frozenset(
-    "basic clonal colony cubic digital during general generic infant lactate mental molar native nicotinic "
-    "organic positive prone signal vertical".split()
-)
-# adjectives and participles, and nouns of another root or vowel that they stand for; "_" is a blank
-_NOUNS = """
-    cardiac heart  hepatic liver  pulmonary lung  renal kidney  gastric stomach  enteric intestine
-    splenic spleen  ocular eye  ophthalmic eye  lenticular lens  nasal nose  oral mouth  buccal cheek
-    lingual tongue  dental tooth  cerebral brain  encephalic brain  meningeal meninges  thoracic thorax
-    abdominal abdomen  femoral femur  costal rib  osseous bone  bony bone  articular joint  cutaneous skin
-    ungual nail  mammary breast  testicular testis  uterine uterus  penile penis  iliac ilium  caudal tail
-    vesical urinary_bladder  amniotic amnion  vascular blood_vessel  venous vein  lymphatic lymph
-    auditory hearing  visual vision  gustatory taste  tactile touch
-    febrile fever  obese obesity  injured injury  anxious anxiety  painful pain  deaf deafness
-    blind blindness  dead death  fatal death  lethal death  natal birth  maternal mother  paternal father
-    murine mouse  bovine cattle  ovine sheep  porcine pig  canine dog  feline cat  equine horse  avian bird
-    bound binding
-"""
 _OF_ENDING = {
     ending: nouns.replace("_", " ").split("/")
-    for ending, _, nouns in (rule.partition("=") for rule in _ENDINGS.split())
+    for ending, _, nouns in (rule.partition("=") for rule in words_in(_LISTS["endings"]))
 }
-_OF_WORD = dict(zip(_NOUNS.split()[::2], _NOUNS.split()[1::2], strict=True))
+_OF_WORD = pairs_in(_LISTS["nouns"])
+_NOT_DERIVED = frozenset(words_in(_LISTS["not_derived"]))
 _LONGEST = max(map(len, _OF_ENDING))
 
 

@@ -14,9 +14,9 @@ from ...index.abbreviations import short_form
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
-from ...types import UNRELATED, CandidateTable, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...types import UNRELATED, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
-from ...util.ragged import distinct, segment_sum, take_pieces
+from ...util.ragged import distinct, numbered, segment_sum, take_pieces
 from ...util.tables import places_of, softmax
 from .derivations import derivations
 from .extensions import extensions
@@ -48,16 +48,8 @@ FEATURES = (
     "extension",  # 1 if no name is the form in any of these ways, but one says a little more: extensions.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
-OF_NAMES = (
-    *NAMED,
-    "opposite",
-    "preferred",
-    "n_names",
-    "extension",
-    "edit",
-    "partial",
-)  # FEATURES that only names are needed for
-Mask = NDArray[np.bool_] | None  # over the rows of the knowledge base; None = all
+# FEATURES that only names are needed for
+OF_NAMES = (*NAMED, "opposite", "preferred", "n_names", "extension", "edit", "partial")
 VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
 # are among 64 chosen so from 512 rows, 94.6% among the 64 with the best cosine.
@@ -97,10 +89,9 @@ class SurfaceForms(NamedTuple):
             surface: (normalize_alias(surface), formula_names(surface), short_form(surface))
             for surface in dict.fromkeys(surfaces)
         }
-        numbers: dict[tuple[str, tuple[str, ...], str], int] = {}
-        which = [numbers.setdefault(read[surface], len(numbers)) for surface in surfaces]
-        forms, formulas, short_forms = map(list, zip(*numbers, strict=True)) if numbers else ([], [], [])
-        return cls(forms, formulas, short_forms, np.array(which, dtype=np.int64))
+        found, which = numbered(read[surface] for surface in surfaces)
+        forms, formulas, short_forms = map(list, zip(*found, strict=True)) if found else ([], [], [])
+        return cls(forms, formulas, short_forms, which)
 
 
 class RowSource(Protocol):

@@ -9,51 +9,8 @@ import numpy as np
 
 from ...kb import KnowledgeBase
 from ...types import Rows, Scores
+from .word_lists import read_sections
 
-# "-" marks the beginning or the end of a word
-_CONTRASTS = """
-    high higher elevated elevation increased increase increasing raised excess excessive overactive overweight
-        hyper- -ocytosis -ophilia | low lower decreased decrease decreasing reduced reduction diminished deficient
-        deficiency underactive underweight hypo- -penia
-    large big enlarged enlargement macro- | small little micro-
-    fast rapid tachy- | slow brady-
-    high elevated increased raised hyper- -ocytosis -ophilia large big macro- fast rapid tachy-
-        | low decreased reduced hypo- -penia small little micro- slow brady-
-    long tall elongated | short shortened
-    wide broad widened | narrow narrowed
-    thick thickened thickening | thin thinning
-    gain | loss
-    left | right
-    upper superior | lower inferior
-    proximal | distal
-    anterior | posterior
-    dorsal | ventral
-    medial | lateral
-    internal inner | external outer
-    central | peripheral
-    unilateral | bilateral
-    ipsilateral | contralateral
-    acute | chronic
-    primary | secondary
-    benign | malignant
-    male males man men | female females woman women
-    maternal | paternal
-    congenital | acquired
-    early | late delayed
-    prenatal antenatal | postnatal
-    systolic | diastolic
-    afferent | efferent
-    positive | negative
-    present presence | absent absence
-    activation activator activators | inhibition inhibitor inhibitors
-    agonist agonists | antagonist antagonists
-    dominant | recessive
-    open | closed
-    flexion flexor | extension extensor
-    abduction abductor | adduction adductor
-    ascending | descending
-    adult adults | child children childhood pediatric paediatric juvenile
-""".strip()
 # words that begin or end so; "macrophage" is no larger than "microtubule"
 _SIZED = "(?=album|ceph|corn|cyt|dactyl|dont|gloss|gnath|nod|orch|pen|som|sten|thal|tia|vasc|vesic)"
 _PARTS = {
@@ -110,7 +67,7 @@ def opposites(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows) -> Scores:
 def _bits() -> dict[str, tuple[int, int]]:
     """The bits of each word, and of each part of a word."""
     bits: dict[str, tuple[int, int]] = {}
-    for number, contrast in enumerate(_CONTRASTS.replace("\n        ", " ").split("\n")):
+    for number, contrast in enumerate(read_sections("opposites.txt")["contrasts"]):
         one, other = contrast.split("|")
         for word in one.split():
             bits[word] = (bits.get(word, (0, 0))[0] | 1 << number, 0)

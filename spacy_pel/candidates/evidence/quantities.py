@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import product
 
 from .variants import british_or_american, other_numbers
+from .word_lists import pairs_in, read_sections
 
 _MOST_WORDS = 6
 _HIGH = "high increased elevated raised fast rapid overactive".split()
@@ -15,30 +16,9 @@ _PLACES = ("serum", "blood", "plasma", "circulating")
 _MEASURES = ("count", "level", "levels", "concentration", "number", "counts", "concentrations", "numbers")
 _NOT_IN_A_PLACE: tuple[list[str], ...] = ([], ["cell"], ["cells"], ["pressure"])  # "blood cell"
 _IN_NAMES = 4  # of these
-# quantities, "_" being a blank, and the terms for much / little of them, or what stands between "hypo" and "emia"
-_TERMS = """
-    blood_pressure hypertension/hypotension  muscle_tone hypertonia/hypotonia
-    heart_rate tachycardia/bradycardia  heartbeat tachycardia/bradycardia  pulse tachycardia/bradycardia
-    respiratory_rate tachypnea/bradypnea  breathing tachypnea/bradypnea
-    body_temperature hyperthermia/hypothermia  reflexes hyperreflexia/hyporeflexia
-    urine_output polyuria/oliguria  sweating hyperhidrosis/hypohidrosis  thyroid hyperthyroidism/hypothyroidism
-    appetite polyphagia/decreased_appetite
-    platelets thrombocytosis/thrombocytopenia  platelet thrombocytosis/thrombocytopenia
-    white_blood_cells leukocytosis/leukopenia  white_blood_cell leukocytosis/leukopenia
-    white_cells leukocytosis/leukopenia  white_cell leukocytosis/leukopenia  wbc leukocytosis/leukopenia
-    leukocytes leukocytosis/leukopenia  leukocyte leukocytosis/leukopenia
-    neutrophils neutrophilia/neutropenia  neutrophil neutrophilia/neutropenia
-    lymphocytes lymphocytosis/lymphopenia  lymphocyte lymphocytosis/lymphopenia
-    eosinophils eosinophilia/eosinopenia  eosinophil eosinophilia/eosinopenia
-    monocytes monocytosis/monocytopenia  monocyte monocytosis/monocytopenia
-    red_blood_cells erythrocytosis/anemia  red_blood_cell erythrocytosis/anemia  red_cells erythrocytosis/anemia
-    hemoglobin increased_hemoglobin/anemia  carbon_dioxide hypercapnia/hypocapnia  co2 hypercapnia/hypocapnia
-    sugar glyc  glucose glyc  calcium calc  potassium kal  sodium natr  magnesium magnes  phosphorus phosphat
-    uric_acid uric  urate uric  ammonia ammon  chloride chlor  oxygen ox  volume vol
-"""
 _TERM_OF = {
     quantity.replace("_", " "): term.replace("_", " ")
-    for quantity, term in zip(_TERMS.split()[::2], _TERMS.split()[1::2], strict=True)
+    for quantity, term in pairs_in(read_sections("quantities.txt")["terms"]).items()
 }
 
 

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Indel
 
 from ...kb import KnowledgeBase
 from ...types import Rows, Scores
-from ...util.ragged import distinct, take_pieces
+from ...util.ragged import distinct, numbered, take_pieces
 
 _SLACK = 1e-3  # of a bound in percent: more than float32 rounds off
 
@@ -30,11 +30,10 @@ def spelling(kb: KnowledgeBase, forms: Sequence[str], kb_rows: Rows) -> dict[str
     Returns:
         "edit" and "partial", (n, k) in 0..1; the best name counts.
     """
-    numbers: dict[str, int] = {}
-    which = np.array([numbers.setdefault(form, len(numbers)) for form in forms], dtype=np.int64)
+    different, which = numbered(forms)
     filled = kb_rows >= 0
     similar = np.zeros((2, *kb_rows.shape), dtype=np.float32)
-    similar[:, filled] = _compare_pairs(kb, list(numbers), which[np.nonzero(filled)[0]], kb_rows[filled])
+    similar[:, filled] = _compare_pairs(kb, different, which[np.nonzero(filled)[0]], kb_rows[filled])
     return {"edit": similar[0], "partial": similar[1]}
 
 
@@ -122,13 +121,9 @@ def compare_names(
 def _similar(scorer: Any, forms: Sequence[str], form_of: Rows, names: NDArray[np.object_]) -> Scores:
     """(c,) the similarity of each name to its form; form_of is ascending."""
     similar = np.empty(len(names), dtype=np.float32)
-    for form, piece in _pieces(forms, form_of):
-        similar[piece] = process.cdist([form], names[piece].tolist(), scorer=scorer, dtype=np.float32)[0]
-    return similar
-
-
-def _pieces(forms: Sequence[str], form_of: Rows) -> list[tuple[str, slice]]:
-    """Each form that occurs, and where; form_of is ascending."""
     cuts = np.searchsorted(form_of, np.arange(len(forms) + 1)).tolist()
-    pieces = zip(forms, cuts[:-1], cuts[1:], strict=True)
-    return [(form, slice(start, stop)) for form, start, stop in pieces if start < stop]
+    for form, start, stop in zip(forms, cuts[:-1], cuts[1:], strict=True):
+        if start < stop:
+            alike = process.cdist([form], names[start:stop].tolist(), scorer=scorer, dtype=np.float32)
+            similar[start:stop] = alike[0]
+    return similar

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise, product
 
 from ...util.names import GREEK, GREEK_SYMBOL
+from .word_lists import read_sections, words_in
 
 _SHORTEST = 3  # characters of a singular: "rats", but not the acronym "Cs"
 _SHORTEST_PLURAL = 5  # of the plural of a mention: "CAP" is not "CAPS", the name of a syndrome
@@ -17,15 +18,8 @@ _MOST_WORDS = 12  # of a longer name, one blank of which may be left out
 _THOUSANDS = 3  # digits: "48,968" may be one number, but "1,2" are two
 _APART = frozenset("no in at of to for and or by".split())  # "no 2" is not "no2", nitrogen dioxide
 
-# British and American parts of words, as patterns; "^" = it begins one: "chemo" is not "haemo"
-_PARTS = r"""
-    ^haemo ^hemo  ^haema ^hema  ^oedem ^edem  ^oesoph ^esoph  ^oestr ^estr  ^foeta ^feta  ^foetu ^fetu
-    ^paediat ^pediat  ^caec ^cec  ^coelia ^celia  ^caesar ^cesar  ^naevu ^nevu  ^naevi ^nevi
-    orthopaed orthoped  gynaec gynec  anaesth anesth  aemia (?<!a)emia  ischaem ischem  anaemi anemi
-    glycaem glycem  ^uraem ^urem  leukaem leukem  lipidaem lipidem  volaem volem  haemorrh hemorrh
-    rrhoea rrhea  tumour tumor  colour color(?!ec)  behaviour behavior  fibre fiber  centre center
-""".split()
-_OPTIONAL = "leuco leuko  sulph sulf  isation ization".split()  # both are in use in British English
+_LISTS = read_sections("variants.txt")
+_PARTS, _BOTH_BRITISH = words_in(_LISTS["british_american"]), words_in(_LISTS["both_british"])
 
 
 def other_numbers(form: str) -> list[str]:
@@ -118,7 +112,7 @@ def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
 
 
 _REPLACERS = [
-    _replacer(parts[first::2], parts[1 - first :: 2]) for first in (0, 1) for parts in (_PARTS, _PARTS + _OPTIONAL)
+    _replacer(parts[first::2], parts[1 - first :: 2]) for first in (0, 1) for parts in (_PARTS, _PARTS + _BOTH_BRITISH)
 ]
 
 

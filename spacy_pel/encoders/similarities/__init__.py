@@ -1,5 +1,3 @@
 """Similarities between the vectors of mentions and entities: ``similarity(mentions, entities) -> scores``."""
 
-from .similarity import Encoded, Similarity, TokenVectors, join, take
-
-__all__ = ["Encoded", "Similarity", "TokenVectors", "join", "take"]
+from .similarity import Encoded, Similarity, TokenVectors, each, join, take

@@ -1,14 +1,12 @@
 """The cosine: the similarity of the proxy-based loss (Wiatrak et al. 2022, section 5.2)."""
 
-from typing import TYPE_CHECKING
+from torch import Tensor
+from torch.nn.functional import normalize
 
 from ...registry import registry
 from ...types import Vectors
 from ...util.vectors import at_least_float32, unit_length
 from .similarity import IndexSide, Similarity
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @registry.pel_similarities("spacy-pel.Cosine.v1")
@@ -20,18 +18,13 @@ class Cosine(Similarity):
     """
 
     registered_name = "spacy-pel.Cosine.v1"
-    unit_vectors = True
 
-    def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
-        from torch.nn.functional import normalize
-
         return normalize(at_least_float32(mentions), dim=-1) @ normalize(at_least_float32(entities), dim=-1).T
 
-    def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
-        from torch.nn.functional import normalize
-
         ours = normalize(at_least_float32(mentions), dim=-1).unsqueeze(1)
         return (ours * normalize(at_least_float32(entities), dim=-1)).sum(dim=-1)
 

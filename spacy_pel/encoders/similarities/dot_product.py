@@ -1,13 +1,10 @@
 """The dot product: the similarity of the cross-entropy (Wiatrak et al. 2022, Eq. 1)."""
 
-from typing import TYPE_CHECKING
+from torch import Tensor
 
 from ...registry import registry
 from ...util.vectors import at_least_float32
 from .similarity import Similarity
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @registry.pel_similarities("spacy-pel.DotProduct.v1")
@@ -21,10 +18,10 @@ class DotProduct(Similarity):
 
     registered_name = "spacy-pel.DotProduct.v1"
 
-    def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
         return at_least_float32(mentions) @ at_least_float32(entities).T
 
-    def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
         return (at_least_float32(mentions).unsqueeze(1) * at_least_float32(entities)).sum(dim=-1)

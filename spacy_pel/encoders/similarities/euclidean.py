@@ -1,16 +1,13 @@
 """The negative Euclidean distance: the similarity of the triplet losses (Le & Nguyen 2023, section 3.2)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import torch
+from torch import Tensor
 
 from ...registry import registry
 from ...types import Vectors
 from ...util.vectors import at_least_float32
 from .similarity import IndexSide, Similarity
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _MORE = 4  # extra dimensions for an index; keeps a width divisible by 4
 
@@ -24,21 +21,15 @@ class Euclidean(Similarity):
     registered_name = "spacy-pel.Euclidean.v1"
     metric = "euclidean"
 
-    def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""
-        import torch
-
         # with a matrix product, small distances between long vectors would be lost to rounding
         exact = "donot_use_mm_for_euclid_dist"
         return -torch.cdist(at_least_float32(mentions), at_least_float32(entities), compute_mode=exact)
 
-    def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (n, k, d) -> (n, k), float32 or wider. The gradient of two equal vectors is 0."""
-        import torch
-
-        exact = "donot_use_mm_for_euclid_dist"
-        ours = at_least_float32(mentions).unsqueeze(1)
-        return -torch.cdist(ours, at_least_float32(entities), compute_mode=exact).squeeze(1)
+        return self(mentions.unsqueeze(1), entities).squeeze(1)
 
     def index_width(self, width: int) -> int:
         return width + _MORE

@@ -1,14 +1,15 @@
 """The interface of similarities, and vectors of tokens, for those that compare texts token by token."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Union
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
 
 from ...types import Vectors
 from ...util.part_settings import PartSettings
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Metric = Literal["inner_product", "euclidean"]
 IndexSide = Literal["mention", "entity"]
@@ -21,11 +22,11 @@ class TokenVectors(NamedTuple):
     mask: (..., length) bool, True = a real token.
     """
 
-    vectors: "Tensor"
-    mask: "Tensor"
+    vectors: Tensor
+    mask: Tensor
 
 
-Encoded = Union["Tensor", TokenVectors]  # what a similarity reads: (n, d), or tokens of n texts
+Encoded = Tensor | TokenVectors  # what a similarity reads: (n, d), or tokens of n texts
 
 
 class Similarity(PartSettings, ABC):
@@ -35,24 +36,21 @@ class Similarity(PartSettings, ABC):
 
     Attributes:
         registered_name: its name in the registry "pel_similarities".
-        unit_vectors: whether only the direction of a vector counts; then an index takes vectors of
-            length 1.
         token_level: whether it compares tokens.
         metric: what the pooled vectors are compared by: their inner product or their distance.
     """
 
     registered_name: ClassVar[str]
-    unit_vectors: ClassVar[bool] = False
     token_level: ClassVar[bool] = False
     metric: ClassVar[Metric] = "inner_product"
 
     # both sides are an ``Encoded``: tensors, or TokenVectors
     @abstractmethod
-    def __call__(self, mentions: Any, entities: Any) -> "Tensor":
+    def __call__(self, mentions: Any, entities: Any) -> Tensor:
         """n and m of them -> (n, m), all pairs, float32 or wider."""
 
     @abstractmethod
-    def paired(self, mentions: Any, entities: Any) -> "Tensor":
+    def paired(self, mentions: Any, entities: Any) -> Tensor:
         """n mentions, each with k entities of its own, (n, k) -> (n, k), float32 or wider."""
 
     def index_width(self, width: int) -> int:
@@ -65,18 +63,18 @@ class Similarity(PartSettings, ABC):
         return vectors
 
 
-def take(encoded: Encoded, index: "Tensor") -> Encoded:
+def each(encoded: Encoded, change: Callable[[Tensor], Tensor]) -> Encoded:
+    """Change the vectors, and the mask of tokens in the same way."""
+    return TokenVectors(*map(change, encoded)) if isinstance(encoded, TokenVectors) else change(encoded)
+
+
+def take(encoded: Encoded, index: Tensor) -> Encoded:
     """These texts, in the shape of the index, which may have repeats."""
-    if isinstance(encoded, TokenVectors):
-        return TokenVectors(encoded.vectors[index], encoded.mask[index])
-    return encoded[index]
+    return each(encoded, lambda part: part[index])
 
 
 def join(parts: Sequence[Encoded]) -> Encoded:
     """The texts of all parts in order, tokens padded to the longest."""
-    import torch
-    from torch.nn.functional import pad
-
     tokens = [part for part in parts if isinstance(part, TokenVectors)]
     if not tokens:
         return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])

@@ -1,13 +1,10 @@
 """SOM, the sum of maxima over tokens: a scorer of Cai et al. (2023), section 3.2."""
 
-from typing import TYPE_CHECKING
+from torch import Tensor
 
 from ...registry import registry
 from ...util.vectors import at_least_float32
 from .similarity import Similarity, TokenVectors
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @registry.pel_similarities("spacy-pel.SumOfMax.v1")
@@ -27,7 +24,7 @@ class SumOfMax(Similarity):
     registered_name = "spacy-pel.SumOfMax.v1"
     token_level = True
 
-    def __call__(self, mentions: TokenVectors, entities: TokenVectors) -> "Tensor":
+    def __call__(self, mentions: TokenVectors, entities: TokenVectors) -> Tensor:
         """Tokens of n and of m texts -> (n, m), float32 or wider. All n m length length products are in
         memory at once: draw negatives with ``shared = true``."""
         left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
@@ -36,7 +33,7 @@ class SumOfMax(Similarity):
         products = products.view(*mentions.mask.shape, *entities.mask.shape)
         return _sum_of_max(products, mentions.mask[:, :, None], entities.mask)
 
-    def paired(self, mentions: TokenVectors, entities: TokenVectors) -> "Tensor":
+    def paired(self, mentions: TokenVectors, entities: TokenVectors) -> Tensor:
         """Tokens of n texts and of (n, k) texts of their own -> (n, k), float32 or wider."""
         left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
         # (n, length, k length) -> (n, length, k, length)
@@ -44,7 +41,7 @@ class SumOfMax(Similarity):
         return _sum_of_max(products, mentions.mask[:, :, None], entities.mask[:, None])
 
 
-def _sum_of_max(products: "Tensor", mentions: "Tensor", entities: "Tensor") -> "Tensor":
+def _sum_of_max(products: Tensor, mentions: Tensor, entities: Tensor) -> Tensor:
     """Reduce (n, length of mentions, m, length of entities) to (n, m); a text without tokens has the score 0.
 
     The masks are (n, length, 1), and as the last two dimensions; True = a real token.

@@ -4,18 +4,3 @@ from .cards import EntityCard, EntityTemplate, GeneralCard, SynonymCard
 from .mention_entity_pair import MentionEntityPair
 from .mention_templates import DocumentWindows, MarkedContext, MentionTemplate
 from .token_arrays import MentionTokens, MentionWindows, RaggedTokens, window_numbers
-
-__all__ = [
-    "DocumentWindows",
-    "EntityCard",
-    "EntityTemplate",
-    "GeneralCard",
-    "MarkedContext",
-    "MentionEntityPair",
-    "MentionTemplate",
-    "MentionTokens",
-    "MentionWindows",
-    "RaggedTokens",
-    "SynonymCard",
-    "window_numbers",
-]

@@ -70,10 +70,8 @@ class MentionGroups:
         """
         groups = {}
         for name, mask in self.masks().items():
-            answers, rng = (
-                RankedAnswers(outcomes.probability[mask], outcomes.correct[mask]),
-                np.random.default_rng(seed),
-            )
+            rng = np.random.default_rng(seed)
+            answers = RankedAnswers(outcomes.probability[mask], outcomes.correct[mask])
             intervals = coverage_intervals(answers, outcomes.document[mask], n_samples=n_samples, rng=rng)
             groups[name] = {**group_metrics(outcomes, mask), **intervals}
         return groups

@@ -6,11 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...types import NIL
+from ...types import NIL, Flags, Floats
 from ..prediction import Prediction
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 class Outcomes(NamedTuple):

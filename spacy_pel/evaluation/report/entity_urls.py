@@ -21,18 +21,16 @@ ENTITY_URLS: Sequence[tuple[str, str]] = (
 )
 
 
-def entity_url(entity_id: str, patterns: Sequence[tuple[str, str]] = ENTITY_URLS) -> str | None:
+def entity_url(entity_id: str) -> str | None:
     """The page of an entity.
 
     Args:
         entity_id: an id of a knowledge base, or a cross reference.
-        patterns: regular expression for the whole id with one group, and
-            the address, where ``{id}`` stands for the group.
 
     Returns:
         The address; None if no pattern matches.
     """
-    for pattern, url in patterns:
+    for pattern, url in ENTITY_URLS:
         found = re.fullmatch(pattern, entity_id)
         if found:
             return url.replace("{id}", quote(found.group(1), safe=":"))

@@ -1,6 +1,6 @@
 """Evaluations as one HTML page that needs no other file: tables, figures and an error browser."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -101,17 +101,16 @@ class Page(NamedTuple):
     errors: Sequence[ShownError]
 
 
-def render_report(page: Page, *, url_of: Callable[[str], str | None] = entity_url) -> str:
+def render_report(page: Page) -> str:
     """The HTML page. All text in it is escaped, and it loads nothing from elsewhere.
 
     Args:
         page: its content.
-        url_of: id -> address or None.
     """
     from .figure import COLORS  # with matplotlib, which the page of links does not need
 
     types = sorted({name for error in page.errors for name in error.types if name})
-    return render_template("report.html", page=page, url_of=url_of, types=types, n_styles=len(COLORS))
+    return render_template("report.html", page=page, url_of=entity_url, types=types, n_styles=len(COLORS))
 
 
 def render_template(name: str, **values: Any) -> str:

@@ -56,15 +56,15 @@ from numpy.typing import NDArray
 from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Scores
+from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
+from ...util.ranges import check_range
 from ...util.tables import ranks, softmax
-
-Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _FORMULA = "formula_unseen"
+_OF_UNSEEN = ("variant", "formula", "derivation", "opposite", "preferred", "n_names", "extension")
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``. All but
@@ -125,9 +125,8 @@ class LinearCombiner:
     is_probability = True
 
     def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000):
-        for name, value, minimum in (("l2", l2, 0), ("max_mentions", max_mentions, 1)):
-            if value is not None and not value >= minimum:
-                raise PelError(Errors.E616.format(part="LinearCombiner", name=name, least=minimum, got=value))
+        check_range("l2", l2, least=0)
+        check_range("max_mentions", max_mentions, least=1)
         self.l2 = l2
         self.max_mentions = max_mentions
         self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
@@ -160,7 +159,7 @@ class LinearCombiner:
         """
         from scipy.optimize import minimize
 
-        used = np.flatnonzero(is_gold(table, gold).any(axis=1))
+        used = np.flatnonzero(is_gold(table.kb_rows, gold).any(axis=1))
         if not len(used):
             raise PelError(Errors.E420.format(n=len(table)))
         if self.max_mentions is not None and len(used) > self.max_mentions:
@@ -172,9 +171,9 @@ class LinearCombiner:
         matrix = np.stack(list(named.values()), axis=2)
         scale = matrix[table.filled].std(axis=0)
         matrix = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 1e-9)
-        problem = ConditionalLogit(matrix, table.filled, is_gold(table, gold), self.l2)
+        problem = (matrix, table.filled, is_gold(table.kb_rows, gold), self.l2)
         start = np.array([self.weights[name] for name in named]) * scale
-        result = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        result = minimize(conditional_logit, start, problem, "L-BFGS-B", jac=True, options={"maxiter": 500})
         default = np.array([DEFAULT_WEIGHTS[name] for name in named])  # of evidence that is not there
         raw = np.divide(result.x, scale, out=default, where=scale > 1e-9)
         self.weights = dict(zip(named, raw.tolist(), strict=True))
@@ -220,13 +219,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
-        "variant_unseen": wide.get("variant", absent) * unseen,
-        "formula_unseen": wide.get("formula", absent) * unseen,
-        "derivation_unseen": wide.get("derivation", absent) * unseen,
-        "opposite_unseen": wide.get("opposite", absent) * unseen,
-        "preferred_unseen": wide.get("preferred", absent) * unseen,
-        "n_names_unseen": wide.get("n_names", absent) * unseen,
-        "extension_unseen": wide.get("extension", absent) * unseen,
+        **{f"{name}_unseen": wide.get(name, absent) * unseen for name in _OF_UNSEEN},
         "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
         "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,
@@ -242,39 +235,37 @@ def _first(values: Scores, filled: NDArray[np.bool_]) -> Floats:
     return 1.0 / (1.0 + ranks(np.where(filled, values, np.float32(-np.inf))))
 
 
-class ConditionalLogit:
+def conditional_logit(
+    weights: Floats, matrix: Floats, filled: NDArray[np.bool_], right: NDArray[np.bool_], l2: float
+) -> tuple[float, Floats]:
     """Mean of -log P(gold) over mentions, plus l2 / 2 |w|²; with its gradient.
 
     Args:
+        weights: (features,).
         matrix: (n, k, features), 0 where there is no candidate.
         filled: (n, k), where there is one.
         right: (n, k), which candidates are gold.
         l2: strength of the penalty.
     """
-
-    def __init__(self, matrix: Floats, filled: NDArray[np.bool_], right: NDArray[np.bool_], l2: float):
-        self.matrix, self.filled, self.right, self.l2 = matrix, filled, right, l2
-
-    def __call__(self, weights: Floats) -> Any:
-        logits = np.where(self.filled, self.matrix @ weights, -np.inf)
-        share = softmax(logits)
-        gold_share = softmax(np.where(self.right, logits, -np.inf))  # among the right candidates only
-        n = len(share)
-        probability = np.where(self.right, share, 0.0).sum(axis=1)
-        loss = -np.log(np.maximum(probability, 1e-300)).sum() / n
-        gradient = np.tensordot(share - gold_share, self.matrix, axes=2) / n
-        return loss + 0.5 * self.l2 * weights @ weights, gradient + self.l2 * weights
+    logits = np.where(filled, matrix @ weights, -np.inf)
+    share = softmax(logits)
+    gold_share = softmax(np.where(right, logits, -np.inf))  # among the right candidates only
+    n = len(share)
+    probability = np.where(right, share, 0.0).sum(axis=1)
+    loss = -np.log(np.maximum(probability, 1e-300)).sum() / n
+    gradient = np.tensordot(share - gold_share, matrix, axes=2) / n
+    return loss + 0.5 * l2 * weights @ weights, gradient + l2 * weights
 
 
-def is_gold(table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def is_gold(kb_rows: Rows, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
     """(n, k) is the candidate one of the gold entities of its mention?"""
     most = max(1, max(map(len, gold), default=1))
     wanted = np.full((len(gold), most), -2, dtype=np.int64)  # no candidate has this row
     for number, rows in enumerate(gold):
         wanted[number, : len(rows)] = rows
-    right = np.zeros(table.kb_rows.shape, dtype=np.bool_)
+    right = np.zeros(kb_rows.shape, dtype=np.bool_)
     for column in wanted.T:
-        right |= table.kb_rows == column[:, None]
+        right |= kb_rows == column[:, None]
     return right
 
 
@@ -282,4 +273,4 @@ def right_first(table: CandidateTable, scores: Scores, gold: Sequence[NDArray[np
     """(n,) is the candidate with the best score one of the mention's gold entities?
     A tie goes to the earlier candidate; False without candidates."""
     first = scores.argmax(axis=1)[:, None]
-    return np.take_along_axis(is_gold(table, gold), first, axis=1)[:, 0]
+    return np.take_along_axis(is_gold(table.kb_rows, gold), first, axis=1)[:, 0]

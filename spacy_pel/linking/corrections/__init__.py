@@ -2,5 +2,3 @@
 
 from .learned import Correction, Learned
 from .memory import Memory
-
-__all__ = ["Correction", "Learned", "Memory"]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import Mask, RowSource
+from ...candidates.evidence.evidence import RowSource
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
-from ...types import NIL, Rows, Scores, Vectors
+from ...types import NIL, Mask, Rows, Scores, Vectors
 from ...util import fingerprint, normalize_alias
 from .learned import Learned
 
@@ -122,7 +122,8 @@ class IndexWithMemory:
         self._kb_rows = mentions.kb_rows[linked]
         self._vectors = None if mentions.vectors is None else mentions.vectors[linked]
         self.abbreviations: AliasPriors = index.abbreviations
-        self.priors: AliasPriors = index.priors.plus([mentions.learned[i].form for i in linked], self._kb_rows)
+        learned = AliasPriors.build((mentions.learned[i].form for i in linked), self._kb_rows)
+        self.priors: AliasPriors = index.priors.merged(learned)
 
     @property
     def fingerprint(self) -> str:

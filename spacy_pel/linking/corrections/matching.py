@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import OF_NAMES, Mask, candidate_table
+from ...candidates.evidence.evidence import OF_NAMES, candidate_table
 from ...kb import KnowledgeBase
-from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
+from ...types import CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores
 from ...util import normalize_alias
 from ..query import MentionQuery
 from .learned import hash_of

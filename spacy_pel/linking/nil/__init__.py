@@ -2,5 +2,3 @@ from .logistic import LogisticNil
 from .network import NetworkNil
 from .score_threshold import ScoreThreshold
 from .thresholds import best_f1_threshold, precision_threshold
-
-__all__ = ["LogisticNil", "NetworkNil", "ScoreThreshold", "best_f1_threshold", "precision_threshold"]

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
-from ...types import CandidateTable, Scores, Vectors
+from ...types import CandidateTable, Floats, Scores, Vectors
 from ...util.tables import best_first
 from ..surface_record import FEATURES as _OF_MENTIONS
 from ..track_record import FEATURES as _RECORD
-
-Floats = NDArray[np.float64]
 
 # of the summary numbers
 _MARGIN = ["score", "margin", "entropy"]

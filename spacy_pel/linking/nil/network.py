@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import CandidateTable, Scores
+from ...util.ranges import check_range
 from ..track_record import TrackRecord
 from .inputs import Floats, NilInputs, best_scores, logistic, rounded
 
@@ -68,11 +68,9 @@ class NetworkNil:
         track_record: bool = True,
         seed: int = 0,
     ):
-        positive = {"hidden": hidden, "members": members, "epochs": epochs}
-        for name, value in {**positive, "directions": directions, "seed": seed, "l2": l2}.items():
-            minimum = 1 if name in positive else 0
-            if not value >= minimum:
-                raise PelError(Errors.E616.format(part="NetworkNil", name=name, least=minimum, got=value))
+        counts = (("hidden", hidden, 1), ("members", members, 1), ("epochs", epochs, 1), ("directions", directions, 0))
+        for name, value, least in (*counts, ("seed", seed, 0), ("l2", l2, 0)):
+            check_range(name, value, least=least)
         self.hidden = hidden
         self.members = members
         self.l2 = l2

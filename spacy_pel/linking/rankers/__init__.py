@@ -1,5 +1,3 @@
 """Rankers: read a mention together with its best candidates and rerank these."""
 
 from .loading import load_ranker
-
-__all__ = ["load_ranker"]

@@ -5,12 +5,15 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from ...encoders.backend import AutoBackend, Backend, encode_batches
 from ...encoders.fingerprint import weights_fingerprint
+from ...encoders.pretrained import check_lengths, check_pretrained, load_pretrained, load_tower
 from ...encoders.templates import MentionEntityPair, RaggedTokens
 from ...encoders.tower import Pooling, pool
+from ...encoders.tower_files import save_tower
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import RankingTask, Scores
@@ -87,8 +90,6 @@ class CrossEncoder:
         Raises:
             PelError: if no name is set, there is no such model, or it reads shorter texts.
         """
-        from ...encoders.pretrained import load_pretrained
-
         if self.tower is not None:
             return
         if self.name is None:
@@ -101,17 +102,11 @@ class CrossEncoder:
         Raises:
             PelError: as ``initialize``.
         """
-        from ...encoders.pretrained import check_pretrained
-
-        if self.tower is not None:
-            return
         if self.name is None:
             raise PelError(Errors.E431)
         check_pretrained(self.name, self.template.max_length)
 
     def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
-        from ...encoders.pretrained import check_lengths
-
         check_lengths(transformer.config, self.template.max_length)
         self.tokenizer = tokenizer
         self.tower = CrossTower(transformer, pooling=self.pooling, sep_id=tokenizer.sep_token_id)
@@ -179,11 +174,6 @@ class CrossEncoder:
 
     def to_disk(self, path: Path) -> None:
         """Write a model folder: a plain Hugging Face folder, the linear layer and ``ranker.json``."""
-        import torch
-        from safetensors.torch import save_file
-
-        from ...encoders.tower_files import save_tower
-
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32
         more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
@@ -198,10 +188,6 @@ class CrossEncoder:
         Raises:
             PelError: if the folder is missing or damaged.
         """
-        from safetensors.torch import load_file
-
-        from ...encoders.pretrained import load_tower
-
         path = Path(path)
         saved = read_ranker(path, self.registered_name)
         try:

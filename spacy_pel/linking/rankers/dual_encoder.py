@@ -14,7 +14,8 @@ from ...encoders.similarities.euclidean import Euclidean
 from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import Entity, MentionInText, RankingTask, Scores, Vectors
+from ...types import Entity, RankingTask, Scores, Vectors
+from ...util.ragged import numbered
 from ...util.ranges import check_range
 from ...util.saved_part import write_part
 from .loading import is_encoder, read_ranker
@@ -103,15 +104,13 @@ class DualEncoder:
         owner, entity_of = task.pairs
         if not len(owner):
             return task.spread(np.zeros(0, dtype=np.float32))
-        numbers: dict[MentionInText, int] = {}
-        asked = {int(i): numbers.setdefault(task.mentions[i], len(numbers)) for i in np.unique(owner)}
-        mentions = self.encoder.represent_mentions(list(numbers), show_progress=show_progress)
+        asked, rows = numbered(task.mentions[i] for i in owner.tolist())
+        mentions = self.encoder.represent_mentions(asked, show_progress=show_progress)
 
         def encode(entities: list[Entity]) -> Representations:
             return self.encoder.represent_entities(entities, show_progress=show_progress)
 
         entities = self._cache.represent(task.entities, encode)
-        rows = np.array([asked[i] for i in owner.tolist()], dtype=np.int64)
         device = next(self.encoder.towers.parameters()).device
         return task.spread(pair_scores(self.encoder.similarity, mentions, entities, rows, entity_of, device=device))
 

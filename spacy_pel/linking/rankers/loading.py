@@ -24,8 +24,8 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
         PelError: if the folder holds no ranker, or one that is not registered.
     """
     path = Path(path)
-    ranker: Ranker = registry.pel_rankers.get(read_ranker(path)["ranker"])(**settings)
-    return ranker.from_disk(path)
+    make = registry.pel_rankers.get(read_ranker(path)["ranker"])
+    return make(**settings).from_disk(path)  # type: ignore[no-any-return]
 
 
 def read_ranker(path: Path, name: str | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...types import Rows, Scores, Vectors
 from ...util.progress import ChunkProgress
-from ...util.ragged import Ragged, offsets_of
+from ...util.ragged import Ragged, offsets_of, owners
 from .top_k import TopK
 
 _MAX_GOLD = 64  # searched in addition, so that gold entities do not shorten the list of negatives
@@ -97,7 +97,7 @@ def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[s
     """
     n_entities = max(int(rows.max(initial=0)), int(gold.values.max(initial=0))) + 1
     mention = np.arange(len(rows), dtype=np.int64)[:, None]
-    is_gold = (rows >= 0) & np.isin(rows + mention * n_entities, gold.owners * n_entities + gold.values)
+    is_gold = (rows >= 0) & np.isin(rows + mention * n_entities, owners(gold.offsets) * n_entities + gold.values)
     ranks = np.where(is_gold.any(axis=1), is_gold.argmax(axis=1) + 1, 0)
     order = np.argsort(is_gold | (rows < 0), axis=1, kind="stable")[:, :depth]
     removed = np.take_along_axis(is_gold | (rows < 0), order, axis=1)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...util import atomic_path
+from ...util.tables import look_up
 
 
 @dataclass
@@ -46,8 +47,7 @@ class MinedNegatives:
         """
         taken = np.full((len(examples), depth), -1, dtype=np.int64)
         if len(self.examples):
-            position = np.minimum(np.searchsorted(self.examples, examples), len(self.examples) - 1)
-            mined = np.flatnonzero(self.examples[position] == examples)
+            position, mined = look_up(self.examples, examples)
             width = min(depth, self.depth)
             taken[mined, :width] = self.rows[position[mined], :width]
         return taken

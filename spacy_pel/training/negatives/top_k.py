@@ -2,8 +2,11 @@
 
 from typing import Any, Literal, Protocol
 
+import faiss
 import numpy as np
+import torch
 
+from ...index.faiss_rows import few_large_products
 from ...types import Rows, Scores, Vectors
 
 IndexKind = Literal["flat", "ivf"]
@@ -44,8 +47,6 @@ class FlatTopK:
     """Exact, by FAISS."""
 
     def __init__(self, queries: Vectors, k: int):
-        import faiss
-
         self.queries, self.k = np.ascontiguousarray(queries, dtype=np.float32), k
         self.heap: Any = faiss.ResultHeap(len(queries), k, keep_max=True)
 
@@ -53,13 +54,10 @@ class FlatTopK:
         """Args:
         rows: (m,). vectors (Vectors): (m, width).
         """
-        from ...index.faiss_flat import FaissFlat
-
-        index = FaissFlat()
-        index.train(vectors[:0])
-        index.add(vectors)
-        scores, nearest = index.search(self.queries, min(self.k, len(rows)))
-        self.heap.add_result(np.ascontiguousarray(scores), rows[nearest])
+        with few_large_products(len(self.queries)):
+            k, metric = min(self.k, len(rows)), faiss.METRIC_INNER_PRODUCT
+            scores, nearest = faiss.knn(self.queries, np.ascontiguousarray(vectors), k, metric=metric)
+        self.heap.add_result(scores, rows[nearest])
 
     def result(self) -> tuple[Scores, Rows]:
         """(n, k) each."""
@@ -75,8 +73,6 @@ class MatrixTopK:
     """
 
     def __init__(self, queries: Vectors, k: int, device: Any):
-        import torch
-
         self.k = k
         self.queries = torch.from_numpy(np.ascontiguousarray(queries, dtype=np.float32)).to(device)
         self.scores = torch.zeros((len(queries), 0), device=device)
@@ -86,8 +82,6 @@ class MatrixTopK:
         """Args:
         rows: (m,). vectors (Vectors): (m, width).
         """
-        import torch
-
         device = self.queries.device
         entities = torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32)).to(device).T
         numbers = torch.from_numpy(rows).to(device)
@@ -119,8 +113,6 @@ class IvfTopK:
         """Args:
         rows: (m,). vectors (Vectors): (m, width); the first chunk must be representative.
         """
-        import faiss
-
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         if self.index is None:
             lists = max(1, min(4 * int(self.n_entities**0.5), len(vectors) // _PER_LIST))

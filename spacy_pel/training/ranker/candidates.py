@@ -13,6 +13,7 @@ from ...corpora.preprocessing import original_id
 from ...linking import Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
+from ...util.ragged import numbered
 from ...util.tables import best_first
 from .leave_out import LeaveOut
 
@@ -67,15 +68,12 @@ class RankMentions:
                     gold.append(rows)
         n_all = sum(len(document.mentions) for document in documents)
         logger.info("%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold))
-        numbers: dict[str, int] = {}
-        original = np.array(
-            [numbers.setdefault(original_id(document), len(numbers)) for document in documents], dtype=np.int64
-        )
+        document_ids, original = numbered(map(original_id, documents))
         chosen = np.arange(len(gold))
         if limit and limit < len(gold):
             rng = np.random.default_rng([seed, 20])
             if whole_documents:
-                turn = rng.permutation(len(numbers))
+                turn = rng.permutation(len(document_ids))
                 chosen = np.argsort(turn[original[[number for number, _ in usable]]], kind="stable")[:limit]
             else:
                 chosen = rng.choice(len(gold), limit, replace=False)
@@ -84,7 +82,7 @@ class RankMentions:
         # making queries may run an abbreviation detector: only for these documents
         made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
         queries = [made[usable[i][0]][usable[i][1]] for i in chosen]
-        return cls(queries, [gold[i] for i in chosen], original[owner], list(numbers))
+        return cls(queries, [gold[i] for i in chosen], original[owner], document_ids)
 
     def take(self, rows: NDArray[np.int64]) -> "RankMentions":
         """Those at the given positions."""

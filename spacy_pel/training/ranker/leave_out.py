@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import Mask
 from ...corpora.preprocessing import original_id
 from ...errors import Errors, PelError
 from ...index import EntityIndex
@@ -13,7 +12,8 @@ from ...index.annotated_text import AliasPriors, Topics
 from ...index.embed import LinkedMentions
 from ...index.row_table import KINDS
 from ...kb import KnowledgeBase
-from ...types import Document, MentionInText, Rows, Scores, Vectors
+from ...types import Document, Mask, MentionInText, Rows, Scores, Vectors
+from ...util.ragged import numbered
 
 
 class LeaveOut:
@@ -44,8 +44,7 @@ class LeaveOut:
         self._kb_rows = np.concatenate(kb_rows)
         self._owner = np.array(owner, dtype=np.int64)
         # numbered as in the topics: the distinct texts with a mention, in order
-        numbers: dict[str, int] = {}
-        self._text = np.array([numbers.setdefault(m.text, len(numbers)) for m in self._mentions], np.int64)
+        _, self._text = numbered(mention.text for mention in self._mentions)
         self._row_owner = self._owners_of_rows()
         self._check_priors()
         self._check_topics()
@@ -67,10 +66,7 @@ class LeaveOut:
 
     def _check_priors(self) -> None:
         priors, counted = self.index.priors, self._priors(np.ones(len(self._owner), dtype=np.bool_))
-        same = len(priors) == len(counted) and all(
-            np.array_equal(column, counted.columns()[name]) for name, column in priors.columns().items()
-        )
-        if len(priors) and not same:
+        if len(priors) and not _same(priors, counted):
             raise PelError(Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}"))
 
     def _check_topics(self) -> None:
@@ -79,11 +75,7 @@ class LeaveOut:
         if topics is None:
             return
         texts, kb_rows = LinkedMentions(self._mentions, self._kb_rows, 0).by_text()
-        made = Topics.build(topics.vectors, kb_rows)
-        same = len(topics) == len(texts) and all(
-            np.array_equal(column, made.columns()[name]) for name, column in topics.columns().items()
-        )
-        if not same:
+        if len(topics) != len(texts) or not _same(topics, Topics.build(topics.vectors, kb_rows)):
             raise PelError(Errors.E391.format(what=f"{len(topics):,} texts", got=f"{len(texts):,}"))
 
     def _priors(self, kept: NDArray[np.bool_]) -> AliasPriors:
@@ -101,6 +93,11 @@ class LeaveOut:
         if topics is not None:
             topics = topics.without(np.unique(self._text[np.isin(self._owner, left_out)]))
         return PartOfIndex(self.index, priors, ~np.isin(self._row_owner, left_out), topics)
+
+
+def _same(counted: AliasPriors | Topics, again: AliasPriors | Topics) -> bool:
+    theirs = again.columns()
+    return all(np.array_equal(column, theirs[name]) for name, column in counted.columns().items())
 
 
 class PartOfIndex:

@@ -9,6 +9,7 @@ from ...corpora import read_corpus, read_gold
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...linking import Linker, Reranker
+from ...linking.combiners.linear import is_gold
 from ...types import CandidateTable, Document, Ranker, RankingTask
 from ...util import fingerprint, logger
 from ..base_trainer import BaseTrainer, Metrics, Task
@@ -16,7 +17,6 @@ from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
 from .candidates import Candidates, MakeQueries, RankMentions, cached_candidates
 from .leave_out import LeaveOut
-from .pair_batches import are_gold
 from .recipe import recipe_of
 from .settings import RankRunSettings
 
@@ -82,7 +82,7 @@ class RankTrainer(BaseTrainer):
         candidates = self.candidates
         objective = self.recipe.objective()
         planner = self.recipe.planner(self.linker.kb, self.mentions, candidates, self.seed)
-        right = are_gold(candidates.kb_rows, self.mentions.gold)
+        right = is_gold(candidates.kb_rows, self.mentions.gold)
         logger.info(
             "%d mentions with %d candidates (gold added to %d); %d batches per epoch",
             *(len(self.mentions), int((candidates.kb_rows >= 0).sum())),
@@ -140,7 +140,7 @@ class DevRanking:
 
     def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates):
         self.task = RankingTask.of([query.in_text for query in mentions.queries], candidates.kb_rows, kb.entity_at)
-        self.right = are_gold(candidates.kb_rows, mentions.gold)
+        self.right = is_gold(candidates.kb_rows, mentions.gold)
         self.scores = candidates.scores
         self.table = CandidateTable(candidates.kb_rows, {})
 

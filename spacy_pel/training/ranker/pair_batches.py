@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...encoders.templates import EntityTemplate, MentionEntityPair, RaggedTokens
 from ...kb import KnowledgeBase
 from ...linking.combiners.linear import is_gold
-from ...types import CandidateTable, Entity
+from ...types import Entity
 from ...util import normalize_alias
 from ..entity_texts import EntityTexts
 from ..length_batches import length_batches
@@ -31,17 +31,12 @@ def with_gold(candidates: Candidates, gold: Sequence[NDArray[np.int64]]) -> NDAr
         (n, k), KB rows of the candidates.
     """
     kb_rows = candidates.kb_rows.copy()
-    missed = ~are_gold(kb_rows, gold).any(axis=1)
+    missed = ~is_gold(kb_rows, gold).any(axis=1)
     counts = (kb_rows >= 0).sum(axis=1)
     kb_rows[missed, np.minimum(counts, kb_rows.shape[1] - 1)[missed]] = [
         rows[0] for rows, is_missed in zip(gold, missed, strict=True) if is_missed
     ]
     return kb_rows
-
-
-def are_gold(kb_rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """(n, k), whether the candidate is a gold entity of its mention."""
-    return is_gold(CandidateTable(kb_rows, {}), gold)
 
 
 def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: list[Entity]) -> RaggedTokens:
@@ -75,7 +70,7 @@ class PairStore:
     ):
         self.template = template
         self.present = kb_rows >= 0
-        self.right = are_gold(kb_rows, mentions.gold)
+        self.right = is_gold(kb_rows, mentions.gold)
         texts = EntityTexts(kb)
         surfaces = [normalize_alias(query.surface) for query in mentions.queries]
         hidden_of_each = [(surface,) if hide else () for surface, hide in zip(surfaces, hidden, strict=True)]

@@ -100,7 +100,7 @@ def _mapped(path: Path) -> NDArray[Any]:
 
 
 def _read_tokens(folder: Path) -> MentionTokens:
-    tokens = RaggedTokens(_mapped(folder / "ids.npy"), _mapped(folder / "offsets.npy"))
+    tokens = RaggedTokens.from_disk(folder)
     if not (folder / SPANS).is_file():
         return tokens
     return MentionWindows(tokens, _mapped(folder / SPANS))

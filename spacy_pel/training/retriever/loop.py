@@ -41,10 +41,7 @@ class Trainer(BaseTrainer):
         where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
         super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
         self.settings = settings
-
-    @property
-    def encoder(self) -> BiEncoder:
-        return self.settings.pel.encoder
+        self.encoder: BiEncoder = pel.encoder
 
     def load_data(self) -> None:
         paths, dev = self.settings.paths, self.settings.pel.training.dev

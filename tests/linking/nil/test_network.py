@@ -60,5 +60,5 @@ def test_what_it_refuses(fitted):
 
 @pytest.mark.parametrize(("name", "value"), [("hidden", 0), ("l2", float("nan"))])
 def test_settings_that_make_no_network(name, value):
-    with pytest.raises(PelError, match=f"E616.*{name} of at least [01], got {value}"):
+    with pytest.raises(PelError, match=f"E301.*{name} >= [01], got {value}"):
         NetworkNil(**{name: value})

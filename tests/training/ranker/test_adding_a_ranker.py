@@ -11,8 +11,8 @@ from torch import nn
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
+from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker.pair_batches import are_gold
 from spacy_pel.training.ranker.recipe import recipe_of
 from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.types import RankingTask
@@ -127,7 +127,7 @@ class SharedWordsRecipe:
     def planner(self, kb, mentions, candidates, seed):
         task = RankingTask.of([query.in_text for query in mentions.queries], candidates.kb_rows, kb.entity_at)
         present = candidates.kb_rows >= 0
-        right = are_gold(candidates.kb_rows, mentions.gold)
+        right = is_gold(candidates.kb_rows, mentions.gold)
         return Planner(Batch(shared_words(task)[present], right[present]))
 
 

@@ -17,10 +17,10 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
 from spacy_pel.training.ranker.leave_out import LeaveOut
-from spacy_pel.training.ranker.pair_batches import are_gold
 from spacy_pel.types import Document, Entity, Mention
 
 KB = KnowledgeBase([Entity(f"D{i}", name) for i, name in enumerate(["gout", "asthma", "measles", "fever"])])
@@ -136,7 +136,7 @@ def test_candidates_come_from_the_index_without_the_mention_itself(linker, tmp_p
     easy = cached_candidates(tmp_path / "b.npz", linker, mentions, n=3)
 
     def share_of_first(candidates):
-        return are_gold(candidates.kb_rows, mentions.gold)[:, 0].mean()
+        return is_gold(candidates.kb_rows, mentions.gold)[:, 0].mean()
 
     assert share_of_first(easy) > share_of_first(found)  # the trap
 

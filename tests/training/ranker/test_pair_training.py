@@ -14,10 +14,11 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
+from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.training.entity_texts import without_names
 from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
 from spacy_pel.training.ranker.loop import RankTrainer
-from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_gold, with_gold
+from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, with_gold
 from spacy_pel.training.ranker.pair_recipe import CandidateCrossEntropy, PairObjective
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.regularizers import FGSM
@@ -119,7 +120,7 @@ def test_gold_is_added_in_the_place_of_the_last():
     gold = [np.array([9, 8]), np.array([5]), np.array([7]), np.array([4])]
     rows = with_gold(Candidates(found, np.zeros((4, 3), np.float32)), gold)
     assert rows.tolist() == [[1, 2, 9], [4, 5, -1], [6, 7, -1], [4, -1, -1]]
-    assert are_gold(rows, gold).tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 0], [1, 0, 0]]
+    assert is_gold(rows, gold).tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 0], [1, 0, 0]]
 
 
 def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
