@@ -26,7 +26,7 @@ ENTITIES = [
 PHRASES = {
     "CHEMICAL": ["aspirin"],
     "DISEASE": ["heart attack", "headache", "cold", "zebra fish"],
-    "FINDING": ["kidney stone"],
+    "COMPLAINT": ["kidney stone"],
 }
 TEXT = "We gave aspirin after a heart attack. A headache came, then a zebra fish, then more aspirin."
 GATE, WAITS = threading.Event(), threading.Event()  # shut, a text with WAIT in it waits

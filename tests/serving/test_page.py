@@ -135,7 +135,7 @@ def test_the_card_of_a_mention(open_page):
 @pytest.mark.parametrize(
     ("text", "legend"),
     [
-        ("A headache and a kidney stone.", ["DISEASE", "FINDING"]),  # several labels
+        ("A headache and a kidney stone.", ["COMPLAINT", "DISEASE"]),  # several labels
         ("A headache and a cold, of a zebra fish.", ["disease", "symptom", "NIL"]),  # types of one label
     ],
 )

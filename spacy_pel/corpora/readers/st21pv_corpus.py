@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl
+from ...util.files import DATA_ERRORS
 from ..policy import split_ids
-from .reader_base import CorpusReaderBase, id_text
+from .reader_base import CorpusReaderBase, id_text, wrong_format
 
 
 @registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")
@@ -33,7 +35,14 @@ class St21pvCorpus(CorpusReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
             for number, record in numbered_jsonl(path):
-                yield self._document(record, f"{path}, line {number}")
+                where = f"{path}, line {number}"
+                try:
+                    document = self._document(record, where)
+                except PelError:
+                    raise
+                except DATA_ERRORS as err:
+                    raise wrong_format("st21pv", where, "pmid, sentences, tokens and mentions", repr(err)) from err
+                yield document
 
     def _document(self, record: dict[str, Any], where: str) -> Document:
         document = Document(id_text(record["pmid"]), "")

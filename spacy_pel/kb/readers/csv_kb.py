@@ -135,7 +135,7 @@ class CsvKB(KBReaderBase):
         return position
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
-        """Field -> its column; RAISES (PelError): if a needed one is missing."""
+        """Field -> its column. RAISES (PelError): if a needed one is missing."""
         if "concept_id" not in self.column_of and (reader := published_as(header)):
             expected, got = "a table with one row for each entity or name", f"a file that the reader '{reader}' reads"
             todo = f"Use --reader {reader}, or name the columns with the setting 'columns'."

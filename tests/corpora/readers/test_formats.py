@@ -57,7 +57,7 @@ def test_st21pv_reads_like_text():
 def test_st21pv_bad_records_are_named(tmp_path, sentences):
     path = tmp_path / "bad.jsonl"
     path.write_text(json.dumps({"pmid": "1", "sentences": sentences}), encoding="utf8")
-    with pytest.raises(PelError, match=r"PEL-E012.*bad\.jsonl, line 1"):
+    with pytest.raises(PelError, match=r"PEL-E207.*bad\.jsonl, line 1"):
         list(St21pvCorpus()([path]))
 
 
