@@ -20,7 +20,7 @@ def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
 
 def flag(name: str, help: str) -> Any:
     """An option without a value."""
-    return typer.Option(name, help=help)
+    return typer.Option(name, metavar="", help=help)  # typer would write "<bool>"
 
 
 # -- types

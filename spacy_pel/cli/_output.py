@@ -13,7 +13,7 @@ from ..errors import one_line
 
 _N_EXAMPLES = 3
 _N_ROWS = 20  # types, labels
-JSON = typer.Option(False, "--json", help="Print the result as one JSON object.")
+JSON = typer.Option(False, "--json", metavar="", help="Print the result as one JSON object.")
 
 
 def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any]], str]) -> None:

@@ -1,18 +1,23 @@
 """Parts on the command line: their settings, ``--set NAME=VALUE``, and one-line errors."""
 
 import inspect
+import re
 from typing import Any
 
 from ..errors import Errors, PelError, did_you_mean, quoted
 from ._config import json_or_text
 
+_REASON = re.compile(", (?:unable to|got) .*")  # at the end of pydantic's messages, which our own repeats
 
-def parse_settings(settings: list[str]) -> dict[str, Any]:
+
+def parse_settings(settings: list[str], *, exact: bool = True) -> dict[str, Any]:
     """Read the values of ``--set``.
 
     Args:
         settings: e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
-            JSON, or kept as text if they are not JSON, or numbers typed like 1.10, which as text would change.
+            JSON, or kept as text if they are not JSON.
+        exact: also keep numbers as text that would change as such, e.g. 1.10: for ``make_reader``, which turns
+            them into numbers where these are expected.
 
     Returns:
         Values by name.
@@ -26,7 +31,7 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
         if not equals or not name:
             raise PelError(Errors.E211.format(got=setting))
         read = json_or_text(value)
-        is_changed = type(read) in (int, float) and str(read) != value
+        is_changed = exact and type(read) in (int, float) and str(read) != value
         parsed[name.replace("-", "_")] = value if is_changed else read
     return parsed
 
@@ -109,7 +114,7 @@ def make_reader(registry_name: str, reader: str, settings: dict[str, Any]) -> An
         checked = pydantic.create_model("Settings", __config__=read_as_number, **fields)(**settings)
     except pydantic.ValidationError as err:
         fault = err.errors()[0]
-        name, expected = str(fault["loc"][0]), fault["msg"].removeprefix("Input should be ")
+        name, expected = str(fault["loc"][0]), _REASON.sub("", fault["msg"].removeprefix("Input should be "))
         got = quoted(settings[name])
         raise PelError(Errors.E209.format(expected=expected, name=name, reader=reader, got=got)) from err
     return part(**{name: getattr(checked, name) for name in settings})

@@ -40,7 +40,7 @@ def candidates_build(
     from ..util.files import folder_size
     from ..util.saved_part import add_to_part
 
-    made = make_generator(generator, parse_settings(settings or []))
+    made = make_generator(generator, parse_settings(settings or [], exact=False))
     if made.needs_encoder:
         raise PelError(Errors.E449.format(generator=made.registered_name))
     entities = open_kb(kb)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, pipeline_folder, saved_part
 from ..util import atomic_path
+from ..util.languages import known_language
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
 from ._kb import reader_of
@@ -114,10 +115,8 @@ def _mention_finder(ner: Path | None, lang: str) -> "Language":
         for name in linker_names(nlp):
             nlp.remove_pipe(name)
     else:
-        try:
+        with known_language(lang, "--lang"):
             nlp = spacy.blank(lang)
-        except ImportError as err:
-            raise PelError(Errors.E213.format(expected="a language code", got=lang, option="--lang")) from err
     factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
     if factories.isdisjoint(_ABBREVIATIONS):
         nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})

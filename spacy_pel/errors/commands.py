@@ -52,7 +52,7 @@ class CommandErrors:
     E658 = "Expected a new folder at {path}, got {got}. Choose another, or replace a pipeline with --overwrite."
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
     E692 = "Expected integers as ids of documents, as OMOP's note_id is one, got {got}. Name their column: --id-column"
-    E690 = "Expected --to omop and --codes with --omop-concepts, got no {got}. Add it, e.g. --codes SNOMEDCT,RXNORM"
+    E690 = "Expected --to omop and --codes with --omop-concepts, got no {got}. Example: --to omop --codes RXNORM"
     E691 = "{path} is finished and lacks the codes {got}. Link again with --overwrite, or choose another file."
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
     E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."

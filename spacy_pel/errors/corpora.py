@@ -12,7 +12,7 @@ class CorpusErrors:
     E206 = "Expected documents in {paths}, got none. Check the files and the reader."
     E207 = "{where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
     E208 = "'{reader}' has no setting {got}{hint}. Its settings: {known}."
-    E209 = "Expected {expected} as the setting {name} of '{reader}', got {got}. Write lists and objects as JSON."
+    E209 = "Expected the setting {name} of '{reader}' to be {expected}, got {got}. Write lists and objects as JSON."
     E210 = "Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
     E214 = (

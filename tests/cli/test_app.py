@@ -149,6 +149,11 @@ def test_a_bug_is_not_hidden(app):
     assert isinstance(app("bug").exception, RuntimeError)
 
 
+def test_flags_have_no_value_in_the_help():
+    flags = [line for line in run("link", "--help").out.splitlines() if re.match("│ --(json|resume|overwrite) ", line)]
+    assert len(flags) == 3 and "<" not in "".join(flags)
+
+
 def test_group_without_command_shows_help():
     assert "Commands" in run("kb").out + run("kb").err
 

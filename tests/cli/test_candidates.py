@@ -27,6 +27,12 @@ def test_settings_reach_the_generator(folder, tmp_path):
     assert json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
 
 
+def test_numbers_reach_the_generator_as_numbers(folder, tmp_path):
+    args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "bm25", "--json")
+    assert done(*args, "--set", "k1=1.50", "--set", "b=5e-1").json["settings"] == {"k1": 1.5, "b": 0.5}
+    refused("E301", *args[:3], tmp_path / "other", *args[4:], "--set", "b=NaN")
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [

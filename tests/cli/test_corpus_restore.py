@@ -85,6 +85,8 @@ def test_links_in_the_original_texts(folder, source, tmp_path):
         (["--preprocess", "lowercase,lowercase"], "E243"),
         (["--set", "lowercase.x=1"], "E242"),
         (["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=x"], "E209"),
+        (["--preprocess", "sentencewindows", "--set", "sentencewindows.lang=xx_no"], "E213"),
+        (["--preprocess", "expandabbreviations", "--set", "expandabbreviations.lang="], "E213"),
     ],
 )
 def test_bad_steps(source, tmp_path, args, words):

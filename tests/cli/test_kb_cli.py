@@ -137,6 +137,7 @@ def test_settings_of_a_reader(tmp_path):
     for given in ("columns=1", "types=T047", "strict=perhaps"):
         said = fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", given)
         assert "PEL-E209" in said and given.partition("=")[0] in said
+    assert "Expected the setting strict of 'csv' to be a valid boolean, got 'perhaps'." in said
     assert "PEL-E211" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x")
 
 

@@ -4,6 +4,7 @@ import spacy
 
 from ...registry import registry
 from ...types import Document
+from ...util.languages import known_language
 from ..abbreviations import find_abbreviations
 from .rewrite import with_replacements
 
@@ -21,7 +22,8 @@ class ExpandAbbreviations:
     """
 
     def __init__(self, *, lang: str = "en") -> None:
-        self._nlp = spacy.blank(lang)
+        with known_language(lang):
+            self._nlp = spacy.blank(lang)
         self.report: dict[str, int] = dict.fromkeys(("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0)
 
     def __call__(self, document: Document) -> list[Document]:

@@ -5,6 +5,7 @@ from pydantic import NonNegativeInt
 
 from ...registry import registry
 from ...types import Document
+from ...util.languages import known_language
 from .offset_map import OffsetMap
 from .rewrite import rewritten
 
@@ -24,7 +25,8 @@ class SentenceWindows:
 
     def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:
         self.neighbours = neighbours
-        self._nlp = spacy.blank(lang)
+        with known_language(lang):
+            self._nlp = spacy.blank(lang)
         self._nlp.add_pipe("sentencizer")
         self.report: dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}
 

@@ -14,6 +14,7 @@ from ...errors import PelError
 from ...registry import registry
 from ...types import DOC_ID, NIL, Document
 from ...util.files import check_expansion, check_is_file
+from ...util.languages import known_language
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase, wrong_format
 
@@ -43,7 +44,8 @@ class DocbinCorpus(CorpusReaderBase):
     unlabelled: Literal["drop", "nil"] = "drop"
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
-        vocab = create_vocab(self.lang, get_lang_class(self.lang).Defaults)  # without a tokenizer's rules
+        with known_language(self.lang):
+            vocab = create_vocab(self.lang, get_lang_class(self.lang).Defaults)  # without a tokenizer's rules
         for path in paths:
             for number, doc in enumerate(_docs(path, vocab), start=1):
                 doc_id = doc.user_data.get(DOC_ID, f"{path.stem}-{number}")

@@ -42,9 +42,9 @@ class CsvKB(KBReaderBase):
         strict: turn repairs into errors.
         columns: field of Entity -> name of its column, where it differs,
             e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
-        list_separator: between the aliases, and between the types, of one cell. None = the first of "|", ";" and the
-            line end that a cell of the column has. Another one than "|" is logged, and cells that are split there
-            are counted as ``split_cell``.
+        list_separator: between the aliases, types, cross references or parents of one cell. None = the first of "|",
+            ";" and the line end that a cell of the column has; if that is not "|", it is logged, and the cells that
+            are split there are counted as ``split_cell``.
         delimiter: between cells; None = the comma, semicolon, tab or bar between the id and the
             name in the header.
 

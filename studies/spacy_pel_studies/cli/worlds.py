@@ -73,7 +73,7 @@ def worlds(
         ranker=ranker,
         mixed=mixed,
         split=split,
-        overrides=parse_settings(settings or []),
+        overrides=parse_settings(settings or [], exact=False),
         gpu_id=gpu_id,
         resume=resume,
     )

@@ -152,6 +152,8 @@ def test_docbin_unlabelled_is_not_nil(tmp_path):
     assert [mention.ids for mention in document.mentions] == [("C1",), (), ()]
     [document] = DocbinCorpus(spans_key="sc")([path])
     assert document.mentions == [Mention(0, 14, "Y", ("C2",))]
+    with pytest.raises(PelError, match="E213.*'xx_no'"):
+        list(DocbinCorpus(lang="xx_no")([path]))
 
 
 def test_jsonl_needs_only_the_contract(tmp_path):
