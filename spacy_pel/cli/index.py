@@ -128,3 +128,9 @@ def make_vector_index(
         return make(**{**kept, **settings})
     except TypeError as err:
         raise PelError(Errors.E631.format(name=name, got=", ".join(settings))) from err
+    except PelError as err:
+        others = {key: kept[key] for key in options.keys() - settings.keys() if kept.get(key) is not None}
+        if not others:
+            raise
+        shown = ", ".join(f"{key} = {value}" for key, value in sorted(others.items()))
+        raise PelError(Errors.E417.format(fault=err, kept=shown, path=like.path)) from err

@@ -192,8 +192,9 @@ class BaseTrainer:
         batches = self._batches(task.planner, state)
         is_main = self.accelerator.is_main_process
         metric = self.training.dev.metric
-        to_show: Any = {"show": self.show_progress, "is_main": is_main}
-        log = TrainingLog(self.output, resume_at=state.step, total=total, metric=metric, **to_show)
+        log = TrainingLog(
+            self.output, resume_at=state.step, total=total, metric=metric, show=self.show_progress, is_main=is_main
+        )
         if state.step == 0:
             self.model.changed()
             log.add_evaluation(0, 0, task.dev(self.model))

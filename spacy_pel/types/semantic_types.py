@@ -31,9 +31,10 @@ def semantic_types() -> dict[str, SemanticType]:
 
 
 # McCray, Burgun & Bodenreider 2001, as in the NLM's SemGroups.txt
-SEMANTIC_GROUPS = {group: name for group, name, _ in _rows("semantic_groups.tsv")}
+_GROUPS = _rows("semantic_groups.tsv")
+SEMANTIC_GROUPS = {group: name for group, name, _ in _GROUPS}
 # the groups as labels of mentions
-GROUP_LABELS = {group: label for group, _, label in _rows("semantic_groups.tsv")}
+GROUP_LABELS = {group: label for group, _, label in _GROUPS}
 # MedMentions ST21pv: 21 semantic types (each with its descendants), as labels, and 18 preferred vocabularies
 _ST21PV = "T005 T007 T017 T022 T031 T033 T037 T038 T058 T062 T074 T082 T091 T092 T097 T098 T103 T168 T170 T201 T204"
 ST21PV = {tui: semantic_types()[tui].name.upper().replace(" ", "_") for tui in _ST21PV.split()}

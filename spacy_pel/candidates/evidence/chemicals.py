@@ -31,6 +31,6 @@ ANIONS = {  # charge and names of each
     symbol[:-1].rstrip("_"): (int(symbol[-1]), names) for symbol, names in _table("anions").items()
 }
 VALENCES = {symbol: tuple(map(int, charges)) for symbol, charges in _table("valences").items()}
-CATIONS = {  # the charges that each may have in a salt
-    symbol: charges for symbol, charges in VALENCES.items() if symbol not in words_in(_LISTS["no_salts"])
-}
+_NO_SALTS = frozenset(words_in(_LISTS["no_salts"]))
+# the charges that each may have in a salt
+CATIONS = {symbol: charges for symbol, charges in VALENCES.items() if symbol not in _NO_SALTS}

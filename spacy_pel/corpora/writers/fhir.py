@@ -81,8 +81,9 @@ def read_fhir(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
     for document in documents:
         resource = next(resources, {})
         try:
-            parameters: Any = resource.get("parameter", []) if resource["resourceType"] == "Parameters" else None
-            mentions = [_mention(one["part"]) for one in parameters if one["name"] == "mention"]
+            if resource["resourceType"] != "Parameters":
+                raise ValueError(resource["resourceType"])
+            mentions = [_mention(one["part"]) for one in resource.get("parameter", []) if one["name"] == "mention"]
         except DATA_ERRORS as err:
             raise unexpected(path, f"the mentions of '{document.id}'", "something else") from err
         yield Document(document.id, document.text, mentions, meta=document.meta)
