@@ -1,59 +1,101 @@
-"""The check of continuous integration that keeps the repository small."""
+"""The budget of the house: no room, and no mention's way through the files, grows beyond ``sizes.toml``."""
 
-import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / ".ci" / "check_sizes.py"
-LIMITS = ("MAX_ADDED = 100 * MB", "MAX_ASSETS = 170 * MB")
+import spacy_pel
+from benchmarks.code_lines import count_by_room, count_code_lines
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PACKAGE = Path(spacy_pel.__file__).parent
+REPOSITORY = Path(__file__).parents[1]
+SIZES = tomllib.loads((REPOSITORY / "sizes.toml").read_text(encoding="utf8"))
+WING = "training"
+LEAST_LINES = 40  # of a file, unless it registers a part
+TEXT = "Tobramycin was given to patients with cystic fibrosis (CF). CF was severe."
 
 
-@pytest.fixture
-def repository(tmp_path):
-    """Two small commits."""
-    git(tmp_path, "init", "-q")
-    for name in ("first", "second"):
-        commit(tmp_path, name, 10)
-    return tmp_path
+@pytest.fixture(scope="module")
+def rooms():
+    """Room -> code lines, files."""
+    return count_by_room(PACKAGE, 1)
 
 
-def git(folder, *args):
-    author = ("-c", "user.name=A", "-c", "user.email=a@b")
-    subprocess.run(["git", *author, *args], cwd=folder, check=True, capture_output=True)
+def test_every_room_keeps_to_its_budget(rooms):
+    budget = {room: (of_room["code_lines"], of_room["files"]) for room, of_room in SIZES["rooms"].items()}
+    assert rooms.keys() == budget.keys()
+    above = {
+        room: f"{lines} code lines in {files} files, budget {budget[room]}"
+        for room, (lines, files) in rooms.items()
+        if lines > budget[room][0] or files > budget[room][1]
+    }
+    assert not above
 
 
-def commit(folder, name, size):
-    path = folder / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(name.encode() * (size // len(name)))
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", name)
+def test_the_package_keeps_to_its_budget(rooms):
+    assert sum(lines for lines, _ in rooms.values()) <= SIZES["package"]["code_lines"]
+    assert sum(files for _, files in rooms.values()) <= SIZES["package"]["files"]
+    assert sum(lines for room, (lines, _) in rooms.items() if room != WING) <= SIZES["package"]["code_lines_that_link"]
 
 
-def check(folder, *args):
-    """Run the script with limits of 2 MB for a change and of 1 MB for assets/."""
-    script = SCRIPT.read_text(encoding="utf8").replace("100 * MB", "2 * MB").replace("170 * MB", "1 * MB")
-    return subprocess.run([sys.executable, "-c", script, *args], cwd=folder, capture_output=True, text=True)
+def test_the_tests_keep_to_their_budget():
+    paths = (REPOSITORY / "tests").rglob("*.py")
+    assert sum(count_code_lines(path.read_text(encoding="utf8")) for path in paths) <= SIZES["tests"]["code_lines"]
 
 
-def test_small_changes_pass(repository):
-    assert all(limit in SCRIPT.read_text(encoding="utf8") for limit in LIMITS)
-    assert check(repository).returncode == 0
+def test_few_files_are_thin():
+    sources = {
+        path: path.read_text(encoding="utf8") for path in PACKAGE.rglob("*.py") if not path.stem.startswith("__")
+    }
+    thin = [
+        path.relative_to(PACKAGE).as_posix()
+        for path, source in sources.items()
+        if count_code_lines(source) < LEAST_LINES and "@registry." not in source and path.parent != PACKAGE
+    ]
+    assert len(thin) <= SIZES["package"]["thin_files"], thin
 
 
-def test_large_files_count_even_if_a_later_commit_removes_them(repository):
-    commit(repository, "model", 3 * 2**20)
-    assert check(repository).returncode == 1
-    git(repository, "rm", "-q", "model")
-    git(repository, "commit", "-qm", "remove")
-    assert check(repository).returncode == 0  # the last commit
-    result = check(repository, "HEAD~2")
-    assert result.returncode == 1 and "model (3 MB)" in result.stderr
+def test_a_mention_takes_a_short_way():
+    """Files, rooms and moves between files while ``nlp(text)`` runs; a move is a call or a return."""
+    nlp = spacy_pel_pipeline()
+    nlp(TEXT)  # what is read once is read now
+    stack: list[str] = []
+    route: list[str] = []
+
+    def watch(frame, event, arg):
+        path = Path(frame.f_code.co_filename)
+        if PACKAGE not in path.parents:
+            return
+        if event == "call":
+            stack.append(path.relative_to(PACKAGE).as_posix())
+            route.append(stack[-1])
+        elif event == "return" and stack:
+            stack.pop()
+            route.extend(stack[-1:])
+
+    sys.setprofile(watch)
+    try:
+        doc = nlp(TEXT)
+    finally:
+        sys.setprofile(None)
+    assert [ent.text for ent in doc.ents if ent.kb_id_], "nothing was linked"
+    files = set(route)
+    way = {
+        "files": len(files),
+        "rooms": len({file.split("/")[0] for file in files}),
+        "moves": sum(1 for _ in groupby(route)) - 1,
+    }
+    assert all(way[what] <= most for what, most in SIZES["mention"].items()), (way, sorted(files))
 
 
-def test_assets_have_a_limit_of_their_own(repository):
-    commit(repository, "assets/model", 2**20 + 100)
-    result = check(repository)
-    assert result.returncode == 1 and result.stderr.count("\n") == 1 and "assets/" in result.stderr
+def spacy_pel_pipeline():
+    import spacy
+
+    return spacy.load(REPOSITORY / "assets" / "pel_medmentions")

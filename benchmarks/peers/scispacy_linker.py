@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spacy_pel.candidates.scispacy_candidates import ScispacyCandidates
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.generators.scispacy_candidates import ScispacyCandidates
 from spacy_pel.types import MentionInText
 
 NOTE = (

@@ -3,8 +3,8 @@
 # isort: off
 from ._app import main, pel_cli
 from . import quickstart, demo, link, inspect, info, teach, serve  # noqa: F401
-from . import kb, convert, corpus  # noqa: F401
-from . import debug, train, index, calibrate, candidates, ranker  # noqa: F401
+from . import kb, convert  # noqa: F401
+from . import index, calibrate  # noqa: F401
 from . import evaluate, estimate  # noqa: F401
 
 __all__ = ["main", "pel_cli"]

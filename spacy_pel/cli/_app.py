@@ -31,30 +31,44 @@ _PAGES: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": "markdown
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 CODE = "--code"
-PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
-class PelGroup(TyperGroup):
-    """Shows an error as one line on stderr and exits with 2. Anywhere on the command line, ``--verbose`` shows the
-    traceback as well, and ``--code FILE`` imports a file that registers parts.
+class OpenGroup(TyperGroup):
+    """Has commands of its own, and those that entry points of ``published`` name: what trains linkers, and other
+    packages. An entry point leads to a typer app: either a group of the entry point's name, or one that has a command
+    of that name. It is imported when the command is called or listed."""
 
-    Other packages add groups of commands by the entry point group ``spacy_pel_commands``, e.g.
-    ``research = spacy_pel_studies.cli:research_cli``; they are imported when they are called or listed.
-    """
+    published = "spacy_pel_kb_commands"
 
     def list_commands(self, ctx: Any) -> list[str]:
         commands: Any = self.commands
-        own = sorted(commands, key=lambda name: _PANELS.index(commands[name].rich_help_panel))
-        return list(dict.fromkeys([*own, *(point.name for point in entry_points(group=PLUGINS))]))
+        return list(dict.fromkeys([*commands, *(point.name for point in entry_points(group=self.published))]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         command = super().get_command(ctx, cmd_name)
-        for point in () if command else entry_points(group=PLUGINS, name=cmd_name):
+        for point in () if command else entry_points(group=self.published, name=cmd_name):
             app = point.load()
-            command = typer.main.get_group(app)
-            command.rich_help_panel = app.rich_help_panel
+            group = typer.main.get_group(app)
+            command = group.commands.get(cmd_name, group)
+            if command is group:
+                group.rich_help_panel = app.rich_help_panel
         return command
+
+
+class PelGroup(OpenGroup):
+    """Shows an error as one line on stderr and exits with 2. Anywhere on the command line, ``--verbose`` shows the
+    traceback as well, and ``--code FILE`` imports a file that registers parts.
+
+    Other packages add commands by the entry point group ``spacy_pel_commands``, e.g.
+    ``research = spacy_pel_studies.cli:research_cli``.
+    """
+
+    published = "spacy_pel_commands"
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        panels = {name: self.get_command(ctx, name).rich_help_panel for name in super().list_commands(ctx)}
+        return sorted(panels, key=lambda name: [*_PANELS, panels[name]].index(panels[name]))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _read_utf8()
@@ -164,18 +178,14 @@ def _log_to_stderr(level: int) -> None:
     logger.handlers = [*(other for other in logger.handlers if other.get_name() != handler.get_name()), handler]
 
 
-def command_group(name: str, help: str, *, panel: str) -> typer.Typer:
+def command_group(name: str, help: str, *, panel: str, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
     """For the commands ``spacy-pel NAME ...``; the panel is that of the page ``spacy-pel --help``."""
-    return typer.Typer(name=name, help=help, rich_help_panel=panel, **_PAGES)
+    return typer.Typer(name=name, help=help, rich_help_panel=panel, cls=cls, **_PAGES)
 
 
 pel_cli = typer.Typer(name="pel", cls=PelGroup, add_completion=False, pretty_exceptions_enable=False, **_PAGES)
-kb_cli = command_group("kb", "Build, inspect and change knowledge bases.", panel="Knowledge bases")
-candidates_cli = command_group("candidates", "Build and compare candidate generators.", panel="Train")
-ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")
-corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.", panel="Corpora")
-for _group in (kb_cli, candidates_cli, ranker_cli, corpus_cli):
-    pel_cli.add_typer(_group, rich_help_panel=_group.rich_help_panel)
+kb_cli = command_group("kb", "Build, inspect and change knowledge bases.", panel="Knowledge bases", cls=OpenGroup)
+pel_cli.add_typer(kb_cli, rich_help_panel=kb_cli.rich_help_panel)
 
 
 @pel_cli.callback()

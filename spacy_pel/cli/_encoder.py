@@ -65,7 +65,7 @@ def open_bi_encoder(path: Path) -> Any:
 
     encoder: Any
     if (path / "ranker.json").is_file():
-        from ..linking.rankers import load_ranker
+        from ..linking.ranker_files import load_ranker
 
         encoder = getattr(load_ranker(path), "encoder", None)
     else:

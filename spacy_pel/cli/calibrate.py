@@ -51,7 +51,7 @@ def calibrate(
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
-    from ..corpora.preprocessing import original_id
+    from ..corpora.original import original_id
     from ..evaluation.calibration_change import calibration_change
     from ..evaluation.predict import link_outcomes
     from ..linking.calibration import collect, fit

@@ -113,7 +113,7 @@ def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Docu
 def _selected(part: Any, documents: Iterator[Document], splits: list[Path], without: list[Path]) -> Iterator[Document]:
     """The documents whose ids are in the split lists, or all if there are none, but not those in the other lists."""
     from ..corpora import read_ids
-    from ..corpora.preprocessing import original_id
+    from ..corpora.original import original_id
 
     wanted, unwanted = (set(chain.from_iterable(map(read_ids, paths))) for paths in (splits, without))
     missing, n_left_out = set(wanted), 0
@@ -134,7 +134,7 @@ def _selected(part: Any, documents: Iterator[Document], splits: list[Path], with
 
 def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: str) -> dict[str, Any]:
     from ..corpora import write_corpus
-    from ..corpora.preprocessing import preprocess
+    from ..corpora.preprocess import preprocess
 
     counts: dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
 

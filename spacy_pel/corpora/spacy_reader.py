@@ -12,7 +12,7 @@ from spacy.util import filter_spans
 from ..errors import Warnings
 from ..types import DOC_ID, NIL, Document
 from ..util import atomic_path, logger
-from .preprocessing import original_id
+from .original import original_id
 from .readers.jsonl_corpus import read_corpus
 
 

@@ -8,7 +8,7 @@ from ..errors import Errors, PelError
 from ..types import Document
 from ..util import read_lines
 from ..util.place import unexpected
-from .preprocessing.original import original_id
+from .original import original_id
 from .readers.jsonl_corpus import read_corpus
 
 

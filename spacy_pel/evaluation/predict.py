@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
-from ..corpora.preprocessing import original_id
+from ..corpora.original import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..corpora.preprocessing import original_id
+from ..corpora.original import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids

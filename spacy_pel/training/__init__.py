@@ -1,1 +1,1 @@
-"""Training: the loop, checkpoints and logs; bi-encoders in ``retriever``, rankers in ``ranker``."""
+"""The wing: what trains linkers, merges ontologies and reads corpora of research. Linking never imports it."""

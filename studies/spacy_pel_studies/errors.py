@@ -1,6 +1,6 @@
 """Texts of errors that only the studies raise; their codes are the product's."""
 
-from spacy_pel.errors.texts import WithCodes
+from spacy_pel.errors import WithCodes
 
 
 class StudyErrors(metaclass=WithCodes):

@@ -14,13 +14,13 @@ from spacy_pel.errors import Errors, PelError
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
-from spacy_pel.evaluation.nearest import FIRST_STAGE, nearest_entities
 from spacy_pel.evaluation.predict import IsSeen, gold_prediction
 from spacy_pel.evaluation.prediction import Prediction
 from spacy_pel.evaluation.run_folder import recorded
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.nil import best_f1_threshold
+from spacy_pel.training.retriever.nearest import FIRST_STAGE, nearest_entities
 from spacy_pel.types import NIL, Document, Encoder, MentionInText, Scores
 from spacy_pel.util import write_json
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.alias_match import AliasMatch
-from spacy_pel.candidates.ensemble import EnsembleCandidates
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.linking.combiners import BestRow
+from spacy_pel.training.generators.ensemble import EnsembleCandidates
 from spacy_pel.types import FUSED, CandidateTable
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest

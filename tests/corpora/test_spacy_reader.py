@@ -7,9 +7,9 @@ import spacy
 from spacy.scorer import get_ner_prf
 
 from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
 from spacy_pel.corpora.spacy_reader import MentionJsonl, to_docbin
+from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.types import Document, Mention
 
 TEXT = "Breast and ovarian cancer, anti-inflammatory drugs and xyzitis."

@@ -3,10 +3,10 @@
 import pytest
 
 from spacy_pel.corpora import read_ids, split_by_hash
-from spacy_pel.corpora.preprocessing import original_id
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
+from spacy_pel.corpora.original import original_id
 from spacy_pel.corpora.split import folds
 from spacy_pel.errors import PelError
+from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.types import Document, Mention
 
 

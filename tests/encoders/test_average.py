@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
 from spacy_pel.encoders import load_encoder
-from spacy_pel.encoders.average import average
 from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError
+from spacy_pel.training.retriever.average import average
 
 from .conftest import make_encoder
 

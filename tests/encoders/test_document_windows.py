@@ -12,10 +12,10 @@ from spacy_pel.encoders.templates import DocumentWindows
 from spacy_pel.encoders.templates.mention_templates import window_starts
 from spacy_pel.encoders.tower import span_means
 from spacy_pel.errors import PelError
-from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
-from spacy_pel.linking.rankers.dual_encoder import DualEncoder
 from spacy_pel.training.ranker.group_recipe import GroupRecipe
 from spacy_pel.training.ranker.settings import RankerSettings
+from spacy_pel.training.rankers.cross_encoder import CrossEncoder
+from spacy_pel.training.rankers.dual_encoder import DualEncoder
 from spacy_pel.types import MentionInText
 from spacy_pel.util.vectors import unit_length
 

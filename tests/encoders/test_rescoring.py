@@ -9,11 +9,11 @@ from spacy_pel.encoders.representations import Representations, pair_scores
 from spacy_pel.encoders.similarities import TokenVectors
 from spacy_pel.encoders.similarities.dot_product import DotProduct
 from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
-from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
+from spacy_pel.training.retriever.nearest import nearest_entities
 from spacy_pel.types import Entity, MentionInText
 
 from .conftest import make_encoder

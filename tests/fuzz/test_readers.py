@@ -17,10 +17,10 @@ from benchmarks.attack.runner import FAILURES, verdict_of
 from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
 from spacy_pel.corpora.readers.jsonl_corpus import JsonlCorpus
 from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
-from spacy_pel.corpora.readers.st21pv_corpus import St21pvCorpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.obo_kb import OboKB
+from spacy_pel.training.corpora.st21pv_corpus import St21pvCorpus
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,6 @@ import pytest
 
 from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.candidates.tfidf import TfIdf
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, count_outcomes, fit
@@ -17,6 +16,7 @@ from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.surface_record import SurfaceRecord
 from spacy_pel.linking.track_record import FEATURES, TrackRecord
+from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.types import Document, Entity, Mention
 
 from .annotated import examples as annotated_examples

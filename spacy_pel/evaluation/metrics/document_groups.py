@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpora.preprocessing import original_id
+from ...corpora.original import original_id
 from ...errors import Errors, PelError
 from ...types import Document
 from ..prediction import Prediction

@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpora.preprocessing import original_id
+from ...corpora.original import original_id
 from ...linking import Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress

@@ -10,10 +10,10 @@ from torch.utils.checkpoint import checkpoint
 from ...encoders.similarities import Similarity
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...linking.rankers.dual_encoder import DualEncoder
 from ...registry import registry
 from ..anchors import AllMentions, AnchorPart
 from ..losses.triplet import Triplet
+from ..rankers.dual_encoder import DualEncoder
 from ..score_metrics import score_metrics
 from .candidates import Candidates, RankMentions
 from .group_batches import GroupBatch, GroupPlanner, GroupStore

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpora.preprocessing import original_id
+from ...corpora.original import original_id
 from ...errors import Errors, PelError
 from ...index import EntityIndex
 from ...index.annotated_text import AliasPriors, Topics

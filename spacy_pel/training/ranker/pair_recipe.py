@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from ...kb import KnowledgeBase
-from ...linking.rankers.cross_encoder import CrossEncoder
 from ...registry import registry
+from ..rankers.cross_encoder import CrossEncoder
 from ..regularizers import Regularizer
 from .candidates import Candidates, RankMentions
 from .pair_batches import PairPlanner, PairStore, PairTable, with_gold

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
-from ...evaluation.nearest import nearest_entities
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint
 from ...types import Document, Entity, MentionInText
+from .nearest import nearest_entities
 from .settings import DevSettings
 
 

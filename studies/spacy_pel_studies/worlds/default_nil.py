@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
-from spacy_pel.candidates.bm25 import BM25
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.evaluation.metrics.nil import average_precision
@@ -24,6 +23,7 @@ from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.nil.inputs import best_scores
 from spacy_pel.linking.nil.logistic import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
 from spacy_pel.linking.nil.thresholds import break_even_threshold
+from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger
 

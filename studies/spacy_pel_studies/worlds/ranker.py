@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from spacy_pel.candidates.evidence.evidence import candidate_table
 from spacy_pel.candidates.generator_base import GeneratorBase
-from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
@@ -18,6 +17,7 @@ from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
+from spacy_pel.training.retriever.nearest import nearest_entities
 from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker, RankingTask
 
 from .ranking import DEPTH, Ranking

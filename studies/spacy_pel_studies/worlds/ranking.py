@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from spacy_pel.evaluation.nearest import FIRST_STAGE, nearest_entities
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.retriever.nearest import FIRST_STAGE, nearest_entities
 from spacy_pel.types import Encoder, MentionInText
 from spacy_pel.util import normalize_alias
 

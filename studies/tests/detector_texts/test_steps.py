@@ -3,7 +3,7 @@
 import pytest
 from corpora.preprocessing.test_preprocessors import document, make, surfaces
 
-from spacy_pel.corpora.preprocessing import original_span
+from spacy_pel.corpora.original import original_span
 from spacy_pel.types import Document, Mention
 
 NOTE = 'HPI: The patient denies fever, chills, or rash: "no long-term pain". She doesn\'t take aspirin, and has '

@@ -14,7 +14,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
+from spacy_pel.training.rankers.cross_encoder import CrossEncoder
 from spacy_pel.types import Entity, MentionInText, RankingTask
 
 from .conftest import TINY

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.corpora.preprocessing import OffsetMap
+from spacy_pel.corpora.offset_map import OffsetMap
 from spacy_pel.errors import PelError
 
 Sources = list[tuple[int, int]]  # of each character of the new text: a stretch of the original

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.corpora.readers.st21pv_corpus import glue, spaces_in
+from spacy_pel.training.corpora.st21pv_corpus import glue, spaces_in
 
 
 @pytest.mark.parametrize(

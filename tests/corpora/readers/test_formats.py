@@ -7,12 +7,12 @@ import pytest
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
-from spacy_pel.corpora.readers.craft_corpus import CraftCorpus
 from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
-from spacy_pel.corpora.readers.gsc_corpus import GscCorpus
 from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
-from spacy_pel.corpora.readers.st21pv_corpus import St21pvCorpus
 from spacy_pel.errors import PelError
+from spacy_pel.training.corpora.craft_corpus import CraftCorpus
+from spacy_pel.training.corpora.gsc_corpus import GscCorpus
+from spacy_pel.training.corpora.st21pv_corpus import St21pvCorpus
 from spacy_pel.types import Mention
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "corpora"

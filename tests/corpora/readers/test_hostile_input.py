@@ -7,13 +7,13 @@ import pytest
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
-from spacy_pel.corpora.readers.craft_corpus import COLUMNS, CraftCorpus
 from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
-from spacy_pel.corpora.readers.gsc_corpus import GscCorpus
 from spacy_pel.corpora.readers.jsonl_corpus import JsonlCorpus
 from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
 from spacy_pel.corpora.readers.reader_base import CorpusReaderBase
 from spacy_pel.errors import PelError
+from spacy_pel.training.corpora.craft_corpus import COLUMNS, CraftCorpus
+from spacy_pel.training.corpora.gsc_corpus import GscCorpus
 from spacy_pel.types import Document
 from spacy_pel.util import read_lines
 

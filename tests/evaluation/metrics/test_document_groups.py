@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Outcomes, Prediction
 from spacy_pel.evaluation.metrics.document_groups import DocumentGroups
 from spacy_pel.evaluation.predict import gold_prediction
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.types import NIL, Document, Entity, Mention
 
 # document, group, gold, candidates, answer

@@ -1,7 +1,7 @@
 """What corpus info counts, by hand."""
 
-from spacy_pel.evaluation.report.corpus_facts import corpus_facts
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.corpora.corpus_facts import corpus_facts
 from spacy_pel.types import Document, Entity, Mention
 
 

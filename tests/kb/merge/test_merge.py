@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from spacy_pel.cli import pel_cli
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.merge.merge import Merge, find_twins, merge_twins
-from spacy_pel.kb.merge.merge_config import parse_merge_config
-from spacy_pel.kb.merge.merge_record import MergeRecord
-from spacy_pel.kb.readers.corpus_names_kb import CorpusNamesKB, rank_surfaces
+from spacy_pel.training.corpora.corpus_names_kb import CorpusNamesKB, rank_surfaces
+from spacy_pel.training.merge.merge import Merge, find_twins, merge_twins
+from spacy_pel.training.merge.merge_config import parse_merge_config
+from spacy_pel.training.merge.merge_record import MergeRecord
 from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"

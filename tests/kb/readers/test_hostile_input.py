@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.merge.merge import Merge
-from spacy_pel.kb.merge.merge_config import parse_merge_config
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
@@ -19,6 +17,8 @@ from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.kb.readers.reader_base import KBReaderBase
 from spacy_pel.kb.readers.umls_kb import UmlsKB
 from spacy_pel.ontologies import clean_text, read_sssom
+from spacy_pel.training.merge.merge import Merge
+from spacy_pel.training.merge.merge_config import parse_merge_config
 from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"

@@ -6,7 +6,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.readers.zeshel_kb import ZeshelKB
+from spacy_pel.training.corpora.zeshel_kb import ZeshelKB
 
 PAGES = [
     {"document_id": "0A", "title": "Warner", "text": "Warner Warner was a technician aboard the Beacon ."},

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.bm25 import BM25
 from spacy_pel.candidates.evidence.evidence import NAMED, unrelated_cosines
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders import load_encoder
@@ -19,6 +18,7 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.linking.nil.logistic import default_inputs
+from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import NIL, UNRELATED, Entity
 
 from ..tables import table_of as listed

@@ -7,8 +7,8 @@ from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.encoders.templates import MarkedContext, SynonymCard
-from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
-from spacy_pel.linking.rankers.dual_encoder import DualEncoder
+from spacy_pel.training.rankers.cross_encoder import CrossEncoder
+from spacy_pel.training.rankers.dual_encoder import DualEncoder
 from spacy_pel.types import Entity, MentionInText, RankingTask
 
 ENTITIES = [

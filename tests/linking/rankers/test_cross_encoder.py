@@ -10,9 +10,9 @@ import transformers
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.errors import PelError
-from spacy_pel.linking.rankers import load_ranker
-from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
-from spacy_pel.linking.rankers.dual_encoder import DualEncoder
+from spacy_pel.linking.ranker_files import load_ranker
+from spacy_pel.training.rankers.cross_encoder import CrossEncoder
+from spacy_pel.training.rankers.dual_encoder import DualEncoder
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
 

@@ -12,7 +12,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
 from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import ScoreThreshold
-from spacy_pel.linking.rankers import load_ranker
+from spacy_pel.linking.ranker_files import load_ranker
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Entity, Mention

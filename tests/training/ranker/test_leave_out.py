@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
-from spacy_pel.candidates.ensemble import EnsembleCandidates
 from spacy_pel.candidates.evidence.evidence import find_candidates
-from spacy_pel.corpora.preprocessing import original_id
-from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
+from spacy_pel.corpora.original import original_id
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
@@ -19,6 +17,8 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.training.generators.ensemble import EnsembleCandidates
+from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import Document, Entity, Mention

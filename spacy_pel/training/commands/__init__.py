@@ -1,0 +1,1 @@
+"""Commands of the wing, published as entry points: the command line imports them when they are called."""

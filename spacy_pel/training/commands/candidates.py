@@ -1,0 +1,231 @@
+"""The commands of the group ``candidates``: build generators, compare their recall@k, add one to a pipeline."""
+
+import shutil
+import time
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ...cli._app import command_group
+from ...cli._kb import open_kb
+from ...cli._options import (
+    Corpus,
+    KBOrPipeline,
+    NewPipeline,
+    Pipeline,
+    Seed,
+    Settings,
+    Texts,
+    TrainCorpora,
+    argument,
+    option,
+)
+from ...cli._output import JSON, emit, key_values, message
+from ...cli._settings import parse_settings
+from ...cli._table import markdown_table, text_table
+from ...errors import Errors, PelError
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
+    from ...types import CandidateGenerator
+
+_BUILD = "build.json"
+
+candidates_cli = command_group("candidates", "Build and compare candidate generators.", panel="Train")
+
+
+@candidates_cli.command("build")
+def candidates_build(
+    kb: KBOrPipeline,
+    out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
+    generator: Annotated[str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, or a registered one.")],
+    settings: Settings = None,
+    as_json: bool = JSON,
+) -> None:
+    """Build a candidate generator for `candidates eval` and `candidates add`.
+
+    Example: spacy-pel candidates build corpus/kb training/tfidf --generator tfidf
+    """
+    from ...candidates.loading import make_generator
+    from ...util import atomic_path
+    from ...util.files import folder_size
+    from ...util.saved_part import add_to_part
+
+    made = make_generator(generator, parse_settings(settings or [], exact=False))
+    if made.needs_encoder:
+        raise PelError(Errors.E449.format(generator=made.registered_name))
+    entities = open_kb(kb)
+    started = time.perf_counter()
+    made.build(entities, show_progress=True)
+    seconds = time.perf_counter() - started
+    with atomic_path(out) as part:
+        made.to_disk(part)
+        add_to_part(part, _BUILD, {"seconds": seconds}, kind="generator")
+    result: dict[str, Any] = {"generator": made.registered_name, "settings": made.settings}
+    result |= {
+        "entities": len(entities),
+        "seconds": seconds,
+        "bytes": folder_size(out),
+        "fingerprint": made.fingerprint,
+    }
+    emit(result, as_json=as_json, text=key_values)
+
+
+@candidates_cli.command("eval")
+def candidates_eval(
+    kb: KBOrPipeline,
+    corpus: Corpus,
+    generators: Annotated[Texts, argument("FOLDER", "Of `candidates build`; LABEL=FOLDER sets a label.")] = None,
+    output: Annotated[Path, option("FOLDER", "Folder for candidates.json, candidates.md and recall.png.")] = Path(
+        "metrics/candidates"
+    ),
+    pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
+    ensemble: Annotated[Texts, option("NAME", "Also combine all generators: rrf or union (repeatable).")] = None,
+    train: TrainCorpora = None,
+    limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
+    seed: Seed = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Measure the recall@k of candidate generators, over gold mentions whose entity is in the KB.
+
+    Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/bm25
+    --train corpus/train.jsonl --output metrics/candidates
+    """
+    from ...corpora import read_corpus, read_gold
+    from ...evaluation import seen_in_corpus
+    from ...evaluation.report.figure import save_figure
+    from ...evaluation.report.plots import recall_figure
+    from ...util import atomic_path, fingerprint, write_json
+    from ..generators.recall import POLICY, LinkableMentions, measure_generator
+
+    entities = open_kb(kb)
+    loaded = _load_generators(entities, generators or [], pipeline, ensemble or [])
+    texts = chain.from_iterable(read_corpus(path) for path in train or [])
+    gold = LinkableMentions.read(entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts))
+    rows: dict[str, dict[str, Any]] = {}
+    for label, (generator, seconds) in loaded.items():
+        measured = measure_generator(entities, generator, gold, split=bool(train), seed=seed, show_progress=True)
+        about = {"generator": generator.registered_name, "settings": generator.settings}
+        rows[label] = {**measured, "build_seconds": seconds, **about, "fingerprint": generator.fingerprint}
+    n_documents = len({prediction.doc for prediction in gold.predictions})
+    counts = {"n": len(gold.mentions), "n_nil": gold.n_nil, "n_documents": n_documents}
+    origin = {"kb_fingerprint": entities.fingerprint, "corpus_fingerprint": fingerprint(corpus)}
+    how = {"limit_documents": limit_documents, "bootstrap": {"unit": "document", "samples": 1000, "seed": seed}}
+    result = {**counts, "generators": rows, **origin, **how, "policy": POLICY}
+    write_json(output / "candidates.json", result)
+    save_figure(*recall_figure(rows), output / "recall.png")
+    with atomic_path(output / "candidates.md") as part:
+        part.write_text(markdown_table(*_table(rows, with_intervals=True), numbers=True) + "\n", encoding="utf8")
+    message(f"Wrote {output}")
+    emit(result, as_json=as_json, text=_text)
+
+
+def _load_generators(
+    kb: "KnowledgeBase", arguments: list[str], pipeline: Path | None, ensembles: list[str]
+) -> dict[str, tuple[Any, float | None]]:
+    """Generator and seconds of its build, by label."""
+    from ...candidates.loading import load_generator
+    from ...evaluation.run_folder import run_names
+    from ...pipeline.saved import load_pipeline
+    from ...util import read_json
+    from ..generators.ensemble import EnsembleCandidates
+
+    parted = [arg.partition("=") if "=" in arg and not Path(arg).is_dir() else ("", "", arg) for arg in arguments]
+    folders = [Path(folder) for _, _, folder in parted]
+    labels = [label or name for (label, _, _), name in zip(parted, run_names(folders), strict=True)]
+    if len(set(labels)) < len(labels) or not (folders or pipeline):
+        raise PelError(Errors.E450.format(got=", ".join(arguments) or "none"))
+    loaded: dict[str, tuple[Any, float | None]] = {}
+    for label, folder in zip(labels, folders, strict=True):
+        generator: CandidateGenerator = load_generator(folder, kb=kb)
+        if generator.needs_encoder and pipeline is None:
+            raise PelError(Errors.E449.format(generator=generator.registered_name))
+        seconds = read_json(folder / _BUILD)["seconds"] if (folder / _BUILD).is_file() else None
+        loaded[label] = (generator, seconds)
+    if pipeline is not None:
+        linker = load_pipeline(pipeline).component.linker
+        if linker.kb.fingerprint != kb.fingerprint:
+            raise PelError(Errors.E443.format(path=pipeline, theirs=linker.kb.fingerprint, ours=kb.fingerprint))
+        for generator, _ in loaded.values():
+            if generator.needs_encoder:
+                generator.bind(linker.encoder, linker.index)
+        loaded[str(pipeline) if pipeline.name in loaded else pipeline.name] = (linker.generator, None)
+    parts = {f"part{number}": generator for number, (generator, _) in enumerate(loaded.values())}
+    for how in dict.fromkeys(ensembles):
+        loaded[f"{how} of all"] = (EnsembleCandidates(generators=parts, how=how), None)  # type: ignore[arg-type]
+    return loaded
+
+
+def _table(rows: dict[str, dict[str, Any]], *, with_intervals: bool) -> tuple[list[str], list[list[str]]]:
+    """Header and lines; a generator may have lines for seen and unseen entities."""
+    from ..generators.recall import RECALL_AT
+
+    lines = []
+    for label, row in rows.items():
+        build_seconds = row["build_seconds"]
+        speed = [f"{row['mentions_per_second']:,.0f}", "–" if build_seconds is None else f"{build_seconds:,.1f}"]
+        parts = {label: row, **{f"{label}, {part}": row[part] for part in ("seen", "unseen") if row.get(part)}}
+        for name, recall in parts.items():
+            cells = []
+            for k in RECALL_AT:
+                value, low, high = (100 * recall[f"recall@{k}{end}"] for end in ("", "_low", "_high"))
+                cells.append(f"{value:.1f} [{low:.1f}, {high:.1f}]" if with_intervals else f"{value:.1f}")
+            lines.append([name, *cells, f"{recall['n']:,}", *(speed if recall is row else ["", ""])])
+    return ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"], lines
+
+
+def _text(result: dict[str, Any]) -> str:
+    counts = (
+        f"{result['n']:,} mentions in {result['n_documents']:,} documents; {result['n_nil']:,} NIL mentions left out"
+    )
+    return f"{counts}\n{text_table(*_table(result['generators'], with_intervals=False))}"
+
+
+@candidates_cli.command("add")
+def candidates_add(
+    pipeline: Pipeline,
+    generator: Annotated[Path, argument("GENERATOR", "A folder of `candidates build`, built from the pipeline's KB.")],
+    out: NewPipeline,
+    ensemble: Annotated[
+        Literal["rrf", "union"] | None,
+        typer.Option(
+            help="Combine it with the pipeline's own vector retrieval: reciprocal-rank fusion, or the better rank. "
+            "Default: replace it."
+        ),
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Write a copy of a pipeline whose linker uses a candidate generator.
+
+    Encoder and index are kept only if vectors are used. Until you calibrate the copy, its evidence weights and NIL
+    model have their defaults, and P(right) is not calibrated: those of the pipeline were fitted on other candidates.
+
+    Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
+    """
+    from ...candidates.bi_encoder import BiEncoderCandidates
+    from ...candidates.loading import load_generator
+    from ...cli._saved_pipeline import changed_copy, learned_path
+    from ...kb import KnowledgeBase
+    from ...pipeline.calibration import generator_kind
+    from ..generators.ensemble import EnsembleCandidates
+
+    kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
+    added: Any = load_generator(generator, kb=kb)
+    if ensemble:
+        added = EnsembleCandidates(generators={"bi_encoder": BiEncoderCandidates(), "added": added}, how=ensemble)
+    with changed_copy(pipeline, out) as copy:
+        if added.needs_encoder and copy.settings.get("encoder") is None:
+            raise PelError(Errors.E458.format(path=pipeline, generator=added.registered_name))
+        copy.settings["generator"] = {"@pel_candidates": added.registered_name, **added.settings}
+        copy.loaders.pop("generator_loader", None)
+        for kind in () if added.needs_encoder else ("encoder", "index"):
+            copy.settings[kind] = None
+            copy.loaders.pop(f"{kind}_loader", None)
+            shutil.rmtree(copy.folder / kind, ignore_errors=True)
+        added.to_disk(copy.folder / "generator")
+        copy.learned["generator"] = {"kind": generator_kind(added)}
+        copy.uncalibrate("combiner", "nil_model", "reranker")
+    result = {"pipeline": str(out), "generator": generator_kind(added), "encoder": added.needs_encoder}
+    emit(result, as_json=as_json, text=key_values)

@@ -1,0 +1,145 @@
+"""The commands of the group ``corpus``: statistics, folds, abbreviations, and the undoing of preprocessing."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from ...cli._app import command_group
+from ...cli._options import Corpus, Files, KBForTypes, Seed, Settings, TextColumn, argument, option
+from ...cli._output import JSON, emit, first_rows, key_values, message, type_rows
+from ...errors import Errors, PelError
+
+corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.", panel="Corpora")
+
+
+@corpus_cli.command("info")
+def corpus_info(
+    corpus: Corpus,
+    output: Annotated[Path, option("FOLDER", "Folder for corpus.json and mentions.png, .svg.")],
+    kb: KBForTypes = None,
+    as_json: bool = JSON,
+) -> None:
+    """Count mentions, entities, NIL, ambiguous surface forms and types, and plot the mentions per entity.
+
+    Example: spacy-pel corpus info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
+    """
+    from ...cli._kb import open_kb
+    from ...corpora import read_corpus
+    from ...util import write_json
+    from ..corpora.corpus_facts import corpus_facts, plot_spread
+
+    facts = {"corpus": str(corpus), **corpus_facts(read_corpus(corpus), open_kb(kb) if kb else None)}
+    if not facts["mentions"]:
+        raise PelError(Errors.E620)
+    write_json(output / "corpus.json", facts)
+    plot_spread(facts, output / "mentions.png", output / "mentions.svg")
+    message(f"Wrote {output}")
+    emit(facts, as_json=as_json, text=_text)
+
+
+def _text(facts: dict[str, Any]) -> str:
+    rows: dict[str, Any] = {}
+    for key, value in facts.items():
+        name = key.replace("_", " ")
+        if isinstance(value, (int, float)):
+            rows[name] = f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f}%"
+        elif key.startswith("mentions_per_entity") and value:
+            total = sum(value.values())
+            mean = sum(int(size) * count for size, count in value.items()) / total
+            rows[name] = f"{mean:.2f} on average; exactly 1 in {100 * value.get('1', 0) / total:.1f}%"
+    return key_values({**rows, **first_rows("label", facts["labels"]), **type_rows(facts.get("types", {}))})
+
+
+@corpus_cli.command("folds")
+def corpus_folds(
+    corpus: Corpus,
+    output: Annotated[Path, argument("OUT", "The folder to write; existing files are replaced.")],
+    n: Annotated[int, option("N", "Number of folds.", "--n", min=2)] = 10,
+    as_json: bool = JSON,
+) -> None:
+    """Split a corpus into folds by a hash of the ids.
+
+    The first fold is OUT/fold_0.jsonl, and the other folds together are OUT/without_0.jsonl, and so on.
+
+    Build a KB, an index and a pipeline from each without_N.jsonl, and pass that pipeline with fold_N.jsonl to
+    calibrate --fold. With 10 folds, fold_0 is what convert --dev-share 0.1 splits off.
+
+    Example: spacy-pel corpus folds corpus/train.jsonl corpus/folds --n 5
+    """
+    from ...corpora import read_corpus, write_corpus
+    from ...corpora.original import original_id
+    from ...corpora.split import folds
+
+    documents = list(read_corpus(corpus))
+    sizes = []
+    for number, ids in enumerate(folds(documents, n)):
+        fold = [document for document in documents if original_id(document) in ids]
+        others = [document for document in documents if original_id(document) not in ids]
+        sizes.append(write_corpus(output / f"fold_{number}.jsonl", fold))
+        write_corpus(output / f"without_{number}.jsonl", others)
+    result: dict[str, Any] = {"output": str(output), "folds": n, "documents": sizes}
+    emit(result, as_json=as_json, text=key_values)
+
+
+@corpus_cli.command("restore")
+def corpus_restore(
+    source: Annotated[Path, argument("INPUT", "The preprocessed corpus, a folder of `evaluate`, or a file of `link`.")],
+    output: Annotated[Path, argument("OUT", "The folder or .jsonl file to write.")],
+    corpus: Annotated[Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the original one.")],
+    seed: Seed = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Map the mentions of a preprocessed corpus back to the original texts.
+
+    Example: spacy-pel corpus restore metrics/expanded metrics/restored --corpus corpus/dev_expanded.jsonl
+    """
+    from ...corpora import read_corpus, read_links
+    from ...util import write_jsonl
+    from ..corpora.restore import restored
+    from ..corpora.restored_run import restore_run
+
+    result: dict[str, Any] = {"output": str(output)}
+    if source.is_dir():
+        metrics = restore_run(source, read_corpus(corpus), output, corpus=corpus, seed=seed)
+        result.update(mentions=metrics["n"], documents=metrics["n_documents"])
+    else:
+        originals = {document.id: document for document in read_corpus(corpus)}
+        result["documents"] = write_jsonl(output, restored(read_links(source), originals, corpus))
+    emit(result, as_json=as_json, text=key_values)
+
+
+@corpus_cli.command("abbreviations")
+def corpus_abbreviations(
+    texts: Annotated[Path, argument("TEXTS", "Texts in any format that `link` reads.")],
+    output: Annotated[Path, argument("OUT", "The table to write: .tsv or .tsv.gz.")],
+    text_column: TextColumn = None,
+    reader: Annotated[str | None, option("NAME", "Read TEXTS as a corpus, with a reader of `convert`.")] = None,
+    settings: Settings = None,
+    kb: Annotated[Files, option("FOLDER", "Also read the names and definitions of this KB (repeatable).")] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Collect the abbreviations that texts define: short form, long form, uses and documents.
+
+    The table is for `kb add PIPELINE OUT`: the pipeline then knows what a short form stands for in texts that do not
+    define it. You can edit it: a line is an abbreviation, with tabs between the columns.
+
+    Example: spacy-pel corpus abbreviations abstracts.txt abbreviations.tsv --kb my_pipeline
+    """
+    from ...cli._kb import open_kb
+    from ...cli._settings import make_reader, parse_settings
+    from ...corpora.inventory import AbbreviationCounts, write_inventory
+    from ...engines.documents import Columns, read_documents
+    from ...util import progress
+
+    if reader is None:
+        documents = read_documents(texts, columns=Columns(text_column))
+    else:
+        documents = make_reader("pel_corpus_readers", reader, parse_settings(settings or []))([texts])
+    counts = AbbreviationCounts()
+    counts.add_texts(progress(documents, description="Reading texts"))
+    for opened in map(open_kb, kb or ()):
+        counts.add_entities(progress(opened.entities(), description="Reading names", total=len(opened)))
+    abbreviations = counts.abbreviations()
+    write_inventory(output, abbreviations)
+    n_short = len({entry.short_form for entry in abbreviations})
+    result = {"output": str(output), "short_forms": n_short, "long_forms": len(abbreviations)}
+    emit(result, as_json=as_json, text=key_values)

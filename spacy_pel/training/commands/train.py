@@ -1,0 +1,122 @@
+"""The commands ``train``, ``average`` and ``mine``: bi-encoders and their hard negatives."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...cli._app import CONFIG_CONTEXT, command_group
+from ...cli._config import parse_overrides
+from ...cli._encoder import encoder_folder, open_bi_encoder
+from ...cli._options import (
+    KB,
+    Backend,
+    Config,
+    Corpus,
+    GpuId,
+    Model,
+    NewModel,
+    Resume,
+    TrainingOutput,
+    argument,
+    option,
+)
+from ...cli._output import JSON, emit, emit_best, key_values, message
+from ...errors import Errors, PelError
+
+train_cli = command_group("train", "Train bi-encoders.", panel="Train")
+
+
+@train_cli.command("train", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
+def train(
+    ctx: typer.Context,
+    config: Config,
+    output: TrainingOutput,
+    gpu_id: GpuId = -1,
+    resume: Resume = False,
+    as_json: bool = JSON,
+) -> None:
+    """Train a bi-encoder.
+
+    Override settings with --section.key VALUE. Writes FOLDER/model-best, model-last, metrics.jsonl, steps.jsonl
+    and a checkpoint.
+
+    Example: spacy-pel train configs/pel_minilm.cfg --output training/encoder --pel.training.max_epochs 1
+    """
+    from ..retriever.loop import Trainer
+    from ..retriever.settings import read_settings
+
+    settings = read_settings(config, parse_overrides(ctx.args))
+    best = Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)
+    emit_best(best, output, as_json=as_json)
+
+
+@train_cli.command("average", rich_help_panel="Train")
+def average(
+    model: Model,
+    other: Annotated[Path, argument("OTHER", "A model trained from the same initial weights.")],
+    out: NewModel,
+    weight: Annotated[float, option("NUMBER", "Weight of OTHER; MODEL has the rest.", min=0, max=1)] = 0.5,
+    as_json: bool = JSON,
+) -> None:
+    """Average the weights of two bi-encoders.
+
+    The average of two trainings from the same start, e.g. with different losses, combines what both have learned. The
+    average of a fine-tuned encoder and the one it was trained from regains what fine-tuning on one corpus made it
+    forget about other ontologies.
+
+    Example: spacy-pel average training/encoder_ce/model-best training/encoder_proxy/model-best
+    training/encoder/model-best --weight 0.5
+    """
+    from ..retriever.average import average as average_encoders
+
+    encoder = average_encoders(open_bi_encoder(model), open_bi_encoder(other), weight=weight)
+    encoder.to_disk(out)
+    emit({"model": str(out), "fingerprint": encoder.fingerprint}, as_json=as_json, text=key_values)
+
+
+@train_cli.command("mine", rich_help_panel="Train")
+def mine(
+    kb: KB,
+    model: Model,
+    corpus: Corpus,
+    out: Annotated[Path, argument("OUT", "The file to write, .jsonl or .jsonl.gz.")],
+    depth: Annotated[int, option("N", "Entities per mention.", min=1)] = 64,
+    index: Annotated[str, option("NAME", "flat = exact; ivf = approximate, for millions of entities.")] = "flat",
+    limit: Annotated[int, option("N", "Only the first N mentions; 0 = all.", min=0)] = 0,
+    backend: Backend = None,
+    gpu_id: GpuId = -1,
+    as_json: bool = JSON,
+) -> None:
+    """Find the nearest wrong entities of each mention in the whole knowledge base.
+
+    Writes one line per mention: {"doc", "start", "end", "text", "gold", "rank", "negatives": [[id, score], ...]},
+    nearest first. "rank" is the rank of the gold entity, null if it was not found. Pass the file to `train` as
+    --paths.negatives.
+
+    Example: spacy-pel mine corpus/kb training/model-best corpus/train.jsonl training/negatives.jsonl
+    """
+    from ...corpora import read_corpus
+    from ...encoders import load_encoder
+    from ...kb import KnowledgeBase
+    from ...registry import registry
+    from ...util import write_jsonl
+    from ..device import check_gpu
+    from ..negatives.top_k import INDEX_KINDS
+    from ..retriever.examples import linked_mentions
+    from ..retriever.mine_corpus import mine_corpus, mined_records
+
+    if index not in INDEX_KINDS:
+        raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=index))
+    chosen = registry.resolve_short("pel_backends", backend)() if backend else None
+    knowledge = KnowledgeBase.from_disk(kb)
+    mentions = linked_mentions(knowledge, read_corpus(corpus))[: limit or None]
+    encoder: Any = load_encoder(encoder_folder(model), backend=chosen)
+    if gpu_id >= 0:
+        check_gpu(gpu_id)
+        for tower in (getattr(encoder, "towers", None) or {}).values():
+            tower.to(f"cuda:{gpu_id}")
+    message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")
+    mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth, index=index, show_progress=True)
+    write_jsonl(out, mined_records(knowledge, mentions, mined))
+    emit({**result, "output": str(out)}, as_json=as_json, text=key_values)

@@ -1,0 +1,1 @@
+"""Readers of corpora of research, and what is counted in and restored from corpora."""

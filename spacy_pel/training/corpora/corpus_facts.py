@@ -1,0 +1,119 @@
+"""Statistics of a corpus: mentions, entities, ambiguity, types, and the distribution of mentions over
+entities (Le & Nguyen 2023, Fig. 3)."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...evaluation.metrics.mention_groups import NO_NAME
+from ...evaluation.report.figure import COLORS, new_panels, save_figure
+from ...types import Document
+from ...util import normalize_alias
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
+
+_BARS = 60  # more bars than this would look like lines
+_SPREADS = {
+    "mentions_per_entity_and_document": "Mentions of an entity in a document",
+    "mentions_per_entity": "Mentions of an entity in the corpus",
+}
+
+
+def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = None) -> dict[str, Any]:
+    """Count the mentions, entities and types of a corpus.
+
+    Args:
+        documents: with gold mentions.
+        kb: resolves retired ids and gives types.
+
+    Returns:
+        As JSON data. "surfaces" are normalised surface forms; one is ambiguous if it
+        has several entities (sets of ids) in the corpus, NIL aside. "mentions_per_entity" and
+        "mentions_per_entity_and_document" count those with 1, 2, ... mentions. With a KB: "in_kb" (mentions
+        with an id of the KB), "outside_kb" (mentions whose ids all are missing from it) and "types" of the
+        entities.
+    """
+    counts = Counter(documents=0, mentions=0, nil=0, composite=0, several_ids=0)
+    labels: Counter[str] = Counter()
+    types: Counter[str] = Counter()
+    meanings: dict[str, Counter[tuple[str, ...]]] = {}
+    of_entity: Counter[str] = Counter()
+    of_pair: Counter[tuple[str, int]] = Counter()
+    for number, document in enumerate(documents):
+        counts["documents"] += 1
+        for mention in document.mentions:
+            counts["mentions"] += 1
+            labels[mention.label or NO_NAME] += 1
+            if not mention.ids:
+                counts["nil"] += 1
+                continue
+            counts["composite"] += mention.composite
+            counts["several_ids"] += len(mention.ids) > 1
+            ids = _live(mention.ids, kb)
+            known = [entity_id for entity_id in ids if kb is not None and entity_id in kb]
+            counts["in_kb"] += bool(known)
+            surface = normalize_alias(document.text[mention.start : mention.end])
+            meanings.setdefault(surface, Counter())[tuple(sorted(ids))] += 1
+            if kb is not None:
+                types.update({name for entity_id in known for name in kb[entity_id].types} or {NO_NAME})
+            for entity_id in ids:
+                of_entity[entity_id] += 1
+                of_pair[entity_id, number] += 1
+    ambiguous = [found for found in meanings.values() if len(found) > 1]
+    linked = counts["mentions"] - counts["nil"]
+    facts: dict[str, Any] = {
+        **{key: counts[key] for key in ("documents", "mentions", "nil", "composite", "several_ids")},
+        "entities": len(of_entity),
+        "surfaces": len(meanings),
+        "ambiguous_surfaces": len(ambiguous),
+        "mentions_of_ambiguous_surfaces": sum(sum(found.values()) for found in ambiguous),
+    }
+    if kb is not None:
+        facts["in_kb"] = counts["in_kb"]
+        facts["outside_kb"] = linked - counts["in_kb"]
+        facts["share_in_kb"] = counts["in_kb"] / linked if linked else None
+        facts["entities_in_kb"] = sum(kb.resolve(entity_id) is not None for entity_id in of_entity)
+        facts["types"] = dict(types.most_common())
+    facts["labels"] = dict(labels.most_common())
+    facts["mentions_per_entity"] = _histogram(of_entity.values())
+    facts["mentions_per_entity_and_document"] = _histogram(of_pair.values())
+    return facts
+
+
+def _live(ids: Sequence[str], kb: "KnowledgeBase | None") -> set[str]:
+    """Retired ids replaced by their successors; ids that the KB lacks unchanged."""
+    return set(ids) if kb is None else {kb.resolve(given) or given for given in ids}
+
+
+def _histogram(values: Iterable[int]) -> dict[str, int]:
+    return {str(size): count for size, count in sorted(Counter(values).items())}
+
+
+def plot_spread(facts: dict[str, Any], *paths: Path) -> None:
+    """Draw the distribution of mentions over entities, and over pairs of entity and document.
+
+    Args:
+        facts: from ``corpus_facts``.
+        paths: files to write, .png or .svg.
+    """
+    figure, panels = new_panels(2, width=10.0, height=4.0)
+    for axes, (key, title) in zip(panels, _SPREADS.items(), strict=True):
+        axes.set(xlabel="mentions", ylabel="number (log)", title=title)
+        if not facts[key]:
+            continue
+        sizes = np.array([int(size) for size in facts[key]])
+        counts = np.array(list(facts[key].values()))
+        if sizes.max() <= _BARS:
+            axes.bar(sizes, counts, width=1.0, color=COLORS[0], edgecolor="white", linewidth=0.6)
+        else:  # no bins: their widths would distort the curve
+            axes.scatter(sizes, counts, color=COLORS[0], s=18, alpha=0.7, linewidths=0)
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.set_ylim(bottom=0.7)
+    save_figure(figure, panels[0], *paths)

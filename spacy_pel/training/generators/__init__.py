@@ -1,0 +1,1 @@
+"""Candidate generators that studies compare, and their recall."""

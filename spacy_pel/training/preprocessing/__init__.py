@@ -1,0 +1,1 @@
+"""Steps that change texts before training or linking."""

@@ -1,0 +1,1 @@
+"""Rankers: read a mention together with its best candidates and rerank these."""
