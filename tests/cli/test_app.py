@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from spacy_pel.cli import _app
-from spacy_pel.cli._app import PLUGINS, PelGroup, _log_to_stderr
+from spacy_pel.cli._app import PelGroup, _log_to_stderr
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
 from spacy_pel.util import logger, progress
@@ -60,7 +60,7 @@ def test_help_lists_the_commands():
 
 
 def test_a_group_that_an_entry_point_adds(monkeypatch):
-    point = EntryPoint("plus", f"{__name__}:plus_cli", PLUGINS)
+    point = EntryPoint("plus", f"{__name__}:plus_cli", PelGroup.published)
     monkeypatch.setattr(_app, "entry_points", lambda group, name="plus": [point] if name == "plus" else [])
     assert run("plus", "one", "--number", 2).out == "3\n"
     assert "plus" in listed_in(run("--help").out) and "─ Commands ─" in run("--help").out
