@@ -256,8 +256,7 @@ def test_other_commands_exist(path):
 PUBLISHED = {
     (point.group, point.name): point
     for point in distribution("spacy-pel").entry_points
-    if point.group.startswith("spacy_")
-    and point.group not in ("spacy_cli", "spacy_pel_commands", "spacy_pel_kb_commands")
+    if point.group.startswith("spacy_") and not point.group.endswith(("_cli", "_commands"))
 }
 
 
