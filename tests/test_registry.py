@@ -85,8 +85,7 @@ def test_resolves_to_the_decorated_part(group, name, value):
         assert all(color.startswith("#") for color in part().values())
         return
     if group in COMMANDS:
-        assert isinstance(part, typer.Typer)
-        assert name in {part.info.name, *(command.name for command in part.registered_commands)}
+        assert isinstance(part, typer.Typer) and name in {part.info.name, *(c.name for c in part.registered_commands)}
         return
     table = getattr(registry, group.removeprefix("spacy_"), None)
     if table is None:
