@@ -120,7 +120,7 @@ import spacy
 from spacy_pel.cli import pel_cli
 nlp = spacy.load({str(PIPELINE)!r})
 assert nlp("Aspirin relieves headache.").ents[0].kb_id_
-pel_cli(["info", {str(PIPELINE)!r}, "--json"], standalone_mode=False)
+pel_cli(["verify", {str(PIPELINE)!r}], standalone_mode=False)
 """
 
 
