@@ -27,7 +27,7 @@ from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
-from spacy_pel.util.tables import best_first
+from spacy_pel.util.arrays import best_first
 
 Flags = NDArray[np.bool_]
 N_FOLDS, N_SAMPLES = 5, 1000

@@ -447,7 +447,7 @@ def _without_times(value: Any) -> Any:
 
 def leftovers(folder: Path) -> list[Path]:
     """Hidden folders that a killed process left, and saved parts of its work."""
-    from spacy_pel.util.replacing import is_staging_dir
+    from spacy_pel.util.writing import is_staging_dir
 
     found = [path for path in folder.rglob("*") if is_staging_dir(path.name) or path.name.endswith(".parts")]
     return [path for path in found if "base" not in path.relative_to(folder).parts]

@@ -92,7 +92,7 @@ class Errors(metaclass=WithCodes):
     E010 = "Expected the {kind} {expected} at {path}, got {got}. Name another folder, or set that {kind} in the config."
     E011 = "Expected a folder with saved folders at {path}, got {got}. Check the path."
     E012 = "Expected data for the reader '{reader}' at {place}, got something else ({got}). Check reader and file."
-    E013 = "Unexpected {got}. Last file read: {place}. If it is intact, run with --verbose and report the traceback."
+    E013 = "Unexpected {got}. Files given: {files}. If they are intact, run with --verbose and report the traceback."
     E014 = "Another process has been changing a folder in {path} for {seconds} seconds. Nothing was changed; try again."
     E015 = "Unexpected {got} at {place}. Correct this file; --verbose shows the traceback."
 

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from spacy_pel.errors import PelError
 from spacy_pel.util import logger
-from spacy_pel.util.progress import ChunkProgress
+from spacy_pel.util.console import ChunkProgress
 
 REFUSED, NET, ACCEPTED = "refused", "by the net", "accepted"
 RAW, WRONG, CRASH, HANG = "raw exceptions", "wrong", "crashes", "hangs"

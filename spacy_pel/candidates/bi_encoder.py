@@ -10,7 +10,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, EncodedMention, Encoder, Mask, MentionInText, Rows, Vectors
 from ..util import fingerprint
-from ..util.ragged import numbered
+from ..util.arrays import numbered
 from .evidence.evidence import find_candidates
 from .generator_base import GeneratorBase
 

@@ -15,9 +15,8 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Mask, MentionInText, Rows
 from ..util import fingerprint
-from ..util.part_settings import PartSettings
-from ..util.saved_folder import damaged
-from ..util.saved_part import read_part, write_part
+from ..util.config import PartSettings
+from ..util.saved_folder import damaged, read_part, write_part
 
 
 class HasRows(Protocol):

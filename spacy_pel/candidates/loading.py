@@ -10,7 +10,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateGenerator
 from ..util.config import describe_config_error
-from ..util.saved_part import read_part
+from ..util.saved_folder import read_part
 from .generator_base import reading
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores
 from ..util import normalize_alias
-from ..util.tables import first_places
+from ..util.arrays import first_places
 from .evidence.evidence import candidate_table
 from .generator_base import Built, GeneratorBase
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import Rows, Scores
 from ..util import progress
-from ..util.ragged import offsets_of, take_pieces
+from ..util.arrays import offsets_of, take_pieces
 
 Fold = Callable[[str], str]
 _CHUNK = 16_384  # entities read at a time

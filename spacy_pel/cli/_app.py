@@ -18,8 +18,8 @@ from typer.core import TyperGroup
 from ..errors import Errors, PelError, one_line
 from ..registry import registry
 from ..util import logger
-from ..util.files import DATA_ERRORS, last_read
-from ..util.own_code import import_code, line_in
+from ..util.config import import_code, line_in
+from ..util.parsing import DATA_ERRORS
 from ._options import flag, option
 from ._output import is_utf8
 
@@ -31,6 +31,7 @@ _PAGES: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": "markdown
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 CODE = "--code"
+ARGS = "arguments"  # all others
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
@@ -73,8 +74,8 @@ class PelGroup(OpenGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _read_utf8()
         ctx.meta[VERBOSE] = VERBOSE in args
-        rest, ctx.meta[CODE] = without_code([arg for arg in args if arg != VERBOSE])
-        return super().parse_args(ctx, rest)
+        ctx.meta[ARGS], ctx.meta[CODE] = without_code([arg for arg in args if arg != VERBOSE])
+        return super().parse_args(ctx, list(ctx.meta[ARGS]))
 
     def invoke(self, ctx: Any) -> Any:
         _log_to_stderr(logging.DEBUG if ctx.meta[VERBOSE] else logging.INFO)
@@ -100,11 +101,8 @@ class PelGroup(OpenGroup):
         except (*DATA_ERRORS, MemoryError) as err:  # the last net: no file may end in a traceback
             got = f"{type(err).__name__} ({err})" if str(err) else type(err).__name__
             own = next(filter(None, (line_in(path, err) for path in ctx.meta[CODE])), None)
-            text = (
-                Errors.E015.format(got=got, place=own)
-                if own
-                else Errors.E013.format(got=got, place=last_read() or "none")
-            )
+            files = ", ".join(arg for arg in ctx.meta[ARGS] if os.path.isfile(arg)) or "none"
+            text = Errors.E015.format(got=got, place=own) if own else Errors.E013.format(got=got, files=files)
             _fail(text, err, ctx)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from ..errors import Errors, PelError
-from ..util.files import JSON_ERRORS
+from ..util.parsing import JSON_ERRORS
 
 
 def parse_overrides(args: list[str]) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
 from ..util import read_json
-from ..util.files import READ_ERRORS, ending_of, open_bytes
-from ..util.place import unexpected
+from ..util.files import READ_ERRORS, ending_of, open_bytes, unexpected
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:

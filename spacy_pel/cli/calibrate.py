@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Errors, PelError
-from ..util.log import without_warnings
+from ..util.console import without_warnings
 from ._app import pel_cli
 from ._options import Files, Pipeline, Texts, argument, option
 from ._output import JSON, emit, key_values, message, percent

@@ -11,8 +11,8 @@ import typer
 from ..errors import Errors, PelError, listed
 from ..pipeline.saved import load_pipeline
 from ..util import read_json
+from ..util.config import import_code
 from ..util.files import folder_size
-from ..util.own_code import import_code
 from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import PipelineOrFolder
@@ -58,7 +58,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     Raises:
         PelError: as ``load_pipeline``.
     """
-    from ..util.machine import machine_note, memory_in_use
+    from ..util.processes import machine_note, memory_in_use
 
     started = time.perf_counter()
     from ..pipeline.detectors.name_patterns import example_names, example_text

@@ -41,8 +41,7 @@ def explain(
 def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
     """Read every file and compare its size and SHA-256 hash with the manifest.
 
-    Opening a folder checks the same, except that it rereads a large file only if its time stamp has changed. The
-    files of spaCy's own components have no manifest.
+    Opening a folder checks the sizes alone. The files of spaCy's own components have no manifest.
 
     Example: spacy-pel verify assets/pel_medmentions
     """

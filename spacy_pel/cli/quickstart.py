@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, pipeline_folder, saved_part
 from ..util import atomic_path
-from ..util.languages import known_language
+from ..util.config import known_language
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
 from ._kb import reader_of
@@ -151,7 +151,7 @@ def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:
         model: the folder of an encoder, or of a pipeline with one linker.
     """
     from ..util.config import load_config
-    from ..util.saved_part import read_part
+    from ..util.saved_folder import read_part
 
     folder = encoder_folder(model)
     settings = {"encoder": {"@pel_encoders": read_part(folder, kind="encoder")["encoder"]}}
@@ -208,7 +208,7 @@ def _add_name_finder(nlp: "Language") -> int:
 
 
 def _summary(result: dict[str, Any]) -> str:
-    from ..util.text_layout import EMPTY, aligned
+    from ..util.console import EMPTY, aligned
 
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
     rows = []

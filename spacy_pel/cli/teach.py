@@ -115,7 +115,7 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
 
 def _table(result: dict[str, Any]) -> str:
-    from ..util.text_layout import aligned
+    from ..util.console import aligned
 
     keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
     rows = [[str(mention[key]) for key in keys] for mention in result["learned"]]

@@ -11,8 +11,8 @@ import spacy
 from ..errors import quoted
 from ..types import Document, Entity
 from ..util import normalize_alias, read_lines
-from ..util.files import READ_ERRORS, PathLike, open_bytes, write_text
-from ..util.place import Place, unexpected
+from ..util.files import READ_ERRORS, PathLike, Place, open_bytes, unexpected
+from ..util.writing import write_text
 from .abbreviations import find_abbreviations
 from .document_stream import text_pieces
 from .long_forms import is_no_word

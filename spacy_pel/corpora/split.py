@@ -7,7 +7,7 @@ from pathlib import Path
 from ..errors import Errors, PelError
 from ..types import Document
 from ..util import read_lines
-from ..util.place import unexpected
+from ..util.files import unexpected
 from .original import original_id
 from .readers.jsonl_corpus import read_corpus
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..registry import registry
 from ..types import Rows, Vectors
 from ..util import logger, progress
-from ..util.fork_safety import make_fork_safe
-from ..util.progress import report_parts
+from ..util.console import report_parts
+from ..util.processes import make_fork_safe
 from .templates import RaggedTokens
 
 _IN_MEMORY = 1 << 30  # bytes; larger arrays of vectors are files

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ..util.vectors import at_least_float32
+from ..util.arrays import at_least_float32
 
 ARCHITECTURE = "BertModel"  # as which transformers reads the folder
 _CONFIG, _WEIGHTS = "config.json", "model.safetensors"

@@ -13,10 +13,9 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
 from ..util import read_json, write_json
-from ..util.ranges import check_range
-from ..util.saved_folder import damaged
-from ..util.saved_part import read_part, write_part
-from ..util.vectors import unit_length
+from ..util.arrays import unit_length
+from ..util.config import check_range
+from ..util.saved_folder import damaged, read_part, write_part
 from .backend import AutoBackend, Backend, EncodedBatch, empty_vectors, encode_batches
 from .fingerprint import weights_fingerprint
 from .pretrained import check_lengths, check_pretrained, load_pretrained, load_tower

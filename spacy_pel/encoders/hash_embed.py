@@ -9,10 +9,9 @@ import numpy as np
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
 from ..util import fingerprint, normalize_alias
-from ..util.part_settings import PartSettings
-from ..util.saved_folder import damaged
-from ..util.saved_part import read_part, write_part
-from ..util.vectors import unit_length
+from ..util.arrays import unit_length
+from ..util.config import PartSettings
+from ..util.saved_folder import damaged, read_part, write_part
 
 
 @registry.pel_encoders("spacy-pel.HashEmbed.v1")

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..registry import registry
 from ..types import Encoder
-from ..util.saved_part import read_part
+from ..util.saved_folder import read_part
 
 
 def load_encoder(path: Path, *, backend: Any | None = None) -> Encoder:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..util.threads import thread_bound
+from ..util.processes import thread_bound
 from .backend import EncodeBatch, TorchBackend
 
 _process: int | None = None  # that OpenVINO runs in; its threads do not survive a fork

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..types import Rows, Scores, Vectors
-from ..util.ragged import offsets_of, take_pieces
+from ..util.arrays import offsets_of, take_pieces
 from .backend import empty_vectors
 from .similarities import Encoded, Similarity, TokenVectors, each
 

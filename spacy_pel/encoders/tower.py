@@ -5,7 +5,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from ..util.vectors import at_least_float32
+from ..util.arrays import at_least_float32
 
 Pooling = Literal["mean", "cls", "mention", "markers"]
 

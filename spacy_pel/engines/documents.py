@@ -10,8 +10,8 @@ from ..corpora.readers.table_rows import open_table
 from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
 from ..util import logger, read_jsonl, read_lines, read_text
-from ..util.files import check_unicode
-from ..util.place import unexpected
+from ..util.files import unexpected
+from ..util.parsing import check_unicode
 
 _ENDINGS = {"txt": (".txt",), "bioc": (".xml", ".json")}  # of the files of a folder, plain or gzipped
 _TXT = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE)

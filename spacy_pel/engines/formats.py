@@ -21,7 +21,7 @@ from ..corpora.writers.table import read_table, write_table
 from ..errors import Errors, PelError
 from ..types import CorpusReader, Document
 from ..util import write_jsonl
-from ..util.log import without_warnings
+from ..util.console import without_warnings
 
 
 class _Format(NamedTuple):

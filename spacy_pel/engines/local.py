@@ -28,7 +28,7 @@ from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress, read_jsonl, write_jsonl
-from ..util.threads import bound_threads
+from ..util.processes import bound_threads
 from ..util.xrefs import vocabulary_key, vocabulary_name
 from .documents import folder_files, input_format, read_documents
 from .formats import check_replaceable, checked, codes_in, output_format, read_links, write_links

@@ -17,8 +17,8 @@ from ..kb.codes import Codes
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
 from ..util import fingerprint
-from ..util.files import READ_ERRORS, json_object
-from ..util.place import unexpected
+from ..util.files import READ_ERRORS, unexpected
+from ..util.parsing import json_object
 from .batch import link_documents
 from .documents import USUAL_COLUMNS, Columns, document_of
 from .job import usual_part_size

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..pipeline.saved import LoadedPipeline, load_pipeline
-from ..util.own_code import import_code
-from ..util.threads import bound_threads
+from ..util.config import import_code
+from ..util.processes import bound_threads
 
 _pipelines: dict[str, LoadedPipeline] = {}
 _loading = threading.Lock()

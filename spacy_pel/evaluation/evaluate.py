@@ -11,7 +11,7 @@ from ..kb.id_coverage import no_known_id, warn_of_other_ids
 from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, write_json
-from ..util.progress import ChunkProgress
+from ..util.console import ChunkProgress
 from .metrics.all_metrics import compute_metrics
 from .metrics.detection import Detection
 from .metrics.document_groups import DocumentGroups

@@ -13,7 +13,7 @@ from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
 from ..types import Document, Mention
 from ..util import logger
-from ..util.progress import ChunkProgress
+from ..util.console import ChunkProgress
 from .metrics.detection import Detection, Found
 from .metrics.outcomes import Outcomes
 from .prediction import Prediction

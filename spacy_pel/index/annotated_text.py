@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ..types import Rows, Scores, Vectors
 from ..util import hash_strings, normalize_alias
+from ..util.arrays import look_up, offsets_of
 from ..util.arrow_files import write_arrays
-from ..util.ragged import offsets_of
-from ..util.tables import look_up
 from .row_table import map_arrays
 
 PRIORS = "priors.arrow"

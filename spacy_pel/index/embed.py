@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import Document, Encoder, Entity, MentionInText, Rows, Vectors
 from ..util import normalize_alias
-from ..util.progress import ChunkProgress
-from ..util.ragged import numbered
+from ..util.arrays import numbered
+from ..util.console import ChunkProgress
 from .row_table import NAME_KINDS, SEED, hash_texts, sample_rows
 
 _CHUNK = 16_384  # strings at a time: 25 MB of vectors at width 384

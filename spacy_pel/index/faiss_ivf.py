@@ -11,7 +11,7 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Rows, Vectors
-from ..util.ranges import check_range
+from ..util.config import check_range
 from .faiss_rows import (
     BLOCK,
     Codes,

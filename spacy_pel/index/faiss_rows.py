@@ -14,8 +14,8 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..types import Mask, Rows, Scores, Vectors
 from ..util import atomic_path
-from ..util.fork_safety import make_fork_safe
-from ..util.part_settings import PartSettings
+from ..util.config import PartSettings
+from ..util.processes import make_fork_safe
 from ..util.saved_folder import damaged
 
 KIND = "index"  # of the saved folder

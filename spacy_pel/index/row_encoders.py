@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..types import Encoder, Entity, MentionInText, Rows, VectorIndex, Vectors
 from ..util import atomic_path, fingerprint
-from ..util.tables import look_up
+from ..util.arrays import look_up
 from .entity_index import EntityIndex
 from .row_table import RowTable, hash_texts
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import Errors, PelError, quoted
 from ..types import Entity, KBReader
-from ..util.place import Place, unexpected
+from ..util.files import Place, unexpected
 from .changes import Update
 from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB

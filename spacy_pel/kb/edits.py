@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pydantic import TypeAdapter
 
 from ..types import Entity
-from ..util.log import now
-from ..util.saved_folder import Buffer
+from ..util.console import now
+from ..util.packing import Buffer
 
 
 @dataclass(frozen=True)

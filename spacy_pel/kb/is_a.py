@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..types import Rows
-from ..util.ragged import Ragged, offsets_of
+from ..util.arrays import Ragged, offsets_of
 
 
 class Hierarchy:

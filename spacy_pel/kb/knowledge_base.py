@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, KBReader, Rows
 from ..util import normalize_alias, progress
+from ..util.arrays import offsets_of
 from ..util.files import PathLike
 from ..util.name_search import search_names
-from ..util.ragged import offsets_of
-from ..util.saved_folder import Buffer, write_folder
+from ..util.packing import Buffer
+from ..util.saved_folder import write_folder
 from ..util.xrefs import vocabulary_name, xref_key
 from .build import Ids, Source, build_store
 from .changes import Update, follow_release, put_entities, rename_entities, retire_entities, withdraw_edits

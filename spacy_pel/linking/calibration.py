@@ -15,7 +15,7 @@ from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
-from ..util.ragged import numbered
+from ..util.arrays import numbered
 from .combiners.linear import is_gold, right_first
 from .confidence import AnswerScores, Confidence
 from .decider import Decider

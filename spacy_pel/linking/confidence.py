@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..types import NIL, CandidateTable, Flags, Scores
-from ..util.tables import ranks, softmax
+from ..util.arrays import ranks, softmax
 from .answer_evidence import answer_features, logit
 from .combiners.linear import is_gold
 from .nil.inputs import Floats, logistic, rounded

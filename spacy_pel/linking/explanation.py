@@ -15,7 +15,7 @@ from ..index.row_table import NAME_KINDS, hash_texts
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..types.semantic_types import type_name
 from ..util import normalize_alias
-from ..util.text_layout import EMPTY, aligned, first_sentence, words_around
+from ..util.console import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
 from .new_entities import log_odds, new_candidates
 from .query import MentionQuery

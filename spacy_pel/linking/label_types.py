@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Scores
-from ..util.ragged import numbered
+from ..util.arrays import numbered
 from .query import MentionQuery
 
 # label -> type -> mentions; "" is the type of entities without any

@@ -39,7 +39,7 @@ from ..types import (
 )
 from ..types.known_values import did_you_mean_value, listed_values
 from ..util import logger, normalize_alias
-from ..util.tables import best_first
+from ..util.arrays import best_first
 from .answer_evidence import is_unambiguous
 from .confidence import DEPTH, prediction_set, shares_of
 from .corrections import Correction, Learned, Memory

@@ -8,7 +8,7 @@ import numpy as np
 from ..index.abbreviations import abbreviation_counts
 from ..index.annotated_text import AliasPriors
 from ..util import progress
-from ..util.tables import best_first
+from ..util.arrays import best_first
 from .confidence import shares_of
 from .query import MentionQuery
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..types import CandidateTable, Flags, Floats, Scores
-from ..util.tables import softmax
+from ..util.arrays import softmax
 from .query import MentionQuery
 
 _IN_ADVANCE = 10.0  # mentions of a document that the home share counts for

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..registry import registry
 from ..types import Ranker
-from ..util.saved_part import read_part
+from ..util.saved_folder import read_part
 
 _OF_ENCODER = "spacy-pel.DualEncoder.v1"
 

@@ -10,7 +10,7 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
 from ..util import logger
-from ..util.tables import ranks, softmax
+from ..util.arrays import ranks, softmax
 from .combiners.linear import conditional_logit, is_gold
 from .query import MentionQuery
 

@@ -15,7 +15,7 @@ from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
 from ..types import Rows
 from ..util import normalize_alias
-from ..util.ragged import segment_sum
+from ..util.arrays import segment_sum
 from .query import MentionQuery
 
 _CHARACTERS = range(2, 7)  # of a short form

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..errors import quoted
-from ..util.files import READ_ERRORS, ending_of, open_bytes
-from ..util.place import unexpected
+from ..util.files import READ_ERRORS, ending_of, open_bytes, unexpected
 from .json_terms import read_term_json
 from .obo import read_obo
 from .owl import Triple, terms_of_triples

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from ..errors import quoted
 from ..util import read_json
-from ..util.place import unexpected
+from ..util.files import unexpected
 from .owl import NAMESPACES, compact_id
 from .term import Term
 

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from ..util import read_lines
-from ..util.place import Place, unexpected
+from ..util.files import Place, unexpected
 from .term import Term
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)

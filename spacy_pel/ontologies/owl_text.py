@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from ..errors import quoted
 from ..util import read_text
-from ..util.place import Place, unexpected
+from ..util.files import Place, unexpected
 from .obo import unescape
 from .owl import CLASS, NAMESPACES, ONTOLOGY, SUBCLASS, TYPE, VERSION_IRI, Triple, iri_of, node_of
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
-from ..util.files import raw_blocks
-from ..util.place import Place
-from ..util.xml_elements import read_elements
+from ..util.files import Place, raw_blocks
+from ..util.parsing import read_elements
 from .owl import CLASS, NAMESPACES, ONTOLOGY, SUBCLASS, TYPE, VERSION_IRI, Triple, iri_of
 
 _RDF, _OWL, _XML = (

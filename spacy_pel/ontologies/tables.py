@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ..errors import Errors, PelError, quoted
 from ..util import read_lines
-from ..util.files import read_cells
-from ..util.place import Place, unexpected
+from ..util.files import Place, unexpected
+from ..util.parsing import read_cells
 from .owl import NCIT_RETIRED
 from .term import Term
 

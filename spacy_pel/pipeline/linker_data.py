@@ -13,7 +13,8 @@ from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Memory
 from ..types import CandidateGenerator, Encoder, Ranker
-from ..util.saved_folder import Buffer, load_from_bytes, read_whole, save_to_bytes, update_folder
+from ..util.packing import Buffer, load_from_bytes, save_to_bytes
+from ..util.saved_folder import read_whole, update_folder
 
 KIND = "entity linker"  # of the component's folder
 VERSION = 1

@@ -24,9 +24,11 @@ from ..linking.explanation import Explanation, explain
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
 from ..types.semantic_types import label_names
 from ..util import logger, read_json, write_json
-from ..util.files import PathLike, json_object
+from ..util.files import PathLike
+from ..util.packing import pack_files, unpack_files
+from ..util.parsing import json_object
 from ..util.piped_workers import watch_workers
-from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
+from ..util.saved_folder import check_folder, read_whole
 from .calibration import learned_state, load_learned_state
 from .checks import check_interfaces, check_parts
 from .corrections import corrected_mentions, reference_of

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
 from ..errors import Errors
-from ..util.files import check_unicode
+from ..util.parsing import check_unicode
 from .errors import RequestError
 from .limits import Limits
 

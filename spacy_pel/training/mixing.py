@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..encoders.similarities import Encoded, TokenVectors, take
 from ..registry import registry
-from ..util.ranges import MANY, check_range
+from ..util.config import MANY, check_range
 
 
 class StrongNegatives(NamedTuple):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..registry import registry
-from ..util.ranges import check_range
+from ..util.config import check_range
 
 _GRADIENT_SCALE = 1024.0
 

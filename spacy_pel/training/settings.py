@@ -12,8 +12,7 @@ from thinc.api import ConfigValidationError
 
 from ..errors import Errors, PelError, did_you_mean
 from ..registry import registry
-from ..util.config import describe_config_error
-from ..util.ranges import MANY
+from ..util.config import MANY, describe_config_error
 
 _SPACY = ("nlp", "components", "corpora", "training", "initialize", "pretraining", "variables", "gpu_allocator")
 _EVALUATIONS = 5  # of a training at least, besides that before the first update

@@ -1,8 +1,8 @@
 """Small helpers without knowledge of entity linking."""
 
-from .files import atomic_path, numbered_jsonl, read_json, read_jsonl, read_lines, read_text, write_json, write_jsonl
-from .hashing import fingerprint
-from .log import logger
-from .machine import machine_note
+from .console import logger, progress
+from .files import fingerprint, read_lines, read_text
 from .names import hash_strings, normalize_alias
-from .progress import progress
+from .parsing import numbered_jsonl, read_json, read_jsonl
+from .processes import machine_note
+from .writing import atomic_path, write_json, write_jsonl

@@ -1,13 +1,17 @@
-"""Reading config files, the same way for training and commands, with one-line errors."""
+"""Settings: config files, code of the user's own, the arguments of parts and the ranges of numbers."""
 
+import operator
 import re
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import Errors, PelError, did_you_mean
-from .files import check_unicode
-from .place import unexpected
+from .files import unexpected
+from .parsing import check_unicode
 
 _BLANKS = 1000  # in a row; configparser takes time by their square
 
@@ -100,3 +104,93 @@ def _hint(err: Any, error: dict[str, Any]) -> str:
     keys = [str(part) for part in error.get("loc", ())]
     is_unknown = "unexpected argument" in error.get("msg", "") and isinstance(err.config, dict)
     return did_you_mean(keys[-1], map(str, err.config)) if is_unknown and keys else ""
+
+
+MANY = 1_000_000  # of anything that a setting counts; more would not fit in memory
+
+
+def check_range(
+    name: str,
+    value: float | None,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Check a setting.
+
+    Args:
+        name: of the setting.
+        value: NaN is outside every range; None is not checked.
+        least, most: smallest and largest accepted value.
+        above, below: the same, themselves not accepted.
+
+    Raises:
+        PelError: if the value is outside the range.
+    """
+    if value is None:
+        return
+    rules = [
+        (">=", operator.ge, least),
+        (">", operator.gt, above),
+        ("<=", operator.le, most),
+        ("<", operator.lt, below),
+    ]
+    given = [(sign, holds, bound) for sign, holds, bound in rules if bound is not None]
+    if not all(holds(value, bound) for _, holds, bound in given):
+        wanted = " and ".join(f"{sign} {bound:,}" for sign, _, bound in given)
+        raise PelError(Errors.E301.format(name=name, wanted=wanted, value=value))
+
+
+class PartSettings:
+    """A part that keeps the arguments of its constructor as attributes of the same names."""
+
+    without_effect: ClassVar[tuple[str, ...]] = ()  # arguments that change no result
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that determine what the part does, as JSON."""
+        names = signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names if name not in self.without_effect}
+
+
+def import_code(paths: Iterable[str]) -> None:
+    """Import Python files, as ``spacy train --code`` does.
+
+    Raises:
+        PelError: if a file is missing or cannot be imported.
+    """
+    from spacy.util import import_file
+
+    for path in paths:
+        if not Path(path).is_file():
+            raise unexpected(path, "a Python file", "no file", "Give it as --code FILE.")
+        try:
+            import_file("python_code", path)
+        except (Exception, SystemExit) as err:  # whatever the code raises
+            place = line_in(path, err) or path
+            raise PelError(Errors.E699.format(place=place, got=f"{type(err).__name__}: {err}")) from err
+
+
+def line_in(path: str, err: BaseException) -> str | None:
+    """Where in a file an exception came from, e.g. "loss.py, line 3"; None if from elsewhere."""
+    lines = [frame.lineno for frame in traceback.extract_tb(err.__traceback__) if frame.filename == path]
+    return f"{path}, line {lines[-1]}" if lines else None
+
+
+@contextmanager
+def known_language(lang: str, option: str = "lang") -> Iterator[None]:
+    """Around what loads a language.
+
+    Args:
+        lang: its code, e.g. "en".
+        option: where the code is from, for the error.
+
+    Raises:
+        PelError: if spaCy has no such language, or needs a package for it that is not installed.
+    """
+    try:
+        yield
+    except ImportError as err:
+        raise PelError(Errors.E213.format(expected="a language code", got=lang, option=option)) from err

@@ -1,51 +1,53 @@
-"""Reading UTF-8 files, plain or gzipped, with errors that name the line; writing files atomically."""
+"""Reading UTF-8 files, plain or gzipped, line by line; errors name the place. And hashes of contents."""
 
 import codecs
-import csv
 import gzip
+import hashlib
 import io
 import json
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple
 
-from ..errors import Errors, PelError, quoted, shortened
-from .place import Place, unexpected
-from .replacing import atomic_path
+from ..errors import Errors, PelError
+
+
+class Place(NamedTuple):
+    """Where a record is: a file and a line (0 = the format has no meaningful lines)."""
+
+    path: Path
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}" if self.line else str(self.path)
+
+
+def unexpected(place: object, expected: str, got: object, todo: str = "Fix the file.") -> PelError:
+    """The error for content that a reader cannot use.
+
+    Args:
+        place: where it is, mostly a Place.
+        expected, got: what should be there, and what is there.
+        todo: a sentence for the user.
+    """
+    return PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo))
+
 
 PathLike = str | Path
-Item = TypeVar("Item")
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
-JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
-# what data of another kind than a reader expects can raise in it
-DATA_ERRORS = (*JSON_ERRORS, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, csv.Error, zlib.error)
 _EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times its size a .gz may hold
 _USUAL_EXPANSION = "200"  # MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
-_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
 _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
-_LINE = 256 * 2**20  # bytes of the longest line
+LONGEST_LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
-csv.field_size_limit(_LINE)  # of the process; the default is 131,072 characters
-
-
-class _LastRead:
-    """The place that was read last, for errors that do not know theirs."""
-
-    path: PathLike = ""
-    line = 0
-
-
-def last_read() -> str:
-    """The file, and for one read line by line the line, that was read last; "" = none."""
-    return f"{_LastRead.path}, line {_LastRead.line}" if _LastRead.line else str(_LastRead.path)
 
 
 def check_is_file(path: Path) -> None:
@@ -72,7 +74,6 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     """As ``open_text``, for the bytes."""
     path = Path(path)
     check_is_file(path)
-    _LastRead.path, _LastRead.line = path, 0
     try:
         return io.BufferedReader(_BoundedGzip(path)) if path.suffix.lower() == ".gz" else path.open("rb")
     except OSError as err:
@@ -149,9 +150,7 @@ def raw_lines(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[i
             alone, which would be one long line.
     """
     for first, lines in raw_blocks(path, file):
-        for number, line in enumerate(lines, start=first):
-            _LastRead.path, _LastRead.line = path, number
-            yield number, line
+        yield from enumerate(lines, start=first)
 
 
 def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, list[bytes]]]:
@@ -181,9 +180,11 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
                 raise _unreadable(f"{path}, line {number + len(lines)}", err) from err
             if not lines:
                 return
-            _LastRead.path, _LastRead.line = path, number
-            if len(lines[-1]) > _LINE:
-                place, expected = Place(Path(path), number + len(lines) - 1), f"lines of at most {_LINE // 2**20} MiB"
+            if len(lines[-1]) > LONGEST_LINE:
+                place, expected = (
+                    Place(Path(path), number + len(lines) - 1),
+                    f"lines of at most {LONGEST_LINE // 2**20} MiB",
+                )
                 raise unexpected(place, expected, "a longer one", "Check that this is the right file.")
             if number == 1 and b"\r" in lines[0].rstrip():
                 text = b"".join(lines)
@@ -204,15 +205,15 @@ def _line_stream(file: IO[bytes]) -> Iterator[bytes]:
     without_bom = {b"\0": "utf-16-be"}.get(head[:1], "utf-16-le" if head[1:] == b"\0" else "")
     encoding = "utf-16" if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
     if not encoding:
-        return iter(partial(file.readline, _LINE + 1), b"")
+        return iter(partial(file.readline, LONGEST_LINE + 1), b"")
     return _as_utf8(io.TextIOWrapper(file, encoding=encoding, newline="\n"))
 
 
 def _as_utf8(text: IO[str]) -> Iterator[bytes]:
-    line = _XML_ENCODING.sub(r"\1", text.readline(_LINE + 1))  # it is UTF-8 now
+    line = _XML_ENCODING.sub(r"\1", text.readline(LONGEST_LINE + 1))  # it is UTF-8 now
     while line:
         yield line.encode("utf8")
-        line = text.readline(_LINE + 1)
+        line = text.readline(LONGEST_LINE + 1)
 
 
 def read_lines(path: PathLike, file: IO[bytes] | None = None, *, line_ends: str = "\r\n") -> Iterator[tuple[int, str]]:
@@ -257,180 +258,35 @@ def _unreadable(place: PathLike, err: Exception) -> PelError:
     return unexpected(place, "readable UTF-8 text", f"an error: {err}", todo)
 
 
-def read_cells(
-    path: Path, lines: Iterable[tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True, texts: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Split the lines of a table into cells.
+def fingerprint(*parts: str | bytes | Path | Any) -> str:
+    """A short, stable hash of contents.
 
-    Args:
-        path: the file, for errors.
-        lines: numbered lines without their ends.
-        delimiter: between cells.
-        quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
-            quotation marks; False = they are ordinary characters.
-        texts: cells hold whole texts, so a line end and a tab in one cell are no sign of a stray quotation mark.
-
-    Yields:
-        The number of the row's last line, and its cells; no empty lines.
-
-    Raises:
-        PelError: at a quotation mark that is never closed, or closed in another row: the rows between
-            would be lost; names the line.
-    """
-    first = number = 0  # lines of the row
-
-    def numbered() -> Iterator[str]:
-        nonlocal first, number
-        for at, line in lines:
-            first, number = first or at, at
-            yield line + "\n"
-
-    def not_a_row(got: str) -> PelError:
-        todo = "Check the quotation marks of this row."
-        return unexpected(Place(path, first), "a row of a table", got, todo)
-
-    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    try:
-        for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
-            swallowed = next((cell for cell in cells if "\n" in cell and delimiter in cell), None)
-            if swallowed is not None and delimiter == "\t" and not texts:
-                raise not_a_row(f"a cell with rows in it: {quoted(swallowed)}")
-            if cells:
-                yield number, cells
-            first = 0
-    except csv.Error as err:
-        raise not_a_row(f"an error: {err}") from err
-
-
-def check_unicode(record: dict[str, Any], place: object) -> None:
-    """Raises:
-    PelError: if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
-        hold.
-    """
-    try:
-        text = json.dumps(record, ensure_ascii=False, default=str)
-        text.encode("utf8")
-    except RecursionError as err:
-        raise unexpected(place, "flat data", "deeply nested data", "Fix it.") from err
-    except UnicodeEncodeError as err:
-        got = f"a lone surrogate after {quoted(text[max(0, err.start - 40) : err.start])}"
-        raise unexpected(place, "text that UTF-8 can hold", got, "Fix the text.") from err
-
-
-def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> Iterator[Item]:
-    """Stream what a reader gives; what unexpected data raises in it becomes an error that names the place.
-
-    Args:
-        reader: its name.
-        paths: what it reads.
-
-    Raises:
-        PelError: for any error that data can cause.
-    """
-    try:
-        yield from items
-    except PelError:
-        raise
-    except DATA_ERRORS as err:
-        names, place = [str(path) for path in paths], last_read()
-        place = place if place.startswith(tuple(names)) else ", ".join(names)
-        got = f"{type(err).__name__}: {err}"
-        raise PelError(Errors.E012.format(reader=reader, place=place, got=shortened(got))) from err
-
-
-def read_json(path: PathLike) -> Any:
-    """Raises:
-    PelError: if the file is missing or is not JSON.
-    """
-    text = read_text(path)
-    try:
-        return json.loads(text)
-    except JSON_ERRORS as err:
-        raise unexpected(path, "JSON", f"invalid JSON ({err})") from err
-
-
-def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
-    """Raises:
-    PelError: at a line that is not a JSON object; names the line.
-    """
-    for _, record in numbered_jsonl(path):
-        yield record
-
-
-def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Stream the objects of a JSON lines file, plain or gzipped.
-
-    Args:
-        path: the file.
-
-    Yields:
-        The number of the line, from 1, and its object.
-
-    Raises:
-        PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
-            names the line.
-    """
-    for number, line in read_lines(path):
-        if line.strip():
-            record = json_object(line, f"{path}, line {number}")
-            if _ESCAPED_SURROGATE.search(line):
-                check_unicode(record, f"{path}, line {number}")
-            yield number, record
-
-
-def json_object(line: str | bytes, place: object) -> dict[str, Any]:
-    """Parse one line.
-
-    Raises:
-        PelError: if it is not an object; names the place.
-    """
-    try:
-        record = json.loads(line)
-        got = type(record).__name__
-    except JSON_ERRORS as err:
-        record, got = None, f"invalid JSON ({err})"
-    if not isinstance(record, dict):
-        raise unexpected(place, "a JSON object", got, "Fix the line.")
-    return record
-
-
-def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:
-    """Write JSON, atomically.
-
-    Args:
-        indent: blanks for each level; None = all in one line, for long lists of numbers.
-    """
-    with atomic_path(path) as part:
-        separators = (",", ":") if indent is None else None
-        text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=False)
-        part.write_text(f"{text}\n", encoding="utf8")
-
-
-def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
-    """Write JSON lines, atomically; gzipped if the name ends in .gz.
+    *parts: text, bytes, the path of a file (its content counts, not its name), or
+        anything that JSON can hold.
 
     Returns:
-        The number of lines.
+        32 hexadecimal digits (BLAKE2b, 128 bits).
     """
-    count = 0
-    with write_text(path) as file:
-        for record in records:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, Path):
+            with part.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+        elif isinstance(part, bytes):
+            digest.update(part)
+        elif isinstance(part, str):
+            digest.update(part.encode("utf8"))
+        else:
+            digest.update(json.dumps(part, sort_keys=True).encode("utf8"))
+        digest.update(b"\x1e")
+    return digest.hexdigest()
 
 
-@contextmanager
-def write_text(path: PathLike) -> Iterator[IO[str]]:
-    r"""Write a UTF-8 file with line ends \n, atomically; gzipped if the name ends in .gz.
-
-    Yields:
-        The open file.
-
-    Raises:
-        PelError: if it cannot be written.
-    """
-    with atomic_path(path) as part:
-        open_part: Any = gzip.open if part.suffix == ".gz" else open
-        with open_part(part, "wt", encoding="utf8", newline="\n") as file:
-            yield file
+def file_hash(file: Path) -> str:
+    """The SHA-256 of a file's content."""
+    digest = sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,25 +1,20 @@
-"""Saved folders: each with a manifest, written last and checked first; and folders packed to bytes."""
+"""Saved folders: each with a manifest, written last and checked first; those of registered parts say which part."""
 
-import json
 import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import Errors, PelError
-from .file_hashes import file_hash, remembered_hash
-from .files import atomic_path, read_json, write_json
-from .replacing import is_staging_dir, one_at_a_time
+from ..registry import registry
+from .files import file_hash
+from .parsing import read_json
+from .writing import atomic_path, is_staging_dir, one_at_a_time, write_json
 
 MANIFEST = "manifest.json"
-LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
-_ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
-_SMALL = 1 << 20  # files up to this size are read each time the folder is opened
 _READINGS = 100  # of a folder that is replaced each time it is read
-Buffer = bytes | memoryview
 T = TypeVar("T")
 
 
@@ -140,8 +135,8 @@ def write_manifest(path: Path, *, kind: str, version: int) -> None:
 
 
 def check_folder(path: Path, *, kind: str, version: int) -> None:
-    """Compare a folder with its manifest: kind, format version, and the size and hash of every file. A large
-    file (over 1 MiB) is read once and then again when it has changed, see ``remembered_hash``.
+    """Compare a folder with its manifest: kind, format version, and the size of every file. Hashes are compared by
+    ``verify_folders``.
 
     Args:
         path: the folder.
@@ -156,10 +151,10 @@ def check_folder(path: Path, *, kind: str, version: int) -> None:
         raise PelError(Errors.E007.format(kind=kind, path=path, got=f"one with a saved {manifest['kind']}"))
     if manifest["format"] != version:
         raise PelError(Errors.E005.format(kind=kind, path=path, expected=version, got=manifest["format"]))
-    _check_files(path, manifest, read_all=False)
+    _check_files(path, manifest, with_hashes=False)
 
 
-def _check_files(path: Path, manifest: dict[str, Any], *, read_all: bool) -> None:
+def _check_files(path: Path, manifest: dict[str, Any], *, with_hashes: bool) -> None:
     kind = manifest["kind"]
     for name, entry in manifest["files"].items():
         file = path / name
@@ -167,8 +162,7 @@ def _check_files(path: Path, manifest: dict[str, Any], *, read_all: bool) -> Non
             raise damaged(path, kind, name, "no such file")
         if file.stat().st_size != entry["size"]:
             raise damaged(path, kind, f"{name} with {entry['size']} bytes", f"{file.stat().st_size} bytes")
-        read = file_hash if read_all or entry["size"] <= _SMALL else remembered_hash
-        if read(file) != entry["sha256"]:
+        if with_hashes and file_hash(file) != entry["sha256"]:
             raise damaged(path, kind, f"{name} with the SHA-256 hash of the manifest", "other content")
 
 
@@ -191,7 +185,7 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
         if is_hidden(folder, path):
             continue  # what a killed process left
         saved = read_manifest(folder, "saved folder")
-        _check_files(folder, saved, read_all=True)
+        _check_files(folder, saved, with_hashes=True)
         for file in _files(folder):
             if (name := file.relative_to(folder).as_posix()) not in saved["files"]:
                 raise damaged(folder, saved["kind"], "only the files of the manifest", name)
@@ -206,94 +200,6 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
 def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
     """The error for a folder (or bytes) with wrong content."""
     return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
-
-
-def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
-    """Pack files, given by names and contents (anything with the buffer protocol), to bytes: a line of JSON with
-    names and sizes, then the contents, aligned. Saved pipelines hold such bytes, too: those of a transformer.
-
-    Raises:
-        PelError: if they are more than 2 GiB.
-    """
-    views = {name: memoryview(content).cast("B") for name, content in files.items()}
-    total = sum(len(view) for view in views.values())
-    if total > LIMIT:
-        raise PelError(Errors.E006.format(kind=kind, size=f"{total / (1 << 30):.1f}", limit=LIMIT >> 30))
-    head = json.dumps({name: len(view) for name, view in views.items()}).encode("utf8") + b"\n"
-    pieces: list[bytes | memoryview] = [head]
-    position = len(head)
-    for view in views.values():
-        pieces += [b"\0" * (-position % _ALIGN), view]
-        position += -position % _ALIGN + len(view)
-    return b"".join(pieces)
-
-
-def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
-    """The contents by name, without a copy.
-
-    Raises:
-        PelError: if these are not bytes of ``pack_files``.
-    """
-    view = memoryview(data)
-    start = bytes(view[: min(len(view), 1 << 20)]).find(b"\n") + 1
-    try:
-        sizes = {str(name): int(size) for name, size in json.loads(bytes(view[:start])).items()}
-    except (ValueError, AttributeError, TypeError, OverflowError) as err:
-        raise PelError(Errors.E008.format(kind=kind, got="other bytes")) from err
-    files, position = {}, start
-    for name, size in sizes.items():
-        position += -position % _ALIGN
-        if size < 0 or position + size > len(view) or not _is_inside(name):
-            raise PelError(Errors.E008.format(kind=kind, got=f"not all bytes of {name}"))
-        files[name] = view[position : position + size]
-        position += size
-    if position != len(view):
-        raise PelError(Errors.E008.format(kind=kind, got=f"{len(view) - position} bytes more"))
-    return files
-
-
-def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
-    """Save an object to bytes, given a function that saves it to a folder.
-
-    Args:
-        save: writes the object to the path of a folder.
-        kind: what it is, for the error.
-
-    Returns:
-        The folder.
-
-    Raises:
-        PelError: if they are more than 2 GiB.
-    """
-    with tempfile.TemporaryDirectory(prefix="spacy_pel_") as staging:
-        path = Path(staging) / "data"
-        save(path)
-        files = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
-        return pack_files(dict(sorted(files.items())), kind=kind)
-
-
-def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
-    """Load an object from the bytes that ``save_to_bytes`` returned.
-
-    Args:
-        data: the bytes.
-        load: reads the object from the path of a folder, which is deleted afterwards; files that the
-            object keeps memory-mapped stay readable.
-        kind: what it is, for the error.
-
-    Returns:
-        The object.
-
-    Raises:
-        PelError: if these are not such bytes.
-    """
-    # Windows cannot delete mapped files: there the folder is left for the system to clean up
-    with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as staging:
-        path = Path(staging) / "data"
-        for name, content in unpack_files(data, kind=kind).items():
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-            (path / name).write_bytes(content)
-        return load(path)
 
 
 def read_manifest(path: Path, kind: str) -> dict[str, Any]:
@@ -337,9 +243,73 @@ def is_hidden(file: Path, folder: Path) -> bool:
 
 def _is_entry(name: str, entry: Any) -> bool:
     has_both = isinstance(entry, dict) and isinstance(entry.get("size"), int)
-    return has_both and isinstance(entry.get("sha256"), str) and _is_inside(name)
+    return has_both and isinstance(entry.get("sha256"), str) and is_inside(name)
 
 
-def _is_inside(name: str) -> bool:
+def is_inside(name: str) -> bool:
+    """Whether the name of a file leads nowhere but into its folder."""
     parts = Path(name).parts
     return bool(parts) and not Path(name).anchor and ".." not in parts
+
+
+_VERSION = 1
+_REGISTRIES = {"encoder": "pel_encoders", "ranker": "pel_rankers", "generator": "pel_candidates"}
+
+
+@contextmanager
+def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Path]:
+    """Provide a temporary folder to fill; add KIND.json and the manifest, and move it to ``path`` on success.
+
+    Args:
+        path: the folder; what was there is replaced once everything is written.
+        kind: "encoder", "ranker" or "generator".
+        name: the registered name of the part.
+        more: JSON values to keep in KIND.json.
+
+    Yields:
+        A folder.
+
+    Raises:
+        PelError: if the folder cannot be written.
+    """
+    with write_folder(Path(path), kind=kind, version=_VERSION) as part:
+        write_json(part / f"{kind}.json", {kind: name, **more})
+        yield part
+
+
+def add_to_part(path: Path, name: str, data: Any, *, kind: str) -> None:
+    """Add a JSON file to a saved part.
+
+    Args:
+        path: its folder, which is being written (in ``atomic_path``): this takes more than one step.
+        name: of the file.
+        data: what to write.
+        kind: as for ``write_part``.
+    """
+    write_json(path / name, data)
+    write_manifest(path, kind=kind, version=_VERSION)
+
+
+def read_part(path: Path, *, kind: str, name: str | None = None) -> dict[str, Any]:
+    """Check a folder and read which part it holds.
+
+    Args:
+        path, kind: as for ``write_part``.
+        name: the expected part; None = any that is registered.
+
+    Returns:
+        KIND.json; the part's registered name is under the key KIND.
+
+    Raises:
+        PelError: if the folder is missing, damaged, or another part's.
+    """
+    check_folder(path, kind=kind, version=_VERSION)
+    saved = read_json(path / f"{kind}.json") if (path / f"{kind}.json").is_file() else None
+    if not isinstance(saved, dict) or not isinstance(saved.get(kind), str):
+        raise damaged(path, kind, f"{kind}.json with a registered name", "another file")
+    if name is not None and saved[kind] != name:
+        raise PelError(Errors.E010.format(kind=kind, path=path, expected=name, got=saved[kind]))
+    table = _REGISTRIES[kind]
+    if saved[kind] not in getattr(registry, table):
+        raise PelError(Errors.E009.format(kind=kind, path=path, name=saved[kind], registry=table))
+    return saved

@@ -16,7 +16,7 @@ from spacy_pel.cli import _app
 from spacy_pel.cli._app import PelGroup, _log_to_stderr
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
-from spacy_pel.util import logger, progress
+from spacy_pel.util import console, logger, progress
 from spacy_pel.util.config import load_config
 
 from .conftest import done, run
@@ -187,7 +187,7 @@ def test_config_errors_are_one_line(tmp_path):
 @pytest.mark.parametrize("terminal", [False, True])
 def test_messages_have_lines_of_their_own(capfd, monkeypatch, terminal):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    monkeypatch.setattr(sys.modules["spacy_pel.util.progress"], "_DELAY", 0.0)
+    monkeypatch.setattr(console, "_DELAY", 0.0)
     _log_to_stderr(logging.INFO)
     for _ in progress(iter(range(2)), description="Writing entities"):
         logger.info("2 entities read")
@@ -198,7 +198,7 @@ def test_messages_have_lines_of_their_own(capfd, monkeypatch, terminal):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
 def test_a_killed_worker_that_logs_leaves_bars_alone(capfd, monkeypatch):
-    monkeypatch.setattr(sys.modules["spacy_pel.util.progress"], "_DELAY", 0.0)
+    monkeypatch.setattr(console, "_DELAY", 0.0)
     _log_to_stderr(logging.INFO)
     bar = progress(iter(range(3)), description="Linking")
     next(bar)

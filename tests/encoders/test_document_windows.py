@@ -17,7 +17,7 @@ from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.training.rankers.cross_encoder import CrossEncoder
 from spacy_pel.training.rankers.dual_encoder import DualEncoder
 from spacy_pel.types import MentionInText
-from spacy_pel.util.vectors import unit_length
+from spacy_pel.util.arrays import unit_length
 
 from .conftest import make_encoder
 

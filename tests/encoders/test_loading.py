@@ -26,8 +26,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.types import Encoder
 from spacy_pel.util import read_json, write_json
-from spacy_pel.util.saved_folder import verify_folders, write_manifest
-from spacy_pel.util.saved_part import read_part, write_part
+from spacy_pel.util.saved_folder import read_part, verify_folders, write_manifest, write_part
 
 from .conftest import make_encoder
 

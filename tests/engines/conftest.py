@@ -13,7 +13,7 @@ from cli.conftest import ENTITIES, NAMES, UNKNOWN, folder  # noqa: F401
 
 from spacy_pel import KnowledgeBase
 from spacy_pel.util import read_jsonl, write_jsonl
-from spacy_pel.util.own_code import import_code
+from spacy_pel.util.config import import_code
 
 
 @pytest.fixture(scope="session")

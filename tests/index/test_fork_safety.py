@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.index.faiss_flat import FaissFlat
-from spacy_pel.util import fork_safety
+from spacy_pel.util import processes
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
@@ -50,7 +50,7 @@ def test_a_child_that_forks_still_tokenizes(monkeypatch):
     """Its own pool of threads, which is dead, must not come back once its child is there."""
     tokenizers = pytest.importorskip("tokenizers")
     monkeypatch.delenv("TOKENIZERS_PARALLELISM", raising=False)
-    fork_safety.make_fork_safe()
+    processes.make_fork_safe()
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"fever": 0, "[UNK]": 1}, unk_token="[UNK]"))
     texts = ["fever"] * 64
     tokenizer.encode_batch(texts)  # the parent has used its threads

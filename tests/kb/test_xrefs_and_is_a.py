@@ -12,7 +12,7 @@ from spacy_pel.kb.store import arrow_store, store_writer
 from spacy_pel.kb.store.store_writer import KIND, XREFS
 from spacy_pel.kb.subtree import subtree
 from spacy_pel.types import Entity
-from spacy_pel.util.saved_folder import pack_files, unpack_files
+from spacy_pel.util.packing import pack_files, unpack_files
 
 #     A
 #    / \\

@@ -11,7 +11,7 @@ from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Document, Entity, Mention
-from spacy_pel.util.tables import softmax
+from spacy_pel.util.arrays import softmax
 
 from .annotated import fit_documents, gold_queries
 from .tables import laid_out, table_of

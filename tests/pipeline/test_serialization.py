@@ -264,7 +264,7 @@ def test_parts_can_be_left_out(trained, expected, make_nlp, tmp_path):
 
 
 def test_too_large_for_bytes(trained, monkeypatch):
-    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 1000)
+    monkeypatch.setattr("spacy_pel.util.packing.LIMIT", 1000)
     with pytest.raises(PelError, match="PEL-E006.*to_disk"):
         trained.to_bytes()
 

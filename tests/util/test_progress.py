@@ -1,18 +1,15 @@
 """The progress bar on stderr."""
 
-import importlib
-
 import pytest
 
-from spacy_pel.util import progress
-from spacy_pel.util.progress import ChunkProgress, report_parts
+from spacy_pel.util import console, progress
+from spacy_pel.util.console import ChunkProgress, report_parts
 
 
 @pytest.fixture(autouse=True)
 def delay(monkeypatch):
-    module = importlib.import_module("spacy_pel.util.progress")
-    usual = module._DELAY
-    monkeypatch.setattr(module, "_DELAY", 0.0)
+    usual = console._DELAY
+    monkeypatch.setattr(console, "_DELAY", 0.0)
     return usual
 
 
@@ -26,7 +23,7 @@ def test_items_pass_and_are_counted(capfd):
 
 
 def test_what_is_done_at_once_has_no_bar(capfd, delay, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("spacy_pel.util.progress"), "_DELAY", delay)
+    monkeypatch.setattr(console, "_DELAY", delay)
     assert list(progress(range(3), description="Linking")) == [0, 1, 2]
     assert list(progress(range(3), description="Linking", warm_up=2)) == [0, 1, 2]
     with ChunkProgress(description="Linking", total=3) as bar, bar.chunk(3):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.util.ragged import Ragged, distinct, offsets_of, owners, segment_sum
+from spacy_pel.util.arrays import Ragged, distinct, offsets_of, owners, segment_sum
 
 
 @pytest.mark.parametrize("most", [1, 50, 2**40, 2**62])

@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.util.ranges import check_range
+from spacy_pel.util.config import check_range
 
 
 @pytest.mark.parametrize(

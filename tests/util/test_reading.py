@@ -9,7 +9,8 @@ import pytest
 
 from spacy_pel.errors import PelError, quoted
 from spacy_pel.util import files, numbered_jsonl, read_lines, read_text
-from spacy_pel.util.files import open_bytes, read_cells
+from spacy_pel.util.files import open_bytes
+from spacy_pel.util.parsing import read_cells
 
 
 def packed(path, data):
@@ -41,7 +42,7 @@ def test_what_releases_hold_is_read(tmp_path, monkeypatch):
 
 
 def test_no_more_than_a_line_is_read_before_its_length_is_checked(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_LINE", 20_000)
+    monkeypatch.setattr(files, "LONGEST_LINE", 20_000)
     monkeypatch.setattr(files, "_BLOCK", 1000)
     (tmp_path / "long.txt").write_bytes(b"short\n" + b"x" * 1_000_000)
     read = []

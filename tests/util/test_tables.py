@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.util.tables import best_first, first_places, places_of, ranks, softmax
+from spacy_pel.util.arrays import best_first, first_places, places_of, ranks, softmax
 
 INF = np.inf
 TABLE = np.array([[0.5, 2.0, 0.5, 2.0], [-INF, -1.0, -INF, -3.0], [-INF] * 4, [0.0, -0.0, 1e-30, INF]])

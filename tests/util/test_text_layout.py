@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.util.text_layout import first_sentence, words_around
+from spacy_pel.util.console import first_sentence, words_around
 
 
 @pytest.mark.parametrize("reach, expected", [(2, "asthma"), (3, "asthma\tin"), (11, "mild asthma\tin winter")])

@@ -8,14 +8,10 @@ import time
 import pytest
 
 from spacy_pel import PelError
-from spacy_pel.util import replacing
+from spacy_pel.util import writing
 from spacy_pel.util.saved_folder import check_folder, read_whole, update_folder, verify_folders, write_folder
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="forks, and exchanges folders in one step"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="forks")]
 KIND = "test folder"
 NAMES = [f"{number:02}.txt" for number in range(40)]
 
@@ -123,7 +119,7 @@ def test_what_cannot_be_read_as_it_was_replaced_is_read_again(folder, error):
 
 
 def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(folder, monkeypatch):
-    monkeypatch.setattr(replacing, "_PATIENCE", 0.1)
+    monkeypatch.setattr(writing, "_PATIENCE", 0.1)
     with update_folder(folder, kind=KIND, version=1):
         child = in_child(lambda: time.sleep(60))
     try:
@@ -135,7 +131,7 @@ def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(folder, monk
 
 
 def test_a_change_does_not_wait_forever(folder, monkeypatch):
-    monkeypatch.setattr(replacing, "_PATIENCE", 0.1)
+    monkeypatch.setattr(writing, "_PATIENCE", 0.1)
     before = contents(folder)
     with update_folder(folder, kind=KIND, version=1), pytest.raises(PelError, match="E014.*Nothing was changed"):
         with update_folder(folder, kind=KIND, version=1, rewritten=NAMES):

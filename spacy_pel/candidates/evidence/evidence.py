@@ -16,8 +16,7 @@ from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
 from ...types import UNRELATED, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import normalize_alias
-from ...util.ragged import distinct, numbered, segment_sum, take_pieces
-from ...util.tables import places_of, softmax
+from ...util.arrays import distinct, numbered, places_of, segment_sum, softmax, take_pieces
 from .derivations import derivations
 from .extensions import extensions
 from .formulas import formula_names

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Indel
 
 from ...kb import KnowledgeBase
 from ...types import Rows, Scores
-from ...util.ragged import distinct, numbered, take_pieces
+from ...util.arrays import distinct, numbered, take_pieces
 
 _SLACK = 1e-3  # of a bound in percent: more than float32 rounds off
 

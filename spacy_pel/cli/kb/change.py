@@ -234,7 +234,7 @@ def kb_migrate(
     from ...corpora import read_links
     from ...engines.formats import codes_in, output_format, write_links
     from ...kb.migrate import Migration
-    from ...util.files import guarded
+    from ...util.parsing import guarded
 
     target = output or links.with_name(links.name.replace(".", ".migrated.", 1))
     to = output_format("auto", target)

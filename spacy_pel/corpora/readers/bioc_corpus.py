@@ -13,9 +13,8 @@ from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import Document
 from ...util import logger, numbered_jsonl, read_text
-from ...util.files import JSON_ERRORS, check_unicode, open_bytes
-from ...util.place import Place
-from ...util.xml_elements import read_elements
+from ...util.files import Place, open_bytes
+from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
 from ..offsets import fits
 from ..policy import split_ids
 from .bioc_text import BASES, STANDARD, Base, BiocText

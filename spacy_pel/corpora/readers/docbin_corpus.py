@@ -13,8 +13,8 @@ from spacy.vocab import Vocab, create_vocab
 from ...errors import PelError
 from ...registry import registry
 from ...types import DOC_ID, NIL, Document
+from ...util.config import known_language
 from ...util.files import check_expansion, check_is_file
-from ...util.languages import known_language
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase, wrong_format
 

@@ -9,8 +9,8 @@ from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document, Mention
 from ...util import logger, numbered_jsonl, write_jsonl
-from ...util.files import PathLike, ending_of, guarded
-from ...util.place import unexpected
+from ...util.files import PathLike, ending_of, unexpected
+from ...util.parsing import guarded
 from ..offsets import OffsetCheck
 from .parquet_rows import parquet_rows
 from .reader_base import CorpusReaderBase, id_text, text_or_empty, whole_number

@@ -7,8 +7,8 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
-from ...util.files import DATA_ERRORS, JSON_ERRORS, check_is_file
-from ...util.place import unexpected
+from ...util.files import check_is_file, unexpected
+from ...util.parsing import DATA_ERRORS, JSON_ERRORS
 
 _ROWS = 1024  # read at a time
 

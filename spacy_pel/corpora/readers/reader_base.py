@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import Errors, PelError, quoted
 from ...types import Document, Mention
-from ...util.files import check_unicode, guarded
+from ...util.parsing import check_unicode, guarded
 from ..offsets import OffsetCheck, new_report
 from ..policy import tidy
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from ...errors import quoted
-from ...util.files import ending_of, read_cells, read_lines
-from ...util.place import Place, unexpected
+from ...util.files import Place, ending_of, read_lines, unexpected
+from ...util.parsing import read_cells
 from .parquet_rows import unique_names
 
 

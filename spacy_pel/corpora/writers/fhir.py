@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ...types import NIL, Document, Mention
-from ...util.files import DATA_ERRORS, read_jsonl, write_text
-from ...util.place import unexpected
+from ...util.files import unexpected
+from ...util.parsing import DATA_ERRORS, read_jsonl
+from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted, join_xref, split_id
 
 # The code systems of FHIR R4 (https://hl7.org/fhir/R4/terminologies-systems.html) and of HL7's terminology

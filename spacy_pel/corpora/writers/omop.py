@@ -10,8 +10,8 @@ from typing import Any
 from ...about import __version__
 from ...errors import Errors, PelError, quoted
 from ...types import NIL, Document, Mention
-from ...util.files import read_lines, write_text
-from ...util.place import Place, unexpected
+from ...util.files import Place, read_lines, unexpected
+from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from ..readers.reader_base import whole_number
 from ..readers.table_rows import open_table

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...types import NIL, TITLE_LENGTH
-from ...util.files import write_text
+from ...util.writing import write_text
 from .one_line import first_line_end, one_line
 
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")

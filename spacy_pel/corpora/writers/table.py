@@ -11,8 +11,8 @@ from typing import IO, Any
 
 from ...errors import quoted
 from ...types import NIL, Document, Mention
-from ...util.files import ending_of, write_text
-from ...util.place import Place, unexpected
+from ...util.files import Place, ending_of, unexpected
+from ...util.writing import write_text
 from ..readers.table_rows import open_table
 
 # keys of the mention

@@ -5,7 +5,7 @@ from torch.nn.functional import normalize
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import at_least_float32, unit_length
+from ...util.arrays import at_least_float32, unit_length
 from .similarity import IndexSide, Similarity
 
 

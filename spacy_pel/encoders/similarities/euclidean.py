@@ -6,7 +6,7 @@ from torch import Tensor
 
 from ...registry import registry
 from ...types import Vectors
-from ...util.vectors import at_least_float32
+from ...util.arrays import at_least_float32
 from .similarity import IndexSide, Similarity
 
 _MORE = 4  # extra dimensions for an index; keeps a width divisible by 4

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ...types import Vectors
-from ...util.part_settings import PartSettings
+from ...util.config import PartSettings
 
 Metric = Literal["inner_product", "euclidean"]
 IndexSide = Literal["mention", "entity"]

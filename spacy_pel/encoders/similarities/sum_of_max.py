@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from ...registry import registry
-from ...util.vectors import at_least_float32
+from ...util.arrays import at_least_float32
 from .similarity import Similarity, TokenVectors
 
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ...registry import registry
 from ...types import Entity
-from ...util.part_settings import PartSettings
-from ...util.ranges import check_range
+from ...util.config import PartSettings, check_range
 from .token_arrays import RaggedTokens, check_length, piece_lists
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity, MentionInText
-from ...util.ragged import offsets_of
-from ...util.ranges import check_range
+from ...util.arrays import offsets_of
+from ...util.config import check_range
 from .cards import EntityCard
 from .mention_templates import MarkedContext
 from .token_arrays import RaggedTokens

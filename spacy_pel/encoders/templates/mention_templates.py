@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ...registry import registry
 from ...types import MentionInText
-from ...util.part_settings import PartSettings
-from ...util.ranges import check_range
+from ...util.config import PartSettings, check_range
 from .token_arrays import MentionTokens, MentionWindows, RaggedTokens, check_length, piece_lists, pieces_with_offsets
 
 # No word piece of an English text is longer than this on average over a window; a wider

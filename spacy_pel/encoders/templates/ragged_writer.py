@@ -9,7 +9,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from typing_extensions import Self
 
-from ...util.ragged import offsets_of
+from ...util.arrays import offsets_of
 from .token_arrays import MentionTokens, MentionWindows
 
 SPANS = "spans.npy"

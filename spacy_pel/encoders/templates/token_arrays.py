@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
-from ...util.ragged import Ragged, offsets_of, take_pieces
-from ...util.ranges import check_range
+from ...util.arrays import Ragged, offsets_of, take_pieces
+from ...util.config import check_range
 
 TokenIds = NDArray[np.int32]
 # how a tokenizer is called: word pieces of plain text, and nothing else

@@ -13,8 +13,7 @@ from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...types import NIL, Entity
 from ...types.semantic_types import mention_group, type_name
-from ...util.log import without_warnings
-from ...util.text_layout import words_around
+from ...util.console import without_warnings, words_around
 from ..prediction import Prediction
 from .page import ShownEntity, ShownError
 

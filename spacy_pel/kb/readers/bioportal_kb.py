@@ -9,7 +9,7 @@ from ...ontologies.owl import compact_id
 from ...ontologies.tables import cell_parts
 from ...registry import registry
 from ...types import Entity
-from ...util.place import Place
+from ...util.files import Place
 from .reader_base import KBReaderBase
 from .rxnorm_names import broader_drugs
 

@@ -12,8 +12,8 @@ from ...errors import Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from ...util.files import read_cells
-from ...util.place import Place, unexpected
+from ...util.files import Place, unexpected
+from ...util.parsing import read_cells
 from .column_names import FIELDS, LISTS, USUAL_NAMES, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase
 

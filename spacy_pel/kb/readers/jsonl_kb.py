@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from ...util.place import Place, unexpected
+from ...util.files import Place, unexpected
 from .column_names import FIELD_OF, FIELDS, LISTS
 from .reader_base import KBReaderBase
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...registry import registry
 from ...types import Entity
-from ...util.place import Place
+from ...util.files import Place
 from .reader_base import KBReaderBase
 
 _KINDS = {"terms": ("loinc_num", "long_common_name", "status"), "replacements": ("loinc", "map_to")}

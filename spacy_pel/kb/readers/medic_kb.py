@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
+from ...util.files import Place, unexpected
 from ...util.names import unescape_references
-from ...util.place import Place, unexpected
 from .reader_base import KBReaderBase
 
 

@@ -13,9 +13,8 @@ import yaml
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from ...util.files import raw_lines, read_cells
-from ...util.place import Place, unexpected
-from ...util.xml_elements import read_elements
+from ...util.files import Place, raw_lines, unexpected
+from ...util.parsing import read_cells, read_elements
 from .reader_base import KBReaderBase
 
 _ALIAS_HEADER = "mesh_id\talias\tsource"

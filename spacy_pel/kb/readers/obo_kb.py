@@ -9,7 +9,7 @@ from ...ontologies import Term, clean_text, nearest_ancestors, read_terms
 from ...ontologies.obo import SCOPES
 from ...registry import registry
 from ...types import Entity
-from ...util.place import Place, unexpected
+from ...util.files import Place, unexpected
 from .reader_base import KBReaderBase
 
 

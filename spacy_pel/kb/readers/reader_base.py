@@ -14,8 +14,8 @@ from ...types import NIL, Entity
 from ...types.known_values import did_you_mean_value, listed_values, shown_value
 from ...types.semantic_types import expand_types
 from ...util import logger
-from ...util.files import guarded, json_object, raw_lines, read_cells
-from ...util.place import Place, unexpected
+from ...util.files import Place, raw_lines, unexpected
+from ...util.parsing import guarded, json_object, read_cells
 from ...util.xrefs import normalize_xref
 from .column_names import FIELDS, plain
 from .repair import counts_text, is_clean, repaired

@@ -11,7 +11,7 @@ from ...errors import Warnings
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from ...util.place import Place
+from ...util.files import Place
 from .reader_base import KBReaderBase
 
 _VERSION = ("effective_time", "active")

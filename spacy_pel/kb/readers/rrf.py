@@ -7,8 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from ...util.files import raw_blocks
-from ...util.place import Place, unexpected
+from ...util.files import Place, raw_blocks, unexpected
 from .reader_base import KBReaderBase
 
 _N_CELLS = {

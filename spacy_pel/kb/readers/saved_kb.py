@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...registry import registry
 from ...types import Entity
-from ...util.place import Place
+from ...util.files import Place
 from ..knowledge_base import KnowledgeBase
 from .reader_base import KBReaderBase
 

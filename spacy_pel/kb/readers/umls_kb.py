@@ -13,7 +13,7 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...types.semantic_types import ST21PV_SOURCES
-from ...util.place import Place, unexpected
+from ...util.files import Place, unexpected
 from ...util.xrefs import normalize_xref
 from .reader_base import KBReaderBase
 from .rrf import RrfTables

@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...util import hash_strings, normalize_alias
+from ...util.arrays import offsets_of
 from ...util.arrow_files import TableWriter, write_arrays
-from ...util.ragged import offsets_of
 
 HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
 NAMES_OF_ROWS = "row_names.arrow"

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...types import Entity, Rows
 from ...util import hash_strings, read_json, write_json
+from ...util.arrays import Offsets, offsets_of, owners, take_pieces
 from ...util.arrow_files import Table, find_strings, read_arrays
 from ...util.name_search import FoundName, search_names
-from ...util.ragged import Offsets, offsets_of, owners, take_pieces
-from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
+from ...util.packing import Buffer, pack_files, unpack_files
+from ...util.saved_folder import MANIFEST, check_folder, damaged
 from ...util.xrefs import xref_key
 from ..edits import Edit, edits_from_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS

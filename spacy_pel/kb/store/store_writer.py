@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...types import Entity
 from ...util import hash_strings, write_json
+from ...util.arrays import owners
 from ...util.arrow_files import Table, TableWriter, write_arrays
-from ...util.ragged import owners
 from ...util.xrefs import xref_key
 from ..edits import Edit, edits_to_bytes
 from .alias_writer import HASHES, NAMES, NAMES_OF_ROWS, ROWS, AliasWriter, hashes_of

@@ -57,8 +57,8 @@ from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
-from ...util.ranges import check_range
-from ...util.tables import ranks, softmax
+from ...util.arrays import ranks, softmax
+from ...util.config import check_range
 
 _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often

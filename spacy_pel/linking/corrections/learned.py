@@ -4,8 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 from ...errors import Errors, PelError, quoted
-from ...util.log import now
-from ...util.text_layout import words_around
+from ...util.console import now, words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps

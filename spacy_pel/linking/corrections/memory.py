@@ -13,8 +13,8 @@ from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import Vectors
 from ...util import read_json, read_jsonl, write_json, write_jsonl
-from ...util.files import DATA_ERRORS
-from ...util.log import now
+from ...util.console import now
+from ...util.parsing import DATA_ERRORS
 from ...util.saved_folder import check_folder, damaged, write_folder
 from .learned import Learned, MentionKey
 from .learned_mentions import LearnedMentions

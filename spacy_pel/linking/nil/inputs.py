@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Floats, Scores, Vectors
-from ...util.tables import best_first
+from ...util.arrays import best_first
 from ..surface_record import FEATURES as _OF_MENTIONS
 from ..track_record import FEATURES as _RECORD
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...registry import registry
 from ...types import CandidateTable, Scores
-from ...util.ranges import check_range
+from ...util.config import check_range
 from ..track_record import TrackRecord
 from .inputs import Floats, NilInputs, best_scores, logistic, rounded
 

@@ -18,7 +18,7 @@ from thinc.util import to_numpy
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
-from ...util.tables import softmax
+from ...util.arrays import softmax
 from ..token_types import type_columns, write_token_types
 from .boundary_rules import trimmed
 from .token_splitting import split_tokens

@@ -12,8 +12,7 @@ from spacy.tokens import Doc
 
 from ...encoders.templates import RaggedTokens
 from ...encoders.templates.token_arrays import pieces_with_offsets
-from ...util.ragged import take_pieces
-from ...util.tables import places_of
+from ...util.arrays import places_of, take_pieces
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")

@@ -51,7 +51,7 @@ def candidates_build(
     from ...candidates.loading import make_generator
     from ...util import atomic_path
     from ...util.files import folder_size
-    from ...util.saved_part import add_to_part
+    from ...util.saved_folder import add_to_part
 
     made = make_generator(generator, parse_settings(settings or [], exact=False))
     if made.needs_encoder:

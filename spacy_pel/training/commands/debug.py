@@ -14,7 +14,7 @@ from ...cli._output import JSON, emit, key_values
 from ...errors import Errors, PelError, did_you_mean
 from ...types import Document
 from ...util.config import load_config
-from ...util.place import unexpected
+from ...util.files import unexpected
 
 debug_cli = command_group("debug", "Check a config and its data.", panel="Train")
 

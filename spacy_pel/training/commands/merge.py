@@ -13,7 +13,7 @@ from ...cli._options import Files, NewKB, argument, option
 from ...cli._output import JSON, emit
 from ...errors import Errors, PelError
 from ...util.config import load_config
-from ...util.files import atomic_path
+from ...util.writing import atomic_path
 
 merge_cli = command_group("merge", "Merge ontologies.", panel="Knowledge bases")
 

@@ -9,8 +9,8 @@ from ...corpora.readers.jsonl_corpus import read_corpus
 from ...kb.readers.reader_base import KBReaderBase
 from ...registry import registry
 from ...types import Entity
+from ...util.files import Place
 from ...util.names import runs_of
-from ...util.place import Place
 
 _STEM = 4  # letters that words with a meaning in common begin with
 

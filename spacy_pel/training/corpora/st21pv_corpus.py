@@ -11,7 +11,7 @@ from ...errors import PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl
-from ...util.files import DATA_ERRORS
+from ...util.parsing import DATA_ERRORS
 
 
 @registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")

@@ -7,8 +7,8 @@ from pathlib import Path
 from ...kb.readers.reader_base import KBReaderBase
 from ...registry import registry
 from ...types import Entity
-from ...util.place import Place, unexpected
-from ...util.ranges import check_range
+from ...util.config import check_range
+from ...util.files import Place, unexpected
 from .zeshel_files import json_files, world_of
 
 _KEYS = ("document_id", "title", "text")

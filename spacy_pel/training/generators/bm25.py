@@ -16,7 +16,7 @@ from ...kb import KnowledgeBase
 from ...registry import registry
 from ...types import Mask, Rows, Scores
 from ...util import normalize_alias
-from ...util.ranges import check_range
+from ...util.config import check_range
 
 _NAMES, _BM25 = "names.npz", "bm25"
 

@@ -16,7 +16,7 @@ from ...kb import KnowledgeBase
 from ...registry import registry
 from ...types import FUSED, CandidateGenerator, CandidateTable, Mask, MentionInText, Rows
 from ...util import fingerprint
-from ...util.ranges import check_range
+from ...util.config import check_range
 
 How = Literal["rrf", "union"]
 

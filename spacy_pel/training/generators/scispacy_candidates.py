@@ -15,7 +15,7 @@ from ...kb import KnowledgeBase
 from ...registry import registry
 from ...types import Mask
 from ...util import read_json, write_json
-from ...util.ranges import check_range
+from ...util.config import check_range
 
 _NAMES, _TEXTS, _VECTORS = "names.npz", "names.json", "char"
 _LEAST_NAMES = 1000  # in a toy knowledge base no n-gram occurs ten times

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import Errors, PelError
-from ...util.ranges import check_range
+from ...util.config import check_range
 from .limits import LARGEST_OFFSET
 
 Offset = float | Literal["learned"] | None

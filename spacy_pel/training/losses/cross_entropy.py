@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from ...registry import registry
-from ...util.ranges import check_range
-from ...util.vectors import at_least_float32
+from ...util.arrays import at_least_float32
+from ...util.config import check_range
 from .limits import LARGEST_SCALE
 
 

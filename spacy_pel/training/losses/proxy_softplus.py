@@ -5,8 +5,8 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from ...registry import registry
-from ...util.ranges import check_range
-from ...util.vectors import at_least_float32
+from ...util.arrays import at_least_float32
+from ...util.config import check_range
 from .balanced_loss import BalancedLoss, Offset
 from .limits import LARGEST_OFFSET, LARGEST_SCALE
 

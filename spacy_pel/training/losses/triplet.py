@@ -5,8 +5,8 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from ...registry import registry
-from ...util.ranges import check_range
-from ...util.vectors import at_least_float32
+from ...util.arrays import at_least_float32
+from ...util.config import check_range
 from .limits import LARGEST_OFFSET
 
 

@@ -23,7 +23,7 @@ from ...ontologies import Term, branch_of, nearest_ancestors, read_sssom, read_t
 from ...registry import registry
 from ...types import Entity
 from ...util import logger, normalize_alias
-from ...util.place import unexpected
+from ...util.files import unexpected
 from ...util.xrefs import normalize_xref
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord

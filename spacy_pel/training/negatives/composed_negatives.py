@@ -6,7 +6,7 @@ import numpy as np
 
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...util.ranges import check_range
+from ...util.config import check_range
 from .draw import Draw, DrawRequest, NegativeSampler, as_sets
 
 

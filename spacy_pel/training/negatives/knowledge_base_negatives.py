@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...registry import registry
-from ...util.ranges import MANY, check_range
+from ...util.config import MANY, check_range
 from .draw import Draw, DrawRequest, as_sets, not_gold
 
 

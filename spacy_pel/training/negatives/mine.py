@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Rows, Scores, Vectors
-from ...util.progress import ChunkProgress
-from ...util.ragged import Ragged, offsets_of, owners
+from ...util.arrays import Ragged, offsets_of, owners
+from ...util.console import ChunkProgress
 from .top_k import TopK
 
 _MAX_GOLD = 64  # searched in addition, so that gold entities do not shorten the list of negatives

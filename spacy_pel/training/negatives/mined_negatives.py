@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...util import atomic_path
-from ...util.tables import look_up
+from ...util.arrays import look_up
 
 
 @dataclass

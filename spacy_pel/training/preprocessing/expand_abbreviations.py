@@ -5,7 +5,7 @@ import spacy
 from ...corpora.abbreviations import find_abbreviations
 from ...registry import registry
 from ...types import Document
-from ...util.languages import known_language
+from ...util.config import known_language
 from .rewrite import with_replacements
 
 

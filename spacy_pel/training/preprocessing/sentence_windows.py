@@ -6,7 +6,7 @@ from pydantic import NonNegativeInt
 from ...corpora.offset_map import OffsetMap
 from ...registry import registry
 from ...types import Document
-from ...util.languages import known_language
+from ...util.config import known_language
 from .rewrite import rewritten
 
 Sentence = tuple[int, int]

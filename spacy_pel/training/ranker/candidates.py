@@ -13,8 +13,7 @@ from ...corpora.original import original_id
 from ...linking import Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
-from ...util.ragged import numbered
-from ...util.tables import best_first
+from ...util.arrays import best_first, numbered
 from .leave_out import LeaveOut
 
 MakeQueries = Callable[[Document], list[MentionQuery]]

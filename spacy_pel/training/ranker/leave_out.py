@@ -13,7 +13,7 @@ from ...index.embed import LinkedMentions
 from ...index.row_table import KINDS
 from ...kb import KnowledgeBase
 from ...types import Document, Mask, MentionInText, Rows, Scores, Vectors
-from ...util.ragged import numbered
+from ...util.arrays import numbered
 
 
 class LeaveOut:

@@ -7,8 +7,7 @@ from pydantic import BaseModel, Field
 from torch import nn
 
 from ...errors import Errors
-from ...util.config import load_config
-from ...util.ranges import MANY
+from ...util.config import MANY, load_config
 from .. import settings as common
 from ..anchors import AnchorPart
 from ..regularizers import Regularizer

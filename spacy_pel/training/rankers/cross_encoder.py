@@ -18,9 +18,8 @@ from ...errors import Errors, PelError
 from ...linking.ranker_files import read_ranker
 from ...registry import registry
 from ...types import RankingTask, Scores
-from ...util.ranges import check_range
-from ...util.saved_folder import damaged
-from ...util.saved_part import write_part
+from ...util.config import check_range
+from ...util.saved_folder import damaged, write_part
 
 Reduction = Literal["mean", "cls"]
 _HEAD = "head.safetensors"

@@ -16,9 +16,9 @@ from ...errors import Errors, PelError
 from ...linking.ranker_files import is_encoder, read_ranker
 from ...registry import registry
 from ...types import Entity, RankingTask, Scores, Vectors
-from ...util.ragged import numbered
-from ...util.ranges import check_range
-from ...util.saved_part import write_part
+from ...util.arrays import numbered
+from ...util.config import check_range
+from ...util.saved_folder import write_part
 
 _ENCODER = "encoder"
 EncodeEntities = Callable[[list[Entity]], Representations]

@@ -4,7 +4,7 @@ import torch
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
-from ...util.ranges import check_range
+from ...util.config import check_range
 
 
 def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiEncoder:

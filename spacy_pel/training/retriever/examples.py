@@ -17,8 +17,8 @@ from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint, warn_of_other_ids
 from ...types import Document, MentionInText
 from ...util import atomic_path, fingerprint, hash_strings, logger, progress
+from ...util.arrays import offsets_of
 from ...util.files import open_text
-from ...util.ragged import offsets_of
 from .example_store import ExampleStore
 from .settings import RunSettings
 

@@ -9,7 +9,7 @@ from ...encoders.bi_encoder import BiEncoder
 from ...index import EntityIndex
 from ...kb import KnowledgeBase
 from ...types import Encoder, MentionInText, RankedRows
-from ...util.tables import first_places
+from ...util.arrays import first_places
 from .rescoring import rescore
 
 FIRST_STAGE = 128

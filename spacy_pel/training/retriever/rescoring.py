@@ -8,7 +8,7 @@ from ...encoders.bi_encoder import BiEncoder
 from ...encoders.representations import pair_scores
 from ...kb import KnowledgeBase
 from ...types import MentionInText, RankedRows
-from ...util.tables import best_first
+from ...util.arrays import best_first
 
 _ENTITIES = 2048  # encoded at a time: 75 MB of token vectors at 24 tokens and width 384
 

@@ -9,8 +9,7 @@ from torch import nn
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors
-from ...util.config import load_config
-from ...util.ranges import MANY
+from ...util.config import MANY, load_config
 from ..mixing import Mixing
 from ..negatives import NegativeSampler
 from ..negatives.top_k import IndexKind

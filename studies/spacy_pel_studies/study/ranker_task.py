@@ -18,8 +18,8 @@ from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankRunSettings, resolve_rank_settings
 from spacy_pel.types import NIL, Document, RankingTask, Scores
 from spacy_pel.util import fingerprint, read_jsonl
+from spacy_pel.util.arrays import best_first
 from spacy_pel.util.files import open_text
-from spacy_pel.util.tables import best_first
 
 from ..retrieval import evaluate_retrieval
 from .plan import StudyRun, StudySettings

@@ -19,7 +19,7 @@ from spacy_pel.linking import MentionQuery
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.mentions import span_queries
 from spacy_pel.types import Document, Mention, MentionInText
-from spacy_pel.util.vectors import unit_length
+from spacy_pel.util.arrays import unit_length
 
 from ..conftest import NAME, PATTERNS, PLAIN, TEXTS, found, links
 

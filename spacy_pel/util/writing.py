@@ -1,6 +1,7 @@
 """Writing a file or folder beside its place, and putting it in the place of the old one in one step."""
 
-import ctypes
+import gzip
+import json
 import os
 import platform
 import re
@@ -9,26 +10,22 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..errors import Errors, PelError
-from .place import unexpected
+from .files import PathLike, unexpected
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-_AT_FDCWD = -100  # paths are relative to the working directory
 _PATIENCE = 60.0  # seconds to wait for a lock
 _PAUSE = 0.01  # seconds between two tries
-_EXCHANGE = 2  # the flag of renameat2
 # .NAME.PROCESS.HOST.RANDOM
 _STAGING_DIR = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
-
 _cleaned: set[Path] = set()  # folders where this process has removed what killed processes left
 
 
@@ -133,12 +130,11 @@ def _is_running(process: int) -> bool:
 
 
 def _move_into_place(part: Path, target: Path) -> None:
-    """Replace the target. A folder is exchanged for the old one, where system and file system can do that.
-    Elsewhere the old one is moved aside first: a process that is killed right then leaves it in its staging
-    folder.
+    """Replace the target. An old folder is moved aside first: a process that is killed right then leaves it in its
+    staging folder, see ``remove_leftovers``.
 
     Args:
-        part: a file or folder in a staging folder; in the end perhaps the old folder.
+        part: a file or folder in a staging folder.
         target: may exist.
 
     Raises:
@@ -147,8 +143,6 @@ def _move_into_place(part: Path, target: Path) -> None:
     if not (part.is_dir() and target.is_dir()) or target.is_symlink():
         os.replace(part, target)
         return
-    if _exchange(part, target):
-        return
     old = part.with_name(f"{target.name}.old")
     os.replace(target, old)
     try:
@@ -156,15 +150,6 @@ def _move_into_place(part: Path, target: Path) -> None:
     except OSError:
         os.replace(old, target)
         raise
-
-
-def _exchange(part: Path, target: Path) -> bool:
-    """Whether the two paths were exchanged; False = not possible here. Only Linux can."""
-    try:
-        system: Any = ctypes.CDLL(None, use_errno=True)
-        return bool(system.renameat2(_AT_FDCWD, bytes(part), _AT_FDCWD, bytes(target), _EXCHANGE) == 0)
-    except (AttributeError, OSError, TypeError):  # no such function; on Windows, no such library
-        return False
 
 
 @contextmanager
@@ -215,3 +200,45 @@ def _lock(folder: Path) -> int | None:
         except OSError:  # the file system has no locks
             os.close(descriptor)
             return None
+
+
+def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:
+    """Write JSON, atomically.
+
+    Args:
+        indent: blanks for each level; None = all in one line, for long lists of numbers.
+    """
+    with atomic_path(path) as part:
+        separators = (",", ":") if indent is None else None
+        text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=False)
+        part.write_text(f"{text}\n", encoding="utf8")
+
+
+def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
+    """Write JSON lines, atomically; gzipped if the name ends in .gz.
+
+    Returns:
+        The number of lines.
+    """
+    count = 0
+    with write_text(path) as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+@contextmanager
+def write_text(path: PathLike) -> Iterator[IO[str]]:
+    r"""Write a UTF-8 file with line ends \n, atomically; gzipped if the name ends in .gz.
+
+    Yields:
+        The open file.
+
+    Raises:
+        PelError: if it cannot be written.
+    """
+    with atomic_path(path) as part:
+        open_part: Any = gzip.open if part.suffix == ".gz" else open
+        with open_part(part, "wt", encoding="utf8", newline="\n") as file:
+            yield file

@@ -1,14 +1,14 @@
-"""Ragged arrays: pieces of different lengths in two arrays, without Python loops.
-
-Written by hand: Arrow and awkward lists would copy what is memory-mapped here, and have no segment functions.
-"""
+"""Arrays: pieces of different lengths, rectangular tables of candidates, vectors."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Offsets = NDArray[np.int64]
 R = TypeVar("R", bound="Ragged")
@@ -114,3 +114,57 @@ def numbered(items: Iterable[Item]) -> tuple[list[Item], NDArray[np.int64]]:
     numbers: dict[Item, int] = {}
     which = [numbers.setdefault(item, len(numbers)) for item in items]
     return list(numbers), np.array(which, dtype=np.int64)
+
+
+Places = NDArray[np.int64]
+
+
+def best_first(values: NDArray[Any]) -> Places:
+    """(n, k), the columns of each row, the largest value first; equal values keep their order."""
+    return np.argsort(-values, axis=1, kind="stable")
+
+
+def ranks(values: NDArray[Any]) -> Places:
+    """(n, k), 0 for the largest value of its row, 1 for the next …; equal values keep their order."""
+    rank = np.empty(values.shape, dtype=np.int64)
+    np.put_along_axis(rank, best_first(values), np.arange(values.shape[1])[None], axis=1)
+    return rank
+
+
+def softmax(values: NDArray[Any]) -> NDArray[np.float64]:
+    """(n, k), shares of each row; 0 for -inf, also where a row has nothing else."""
+    highest = values.max(axis=1, keepdims=True)
+    powers = np.exp(values.astype(np.float64) - np.where(np.isfinite(highest), highest, 0.0))
+    sums = powers.sum(axis=1, keepdims=True)
+    return np.divide(powers, sums, out=np.zeros_like(powers), where=sums > 0)
+
+
+def places_of(owners: NDArray[np.int64]) -> Places:
+    """(m,), the position of each value among those of its owner; owners are ascending."""
+    return np.arange(len(owners)) - np.searchsorted(owners, owners)
+
+
+def first_places(keys: NDArray[np.int64], k: int) -> Places:
+    """Where the first k distinct keys are, in their order, each where it is first."""
+    return np.sort(np.unique(keys, return_index=True)[1])[:k]
+
+
+def look_up(ascending: NDArray[Any], wanted: NDArray[Any]) -> tuple[Places, NDArray[np.bool_]]:
+    """Where values are in an array that is not empty, and whether they are there."""
+    position = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return position, ascending[position] == wanted
+
+
+def at_least_float32(vectors: "Tensor") -> "Tensor":
+    """Half precision has too few digits for scores that a loss multiplies.
+
+    Returns:
+        Float32; float64 does not change.
+    """
+    return vectors if vectors.dtype.itemsize > 4 else vectors.float()
+
+
+def unit_length(vectors: NDArray[Any]) -> NDArray[Any]:
+    """(n, width), scaled to length 1; a vector of zeros does not change."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(norms, 1e-12)

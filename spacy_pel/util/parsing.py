@@ -1,0 +1,199 @@
+"""Reading JSON, the cells of tables, and XML, with errors that name the line."""
+
+import csv
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from ..errors import Errors, PelError, quoted, shortened
+from .files import LONGEST_LINE, READ_ERRORS, PathLike, Place, read_lines, read_text, unexpected
+
+Item = TypeVar("Item")
+csv.field_size_limit(LONGEST_LINE)  # of the process; the default is 131,072 characters
+JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
+# what data of another kind than a reader expects can raise in it
+DATA_ERRORS = (*JSON_ERRORS, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, csv.Error, zlib.error)
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
+
+
+def read_cells(
+    path: Path, lines: Iterable[tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True, texts: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Split the lines of a table into cells.
+
+    Args:
+        path: the file, for errors.
+        lines: numbered lines without their ends.
+        delimiter: between cells.
+        quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
+            quotation marks; False = they are ordinary characters.
+        texts: cells hold whole texts, so a line end and a tab in one cell are no sign of a stray quotation mark.
+
+    Yields:
+        The number of the row's last line, and its cells; no empty lines.
+
+    Raises:
+        PelError: at a quotation mark that is never closed, or closed in another row: the rows between
+            would be lost; names the line.
+    """
+    first = number = 0  # lines of the row
+
+    def numbered() -> Iterator[str]:
+        nonlocal first, number
+        for at, line in lines:
+            first, number = first or at, at
+            yield line + "\n"
+
+    def not_a_row(got: str) -> PelError:
+        todo = "Check the quotation marks of this row."
+        return unexpected(Place(path, first), "a row of a table", got, todo)
+
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    try:
+        for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
+            swallowed = next((cell for cell in cells if "\n" in cell and delimiter in cell), None)
+            if swallowed is not None and delimiter == "\t" and not texts:
+                raise not_a_row(f"a cell with rows in it: {quoted(swallowed)}")
+            if cells:
+                yield number, cells
+            first = 0
+    except csv.Error as err:
+        raise not_a_row(f"an error: {err}") from err
+
+
+def check_unicode(record: dict[str, Any], place: object) -> None:
+    """Raises:
+    PelError: if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
+        hold.
+    """
+    try:
+        text = json.dumps(record, ensure_ascii=False, default=str)
+        text.encode("utf8")
+    except RecursionError as err:
+        raise unexpected(place, "flat data", "deeply nested data", "Fix it.") from err
+    except UnicodeEncodeError as err:
+        got = f"a lone surrogate after {quoted(text[max(0, err.start - 40) : err.start])}"
+        raise unexpected(place, "text that UTF-8 can hold", got, "Fix the text.") from err
+
+
+def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> Iterator[Item]:
+    """Stream what a reader gives; what unexpected data raises in it becomes an error that names the files.
+
+    Args:
+        reader: its name.
+        paths: what it reads.
+
+    Raises:
+        PelError: for any error that data can cause.
+    """
+    try:
+        yield from items
+    except PelError:
+        raise
+    except DATA_ERRORS as err:
+        place = ", ".join(map(str, paths))
+        got = f"{type(err).__name__}: {err}"
+        raise PelError(Errors.E012.format(reader=reader, place=place, got=shortened(got))) from err
+
+
+def read_json(path: PathLike) -> Any:
+    """Raises:
+    PelError: if the file is missing or is not JSON.
+    """
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except JSON_ERRORS as err:
+        raise unexpected(path, "JSON", f"invalid JSON ({err})") from err
+
+
+def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
+    """Raises:
+    PelError: at a line that is not a JSON object; names the line.
+    """
+    for _, record in numbered_jsonl(path):
+        yield record
+
+
+def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the objects of a JSON lines file, plain or gzipped.
+
+    Args:
+        path: the file.
+
+    Yields:
+        The number of the line, from 1, and its object.
+
+    Raises:
+        PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
+            names the line.
+    """
+    for number, line in read_lines(path):
+        if line.strip():
+            record = json_object(line, f"{path}, line {number}")
+            if _ESCAPED_SURROGATE.search(line):
+                check_unicode(record, f"{path}, line {number}")
+            yield number, record
+
+
+def json_object(line: str | bytes, place: object) -> dict[str, Any]:
+    """Parse one line.
+
+    Raises:
+        PelError: if it is not an object; names the place.
+    """
+    try:
+        record = json.loads(line)
+        got = type(record).__name__
+    except JSON_ERRORS as err:
+        record, got = None, f"invalid JSON ({err})"
+    if not isinstance(record, dict):
+        raise unexpected(place, "a JSON object", got, "Fix the line.")
+    return record
+
+
+def read_elements(
+    path: Path, chunks: Iterable[tuple[Place, bytes]], *, expected: str
+) -> Iterator[tuple[Place, Element, Element]]:
+    """Stream the children of the root; memory holds one at a time.
+
+    Args:
+        path: the file, for errors before its first chunk.
+        chunks: its content, e.g. line by line.
+        expected: the kind of XML, for the error.
+
+    Yields:
+        The place of the chunk in which the child ends, the root without
+        its children, and the child.
+
+    Raises:
+        PelError: if the XML is broken or cut off.
+    """
+    parser: Any = XMLPullParser(events=("start", "end"))
+    place: Place | None = None
+    root: Element | None = None
+    depth = 0
+    end: tuple[Place | None, bytes] = (None, b"")
+    try:
+        for current, chunk in chain(chunks, [end]):
+            place = current or place
+            if chunk:
+                parser.feed(chunk)
+            elif place is not None:
+                parser.close()  # the parser may hold back the end of the file until it is closed
+            for event, element in parser.read_events():
+                root = element if root is None else root
+                depth += 1 if event == "start" else -1
+                if event == "end" and depth == 1 and place is not None:
+                    yield place, root, element
+                    del root[:]  # yielded elements must not accumulate below the root
+    # LookupError, ValueError: its declaration names an encoding that is unknown, or of several bytes
+    except (ParseError, LookupError, ValueError, *READ_ERRORS) as err:
+        if isinstance(err, PelError):
+            raise
+        raise unexpected(place or path, expected, f"malformed XML ({err})", "Download the file again.") from err
