@@ -17,12 +17,12 @@ from rich.console import Console
 from spacy_pel_studies.retrieval import Retrieval
 
 from benchmarks.differences import table_of_differences
-from spacy_pel.cli._encoder import open_bi_encoder
+from spacy_pel.cli._saved_pipeline import open_bi_encoder
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
-from spacy_pel.evaluation.metrics.outcomes import Flags, Outcomes
+from spacy_pel.evaluation.outcomes import Flags, Outcomes
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase

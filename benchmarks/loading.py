@@ -123,7 +123,7 @@ def main(
         steps = measure(pipeline, corpus, n_documents=documents, only_ours=only_ours)
         typer.echo(json.dumps(steps.done))
         return
-    from spacy_pel.cli._table import markdown_table
+    from spacy_pel.cli._output import markdown_table
 
     command = [sys.executable, __file__, str(pipeline), *([] if corpus is None else [str(corpus)]), "--child"]
     command += [f"--documents={documents}", *(["--only-ours"] if only_ours else [])]

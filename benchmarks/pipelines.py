@@ -20,7 +20,7 @@ from benchmarks.differences import table_of_differences
 from benchmarks.evidence import N_SAMPLES, first_is_right, read_examples
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
-from spacy_pel.evaluation.metrics.outcomes import Flags
+from spacy_pel.evaluation.outcomes import Flags
 from spacy_pel.linking.calibration import Examples
 from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.util import machine_note, progress, write_json

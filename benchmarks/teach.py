@@ -105,7 +105,7 @@ def link(linker: Any, mentions: Mentions) -> Result:
 def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> dict[str, Any]:
     """Metrics, and the paired difference to ``before``."""
     from spacy_pel.evaluation.metrics.bootstrap import share_difference
-    from spacy_pel.evaluation.metrics.reliability import reliability_metrics
+    from spacy_pel.evaluation.metrics.probabilities import reliability_metrics
 
     rng = np.random.default_rng(seed)
     everything = np.ones(len(result.hits), dtype=np.bool_)

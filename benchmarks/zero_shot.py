@@ -51,7 +51,7 @@ def main(
         names = world or sorted(path.parent.name for path in worlds.glob("*/kb") if path.is_dir())
         if not names:
             raise PelError(f"Expected folders with a KB (kb) in {worlds}, got none. Run: spacy project run kb-worlds")
-        from spacy_pel.cli._encoder import encoder_folder
+        from spacy_pel.cli._saved_pipeline import encoder_folder
 
         encoders = {OURS: encoder_folder(pipeline), "untrained": untrained_encoder(pipeline, untrained, output)}
         check_origin(output, [worlds / name / "kb" for name in names], pipeline, untrained)
@@ -120,7 +120,7 @@ def untrained_encoder(pipeline: Path, weights: str, output: Path) -> Path:
     """
     from spacy_pel_studies.plain_weights import with_plain_weights
 
-    from spacy_pel.cli._encoder import open_bi_encoder
+    from spacy_pel.cli._saved_pipeline import open_bi_encoder
 
     folder = output / "untrained"
     if not folder.is_dir():

@@ -32,7 +32,7 @@ from typer.testing import CliRunner
 from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
 from spacy_pel.cli._app import without_code
-from spacy_pel.cli._config import parse_overrides
+from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes

@@ -2,7 +2,7 @@
 
 # isort: off
 from ._app import main, pel_cli
-from . import quickstart, demo, link, inspect, info, teach, serve  # noqa: F401
+from . import quickstart, demo, link, info, teach, serve  # noqa: F401
 from . import kb, convert  # noqa: F401
 from . import index, calibrate  # noqa: F401
 from . import evaluate, estimate  # noqa: F401

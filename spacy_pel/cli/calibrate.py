@@ -11,8 +11,7 @@ from ..errors import Errors, PelError
 from ..util.console import without_warnings
 from ._app import pel_cli
 from ._options import Files, Pipeline, Texts, argument, option
-from ._output import JSON, emit, key_values, message, percent
-from ._table import text_table
+from ._output import JSON, emit, key_values, message, percent, text_table
 
 _FEW_DOCUMENTS = 100  # fewer may not be enough for the weights of a calibrated pipeline
 _MANY_DOCUMENTS = 300  # their own fit flatters so little that it is not worth the time of five more
@@ -52,7 +51,7 @@ def calibrate(
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
     from ..corpora.original import original_id
-    from ..evaluation.calibration_change import calibration_change
+    from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
     from ..linking.calibration import collect, fit
     from ..linking.nil import best_f1_threshold, precision_threshold
@@ -136,7 +135,7 @@ def _fold(argument: str) -> tuple[Path, Path]:
 def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
     """The linker, the documents, and a query for each gold mention."""
     from ..pipeline.saved import load_pipeline
-    from ._gold import read_gold_mentions
+    from ._saved_pipeline import read_gold_mentions
 
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
@@ -158,7 +157,7 @@ def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit
 
 def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:
     """Counts, and metrics of NIL and of recall over all classes."""
-    from ..evaluation.metrics.nil import nil_metrics
+    from ..evaluation.metrics.recall import nil_metrics
 
     metrics: dict[str, Any] = nil_metrics(outcomes, sorted({1, min(64, top_k)}))
     if not outcomes.is_nil.any():  # unknown without NIL mentions, which is not the same as 0

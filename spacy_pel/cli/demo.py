@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ._app import pel_cli
-from ._encoder import default_pipeline
 from ._options import option
 from ._output import JSON, emit, message
+from ._saved_pipeline import default_pipeline
 
 _N_CANDIDATES = 5
 # written for this command in the style of abstracts. They hold words with several meanings (cold, discharge), define

@@ -11,8 +11,7 @@ from ..errors import Errors, PelError
 from ..types import NIL
 from ._app import pel_cli
 from ._options import Files, IdColumn, InputFormat, Pipeline, Share, TextColumn, argument, option
-from ._output import JSON, emit, key_values, message, percent
-from ._table import text_table
+from ._output import JSON, emit, key_values, message, percent, text_table
 
 _NO_LABEL = "–"
 
@@ -80,7 +79,7 @@ def estimate(
 
 
 def _expected(probability: Any, is_nil: Any) -> dict[str, Any]:
-    from ..evaluation.metrics.risk import RankedAnswers, coverages
+    from ..evaluation.metrics.probabilities import RankedAnswers, coverages
 
     expected = coverages(RankedAnswers(probability, probability))
     return {
@@ -94,10 +93,10 @@ def _expected(probability: Any, is_nil: Any) -> dict[str, Any]:
 def _check(loaded: Any, share: Any, corpus: Path) -> dict[str, Any]:
     """Estimate and truth of the annotated mentions of a corpus."""
     from ..evaluation.metrics.bootstrap import share_interval
-    from ..evaluation.metrics.risk import RankedAnswers, coverages
+    from ..evaluation.metrics.probabilities import RankedAnswers, coverages
     from ..evaluation.predict import link_outcomes
     from ..pipeline.new_share import use_new_share
-    from ._gold import read_gold_mentions
+    from ._saved_pipeline import read_gold_mentions
 
     documents, queries = read_gold_mentions(loaded.nlp, loaded.name, corpus)
     linker, of_document = loaded.component.linker, iter(queries)

@@ -10,8 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._options import Corpus, Files, KBForTypes, Pipeline, Seed, Share, argument, flag, option
-from ._output import JSON, emit, message
-from ._table import text_table
+from ._output import JSON, emit, message, text_table
 
 _MAY_BE_NULL = (
     *("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier"),
@@ -41,7 +40,7 @@ def evaluate(
     from ..corpora import read_corpus, read_gold
     from ..evaluation import evaluate as evaluate_linker
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
-    from ..evaluation.report.plots import plot_run
+    from ..evaluation.report.figures import plot_run
     from ..evaluation.run_folder import read_run
     from ..pipeline.gold import query_maker
     from ..pipeline.mentions import mention_spans
@@ -131,7 +130,7 @@ def compare(
     Example: spacy-pel compare metrics/base metrics/new --group-by type
     """
     from ..evaluation.compare import compare_runs
-    from ..evaluation.metrics.mention_groups import GROUPINGS, NO_NAME, MentionGroups
+    from ..evaluation.metrics.groups import GROUPINGS, NO_NAME, MentionGroups
     from ..evaluation.run_folder import read_run
     from ._kb import fill_types, open_kb
 

@@ -10,9 +10,9 @@ import typer
 from ..errors import Errors, PelError
 from ..util.files import folder_size
 from ._app import pel_cli
-from ._encoder import encoder_folder
 from ._options import KB, Backend, Codes, Files, Model, NewIndex, Pca, RowBytes, argument, option
 from ._output import JSON, emit, key_values, message
+from ._saved_pipeline import encoder_folder
 from ._settings import split_names
 
 

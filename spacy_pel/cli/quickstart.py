@@ -9,10 +9,10 @@ from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, p
 from ..util import atomic_path
 from ..util.config import known_language
 from ._app import pel_cli
-from ._encoder import default_pipeline, encoder_folder
 from ._kb import reader_of
 from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
 from ._output import JSON, emit, key_values, message
+from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
 
 if TYPE_CHECKING:

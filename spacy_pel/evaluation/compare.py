@@ -8,10 +8,9 @@ import numpy as np
 
 from ..errors import Errors, PelError
 from .metrics.bootstrap import metric_difference, share_difference
-from .metrics.nil import average_precision
-from .metrics.outcomes import Flags, Outcomes
-from .metrics.recall import found_within
-from .metrics.risk import ACCURACIES, RankedAnswers
+from .metrics.probabilities import ACCURACIES, RankedAnswers
+from .metrics.recall import average_precision, found_within
+from .outcomes import Flags, Outcomes
 from .run_folder import Run
 
 Shares = dict[str, tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count

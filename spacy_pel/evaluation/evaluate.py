@@ -14,14 +14,20 @@ from ..util import machine_note, write_json
 from ..util.console import ChunkProgress
 from .metrics.all_metrics import compute_metrics
 from .metrics.detection import Detection
-from .metrics.document_groups import DocumentGroups
-from .metrics.mention_groups import GROUPINGS, MentionGroups
-from .metrics.outcomes import Outcomes
+from .metrics.groups import GROUPINGS, DocumentGroups, MentionGroups
 from .metrics.recall import RECALL_AT
 from .metrics.relations import Relations
-from .metrics.seen import form_in_index, seen_in_index
-from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
-from .prediction import Prediction
+from .outcomes import Outcomes, Prediction
+from .predict import (
+    IsSeen,
+    MakeQueries,
+    Tally,
+    form_in_index,
+    gold_queries,
+    predict_end_to_end,
+    predict_gold,
+    seen_in_index,
+)
 from .run_folder import recorded, tapped
 
 _GROUPED_BY = ("label", "form", "seen")

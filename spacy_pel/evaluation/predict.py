@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
 from ..corpora.original import original_id
@@ -15,8 +15,7 @@ from ..types import Document, Mention
 from ..util import logger
 from ..util.console import ChunkProgress
 from .metrics.detection import Detection, Found
-from .metrics.outcomes import Outcomes
-from .prediction import Prediction
+from .outcomes import Outcomes, Prediction
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
@@ -270,3 +269,25 @@ def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Itera
             yield prediction
 
     return Outcomes.of(predictions())
+
+
+if TYPE_CHECKING:  # imports faiss
+    from ..index import EntityIndex
+
+
+def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
+    """Is one of these live ids a gold id of the documents?"""
+    ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
+    live: set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
+    return lambda gold: not live.isdisjoint(gold)
+
+
+def seen_in_index(kb: KnowledgeBase, index: "EntityIndex | None") -> IsSeen:
+    """Is one of these ids a gold id of the documents that the index was built with?
+    Without an index, nothing was seen."""
+    return lambda gold: index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
+
+
+def form_in_index(index: "EntityIndex | None") -> Callable[[str], bool]:
+    """Does a surface form occur in the annotated text that the index was built with?"""
+    return lambda form: index is not None and len(index.priors.counts([form])[0]) > 0

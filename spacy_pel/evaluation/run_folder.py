@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError
 from ..util import atomic_path, read_json, read_jsonl
-from .metrics.outcomes import Outcomes
-from .prediction import Prediction
+from .outcomes import Outcomes, Prediction
 
 MentionKey = tuple[str, int, int, int]  # document, start, end, number of earlier ones with the same
 

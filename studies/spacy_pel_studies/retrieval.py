@@ -12,10 +12,9 @@ import numpy as np
 
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
-from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
+from spacy_pel.evaluation.outcomes import Outcomes, Prediction
 from spacy_pel.evaluation.predict import IsSeen, gold_prediction
-from spacy_pel.evaluation.prediction import Prediction
 from spacy_pel.evaluation.run_folder import recorded
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase

@@ -30,6 +30,6 @@ def test_default_texts(folder, tmp_path):
 
 def test_without_the_default_pipeline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))
+    monkeypatch.setattr("spacy_pel.cli._saved_pipeline._DEFAULT", Path("elsewhere"))
     said = refused("E666", "demo", "--output", tmp_path / "demo")
     assert "--pipeline" in said

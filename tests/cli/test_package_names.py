@@ -110,7 +110,7 @@ def test_a_package_loads_the_parts_that_it_brings(packaged):
 
 
 def test_the_default_is_the_installed_package(packaged, tmp_path, monkeypatch):
-    monkeypatch.setattr("spacy_pel.cli._encoder._PACKAGE", NAME)
+    monkeypatch.setattr("spacy_pel.cli._saved_pipeline._PACKAGE", NAME)
     done("demo", "--text", TEXT, "--output", tmp_path / "demo")
     assert f"{NAME}-1.2.3" in (tmp_path / "demo" / "links.html").read_text(encoding="utf8")
 

@@ -172,7 +172,7 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     shutil.move(table, tmp_path / "my codes.csv")
     monkeypatch.chdir(tmp_path)
     default = Path(__file__).parents[2] / "assets" / "pel_medmentions"
-    monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))
+    monkeypatch.setattr("spacy_pel.cli._saved_pipeline._DEFAULT", Path("elsewhere"))
     assert "--encoder" in refused("E666", "quickstart", "my codes.csv", "out")
     done("quickstart", "my codes.csv", "out", "--ner", default)  # with its encoder
     nlp = spacy.load(tmp_path / "out")

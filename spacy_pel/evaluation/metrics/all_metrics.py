@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..outcomes import Flags, Floats, Outcomes
 from .bootstrap import share_interval, weighted_interval
-from .nil import average_precision, decision_metrics
-from .outcomes import Flags, Floats, Outcomes
-from .recall import RECALL_AT, found_within, recall_all_at, recall_at, reciprocal_rank, share
-from .reliability import reliability_metrics
-from .risk import RankedAnswers, coverage_intervals, coverages
+from .probabilities import RankedAnswers, coverage_intervals, coverages, reliability_metrics
+from .recall import (
+    RECALL_AT,
+    average_precision,
+    decision_metrics,
+    found_within,
+    recall_all_at,
+    recall_at,
+    reciprocal_rank,
+    share,
+)
 
 POLICY = (
     "recall@k: share of the mentions whose gold entity is in the KB (all of them: unnormalised) that have it "

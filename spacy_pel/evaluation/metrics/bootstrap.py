@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .outcomes import Flags, Floats
+from ..outcomes import Flags, Floats
 
 Numbers = NDArray[np.int64]  # of documents
 Metric = Callable[[Floats], float]  # takes (n,) weights, one per mention

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...types import NIL
 from ...types.semantic_types import ST21PV, label_of
-from ..prediction import Prediction
+from ..outcomes import Prediction
 from .bootstrap import share_interval
 from .recall import precision_recall_f1
 

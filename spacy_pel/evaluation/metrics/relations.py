@@ -6,7 +6,7 @@ from typing import Any
 
 from ...kb import KnowledgeBase
 from ...types import NIL
-from ..prediction import Prediction
+from ..outcomes import Prediction
 
 # of the link to the right entity -> what it means, the nearest first
 RELATIONS: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from ...kb import KnowledgeBase
 from ...types import NIL, Entity
 from ...types.semantic_types import mention_group, type_name
 from ...util.console import without_warnings, words_around
-from ..prediction import Prediction
+from ..outcomes import Prediction
 from .page import ShownEntity, ShownError
 
 _CONTEXT = 160  # characters of context on each side

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...util import read_jsonl
 from ..run_folder import run_names
-from .figure import COLORS, LINE_STYLES, new_figure, new_panels, save_figure
+from .figures import COLORS, LINE_STYLES, new_figure, new_panels, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,12 +1,11 @@
 """Evaluations as one HTML page that needs no other file: tables, figures and an error browser."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from .entity_urls import entity_url
+from .links import entity_url, render_template
 
 
 class Cell(NamedTuple):
@@ -85,7 +84,7 @@ class Page(NamedTuple):
         title, description: at its top.
         runs: name -> note; the order decides the colours.
         tables: in their order.
-        figures: title -> SVG, from ``figure.inline_svg``.
+        figures: title -> SVG, from ``figures.inline_svg``.
         kinds: kind of error -> what it means.
         counts: run -> kind -> number of errors, shown or not.
         errors: those shown.
@@ -107,19 +106,7 @@ def render_report(page: Page) -> str:
     Args:
         page: its content.
     """
-    from .figure import COLORS  # with matplotlib, which the page of links does not need
+    from .figures import COLORS  # with matplotlib, which the page of links does not need
 
     types = sorted({name for error in page.errors for name in error.types if name})
     return render_template("report.html", page=page, url_of=entity_url, types=types, n_styles=len(COLORS))
-
-
-def render_template(name: str, **values: Any) -> str:
-    """An HTML page from a template of this folder, with all text escaped.
-
-    Raises:
-        UndefinedError: if the template uses a value that is not given.
-    """
-    loader = PackageLoader("spacy_pel.evaluation.report", ".")
-    layout: Any = {"trim_blocks": True, "lstrip_blocks": True}
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **layout)
-    return environment.get_template(name, globals=values).render()

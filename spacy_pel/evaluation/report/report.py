@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...kb import KnowledgeBase
-from ..metrics.mention_groups import GROUPINGS, MentionGroups
-from ..prediction import Prediction
+from ..metrics.groups import GROUPINGS, MentionGroups
+from ..outcomes import Prediction
 from ..run_folder import Run, read_metrics, read_run, run_names
 from .errors import KINDS, ErrorSample, shown_error, texts_of
+from .figures import inline_figures
+from .learning_curve import training_figures
 from .page import Page, render_report
-from .plots import inline_figures
 from .tables import difference_table, group_tables, metric_table, relation_table, run_notes
 
 
@@ -79,9 +80,8 @@ def make_report(
     kinds = {kind: text for kind, text in KINDS.items() if any(of_run[kind] for of_run in counts.values())}
     errors.sort(key=lambda error: list(KINDS).index(error.kind))
     shown = [table for table in tables if table]
-    page = Page(
-        title, _description(runs), run_notes(runs), shown, inline_figures(runs, trainings), kinds, counts, errors
-    )
+    figures = inline_figures(runs, training_figures(trainings))
+    page = Page(title, _description(runs), run_notes(runs), shown, figures, kinds, counts, errors)
     return Report(render_report(page), counts, len(errors))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from ...types.semantic_types import type_label
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
-from ..metrics.mention_groups import NO_NAME, group_metrics
-from ..metrics.outcomes import Flags
+from ..metrics.groups import NO_NAME, group_metrics
 from ..metrics.recall import RECALL_AT
 from ..metrics.relations import RELATIONS
+from ..outcomes import Flags
 from ..run_folder import Run
 from .page import Cell, Table
 

@@ -22,9 +22,8 @@ from ...cli._options import (
     argument,
     option,
 )
-from ...cli._output import JSON, emit, key_values, message
+from ...cli._output import JSON, emit, key_values, markdown_table, message, text_table
 from ...cli._settings import parse_settings
-from ...cli._table import markdown_table, text_table
 from ...errors import Errors, PelError
 
 if TYPE_CHECKING:
@@ -95,8 +94,7 @@ def candidates_eval(
     """
     from ...corpora import read_corpus, read_gold
     from ...evaluation import seen_in_corpus
-    from ...evaluation.report.figure import save_figure
-    from ...evaluation.report.plots import recall_figure
+    from ...evaluation.report.figures import recall_figure, save_figure
     from ...util import atomic_path, fingerprint, write_json
     from ..generators.recall import POLICY, LinkableMentions, measure_generator
 

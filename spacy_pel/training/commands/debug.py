@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ...cli._app import CODE, CONFIG_CONTEXT, command_group
-from ...cli._config import parse_overrides
 from ...cli._options import argument
 from ...cli._output import JSON, emit, key_values
+from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError, did_you_mean
 from ...types import Document
 from ...util.config import load_config

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ...cli._app import CONFIG_CONTEXT, command_group
-from ...cli._config import parse_overrides
 from ...cli._options import Files, NewKB, argument, option
 from ...cli._output import JSON, emit
+from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError
 from ...util.config import load_config
 from ...util.writing import atomic_path

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from ...cli._app import CONFIG_CONTEXT, command_group
-from ...cli._config import parse_overrides
 from ...cli._options import Backend, GpuId, NewPipeline, Pipeline, Resume, TrainingOutput, argument, option
 from ...cli._output import JSON, emit, emit_best, key_values
+from ...cli._settings import parse_overrides
 
 ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")
 

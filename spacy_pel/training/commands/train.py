@@ -6,8 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from ...cli._app import CONFIG_CONTEXT, command_group
-from ...cli._config import parse_overrides
-from ...cli._encoder import encoder_folder, open_bi_encoder
 from ...cli._options import (
     KB,
     Backend,
@@ -22,6 +20,8 @@ from ...cli._options import (
     option,
 )
 from ...cli._output import JSON, emit, emit_best, key_values, message
+from ...cli._saved_pipeline import encoder_folder, open_bi_encoder
+from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError
 
 train_cli = command_group("train", "Train bi-encoders.", panel="Train")

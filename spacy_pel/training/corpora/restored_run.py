@@ -8,9 +8,8 @@ from typing import Any
 from ...corpora.original import Original
 from ...errors import Errors, PelError
 from ...evaluation.metrics.all_metrics import compute_metrics
-from ...evaluation.metrics.outcomes import Outcomes
 from ...evaluation.metrics.recall import RECALL_AT
-from ...evaluation.prediction import Prediction
+from ...evaluation.outcomes import Outcomes, Prediction
 from ...evaluation.run_folder import read_metrics, read_predictions, recorded
 from ...types import Document
 from ...util import write_json

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...errors import Errors, PelError
 from ...evaluation.metrics.all_metrics import compute_metrics
-from ...evaluation.metrics.outcomes import Flags, Outcomes
+from ...evaluation.outcomes import Flags, Outcomes, Prediction
 from ...evaluation.predict import IsSeen, gold_prediction
-from ...evaluation.prediction import Prediction
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import no_known_id
 from ...types import CandidateGenerator, Document, MentionInText

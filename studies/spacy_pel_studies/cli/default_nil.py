@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from spacy_pel.cli._encoder import default_pipeline, open_bi_encoder
 from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._saved_pipeline import default_pipeline, open_bi_encoder
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message
-from spacy_pel.cli._table import text_table
+from spacy_pel.cli._output import JSON, emit, message, text_table
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors

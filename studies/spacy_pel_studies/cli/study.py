@@ -7,9 +7,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from spacy_pel.cli._app import CONFIG_CONTEXT
-from spacy_pel.cli._config import parse_overrides
-from spacy_pel.cli._output import JSON, emit, message
-from spacy_pel.cli._table import markdown_table
+from spacy_pel.cli._output import JSON, emit, markdown_table, message
+from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.errors import Errors
 
 from ._app import research_cli

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from spacy_pel.evaluation.compare import McNemar, mcnemar
 from spacy_pel.evaluation.metrics.bootstrap import Difference, metric_difference
-from spacy_pel.evaluation.metrics.nil import average_precision
-from spacy_pel.evaluation.metrics.outcomes import Outcomes
+from spacy_pel.evaluation.metrics.recall import average_precision
+from spacy_pel.evaluation.outcomes import Outcomes
 
 from .plan import ClaimSettings
 

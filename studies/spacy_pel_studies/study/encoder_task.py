@@ -10,7 +10,7 @@ from thinc.api import Config
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.evaluation.metrics.seen import seen_in_corpus
+from spacy_pel.evaluation.predict import seen_in_corpus
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase

@@ -9,9 +9,8 @@ import numpy as np
 from thinc.api import Config
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.evaluation.metrics.seen import seen_in_corpus
-from spacy_pel.evaluation.predict import gold_prediction
-from spacy_pel.evaluation.prediction import Prediction
+from spacy_pel.evaluation.outcomes import Prediction
+from spacy_pel.evaluation.predict import gold_prediction, seen_in_corpus
 from spacy_pel.linking import Linker
 from spacy_pel.training.ranker.candidates import Candidates, MakeQueries, RankMentions, cached_candidates
 from spacy_pel.training.ranker.loop import RankTrainer

@@ -194,7 +194,7 @@ def _in_paper(paper: Iterable[PaperRun], *keys: str) -> Callable[[Runs], str]:
 
 
 def _of_worlds(kind: str, part: Sequence[str], k: int, *, interval: bool = False) -> Callable[[Runs], str]:
-    """part: keys in ``group_metrics`` of that kind of worlds."""
+    """part: keys in ``recall_by_group`` of that kind of worlds."""
     key = f"recall@{k}"
 
     def cell(same: Runs) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes, GroupTable, group_metrics
+from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
-from spacy_pel.evaluation.prediction import Prediction
+from spacy_pel.evaluation.outcomes import Prediction
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import RunSettings
@@ -63,7 +63,7 @@ class WorldsTask(EncoderTask):
 
         Returns:
             Facts; metrics of all mentions of the test worlds; and "worlds": "test" and "val",
-            from ``group_metrics``.
+            from ``recall_by_group``.
         """
         study = self.study
         predictions: dict[str, list[Prediction]] = {}
@@ -84,7 +84,7 @@ class WorldsTask(EncoderTask):
         ks = [k for k in RECALL_AT if k <= study.top_k]
         outcomes = {name: GroupOutcomes.of(found) for name, found in predictions.items()}
         by_world = {
-            kind: group_metrics(GroupTable({name: outcomes[name] for name in names}, ks=ks))
+            kind: recall_by_group(GroupTable({name: outcomes[name] for name in names}, ks=ks))
             for kind, names in (("test", self.worlds.test), ("val", self.worlds.val))
             if names
         }

@@ -16,7 +16,7 @@ import torch
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
-from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes, GroupTable, group_metrics
+from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
@@ -126,8 +126,8 @@ def run_worlds(
         "ranker": str(output / "ranker" / "model-best") if reranking else None,
         "seen_in_training": sorted(set(train) & set(unseen)),
         "coverage": {world.name: world.coverage() for world in unseen.values()},
-        "systems": {name: group_metrics(table) for name, table in tables.items()},
-        "val_systems": {name: group_metrics(table) for name, table in of_val.items()} if val else {},
+        "systems": {name: recall_by_group(table) for name, table in tables.items()},
+        "val_systems": {name: recall_by_group(table) for name, table in of_val.items()} if val else {},
         "differences": {
             f"{ours} - {theirs}": world_difference(tables[ours], tables[theirs])
             for ours, theirs in PAIRS

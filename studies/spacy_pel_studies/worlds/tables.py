@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spacy_pel.evaluation.metrics.document_groups import GroupTable, with_intervals
+from spacy_pel.evaluation.metrics.groups import GroupTable, with_intervals
 
 KS = (1, 4, 8, 16, 32, 64)  # Cai et al. 2023, Table 8, and recall@1
 POLICY = (
@@ -21,7 +21,7 @@ def world_difference(ours: GroupTable, theirs: GroupTable, *, n_samples: int = 1
         ours, theirs: a group is a world.
 
     Returns:
-        As ``group_metrics``, of the differences.
+        As ``recall_by_group``, of the differences.
     """
     left, right = ours.draws(n_samples, seed), theirs.draws(n_samples, seed)
     recall, macro, micro = (mine - other for mine, other in zip(left, right, strict=True))

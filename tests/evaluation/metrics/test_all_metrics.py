@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
-from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes
-from spacy_pel.evaluation.metrics.nil import average_precision, precision_recall_curve
-from spacy_pel.evaluation.metrics.outcomes import Outcomes
-from spacy_pel.evaluation.prediction import Prediction
+from spacy_pel.evaluation.metrics.groups import GroupOutcomes
+from spacy_pel.evaluation.metrics.recall import average_precision, precision_recall_curve
+from spacy_pel.evaluation.outcomes import Outcomes, Prediction
 
 from ..conftest import predicted
 

@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.evaluation.metrics.detection import Detection, Found
-from spacy_pel.evaluation.prediction import Prediction
+from spacy_pel.evaluation.outcomes import Prediction
 
 
 def gold(start: int, label: str = "", ids: tuple[str, ...] = ()) -> Prediction:

@@ -6,7 +6,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Outcomes, Prediction
-from spacy_pel.evaluation.metrics.document_groups import DocumentGroups
+from spacy_pel.evaluation.metrics.groups import DocumentGroups
 from spacy_pel.evaluation.predict import gold_prediction
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.evaluation.metrics.document_groups import GroupOutcomes, GroupTable, group_metrics
+from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
 
 from ..conftest import predicted
 
@@ -20,7 +20,7 @@ def group(*ranks_by_document):
 
 def test_by_hand():
     groups = {"CL": group([1, 2, 0, 1], [64]), "MONDO": group([1])}
-    metrics = group_metrics(GroupTable(groups), n_samples=20)
+    metrics = recall_by_group(GroupTable(groups), n_samples=20)
     assert metrics["groups"]["CL"]["n"] == 5 and metrics["groups"]["MONDO"]["n"] == 1
     assert metrics["groups"]["CL"]["recall@1"] == pytest.approx(2 / 5)
     assert metrics["groups"]["CL"]["recall@2"] == pytest.approx(3 / 5)
@@ -41,7 +41,7 @@ def test_intervals_equal_a_slow_transcription():
         name: group(*(rng.integers(0, 5, size=rng.integers(1, 6)).tolist() for _ in range(n)))
         for name, n in (("A", 7), ("B", 4))
     }
-    metrics = group_metrics(GroupTable(groups, ks=(1, 2)), n_samples=30, seed=3)
+    metrics = recall_by_group(GroupTable(groups, ks=(1, 2)), n_samples=30, seed=3)
     # the same draws, document by document
     documents = sorted({one for outcomes in groups.values() for one in outcomes.documents})
     draws = np.random.default_rng(3).multinomial(len(documents), [1 / len(documents)] * len(documents), 30)

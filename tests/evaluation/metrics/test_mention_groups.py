@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.evaluation import Outcomes
-from spacy_pel.evaluation.metrics.mention_groups import GROUPINGS, MentionGroups, group_metrics
+from spacy_pel.evaluation.metrics.groups import GROUPINGS, MentionGroups, group_metrics
 
 from ..conftest import predicted
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
-from spacy_pel.evaluation.metrics.risk import RankedAnswers
+from spacy_pel.evaluation.metrics.probabilities import RankedAnswers
 
 from ..conftest import predicted
 

@@ -1,6 +1,6 @@
 """The page of a report: well formed, escaped, and nothing is fetched."""
 
-from spacy_pel.evaluation.report.figure import inline_svg, new_figure
+from spacy_pel.evaluation.report.figures import inline_svg, new_figure
 from spacy_pel.evaluation.report.page import Cell, Page, ShownEntity, ShownError, Table, render_report
 
 from ..conftest import PageParser

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
-from spacy_pel.evaluation.report.plots import inline_figures
+from spacy_pel.evaluation.report.figures import inline_figures
 from spacy_pel.evaluation.run_folder import Run
 
 from ..conftest import predicted

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.metrics.nil import average_precision
+from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 
 from ..tables import table_of

@@ -7,7 +7,7 @@ import pytest
 
 from spacy_pel import registry
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.metrics.nil import average_precision
+from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.linking.nil import LogisticNil, best_f1_threshold, precision_threshold
 from spacy_pel.linking.nil.inputs import summarize, summary_names
 

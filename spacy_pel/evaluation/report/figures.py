@@ -1,36 +1,126 @@
-"""Figures of evaluations: recall@k, precision and recall of NIL, reliability of P(NIL), risk over coverage."""
+"""Figures of evaluations (recall@k, NIL, reliability, risk over coverage), and one style for all figures: the same data
+gives the same bytes."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from ..metrics.nil import precision_recall_curve
-from ..metrics.outcomes import Outcomes
-from ..metrics.reliability import reliability_curve
-from ..metrics.risk import ACCURACIES, RankedAnswers
+from ...errors import Errors, PelError
+from ...util import atomic_path
+from ..metrics.probabilities import ACCURACIES, RankedAnswers, reliability_curve
+from ..metrics.recall import precision_recall_curve
+from ..outcomes import Outcomes
 from ..run_folder import Run
-from .figure import COLORS, GREY, LINE_STYLES, inline_svg, new_figure, save_figure
-from .learning_curve import training_figures
 
-if TYPE_CHECKING:
+try:
+    from matplotlib import rc_context
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+except ImportError as err:  # on import, so that a command fails before its work, not after it
+    raise PelError(Errors.E003.format(feature="Drawing figures", package="matplotlib", extra="report")) from err
 
+# Okabe and Ito's colour-blind safe palette, ordered so that neighbours also differ in lightness
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
+LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
+GREY = "#999999"  # axes and grid lines
 _POINTS = 2000  # of a curve; more cannot be seen
 _INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
+# what report.css calls these colours, which differ between a light and a dark page
+_PAGE_COLORS = {
+    **{color: f"var(--s{number})" for number, color in enumerate(COLORS)},
+    **{"#000000": "var(--quiet)", "#b0b0b0": "var(--quiet)", GREY: "var(--quiet)", "#ffffff": "var(--page)"},
+}
 
 
-def inline_figures(runs: Mapping[str, Run], trainings: Sequence[Path] = ()) -> dict[str, Markup]:
-    """Title -> SVG of the figures for which there are data; each has a line per
-    run, in the order of the runs.
+def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple[Figure, Axes]:
+    """Start a figure with one set of axes.
+
+    Args:
+        width, height: inches, at 120 dots per inch.
+
+    Returns:
+        Draw into the axes, then call ``save_figure``.
+    """
+    figure, panels = new_panels(1, width=width, height=height)
+    return figure, panels[0]
+
+
+def new_panels(n: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Start a figure with several sets of axes side by side.
+
+    Args:
+        n: number of sets.
+        width, height: of the whole figure, as in ``new_figure``.
+
+    Returns:
+        Draw into the axes, then call ``save_figure``.
+    """
+    # no pyplot: it would choose a backend for the whole process and keep the figure alive
+    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = [figure.add_subplot(1, n, number + 1) for number in range(n)]
+    for axes in panels:
+        axes.set_prop_cycle(color=COLORS)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_axisbelow(True)
+        axes.grid(alpha=0.3)
+    return figure, panels
+
+
+def save_figure(figure: Figure, axes: Axes, *paths: Path) -> None:
+    """Add the legend and write the figure.
+
+    Args:
+        figure, axes: as ``new_figure`` gave them; of several axes the one with the legend.
+        paths: files to write; their names end in .png or .svg.
+    """
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()
+    for path in paths:
+        # neither the time nor random ids in the file
+        metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
+        with rc_context({"svg.hashsalt": "spacy-pel"}), atomic_path(path) as part:
+            figure.savefig(part, format=path.suffix[1:], metadata=metadata)
+
+
+def inline_svg(figure: Figure, name: str, *, title: str) -> Markup:
+    """Render a figure as SVG for a page with report.css, which sets its colours and font.
+
+    Args:
+        figure: without a legend; the page names the runs.
+        name: goes into the ids, so that those of two figures on a page differ.
+        title: read aloud in place of the figure.
+
+    Returns:
+        One <svg> element; the same for the same data.
+    """
+    file = StringIO()
+    settings: Any = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
+    with rc_context(settings):
+        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", transparent=True, metadata=no_metadata)
+    svg = re.sub(r"^.*?(?=<svg)|<defs>\s*<style.*?</defs>", "", file.getvalue(), flags=re.DOTALL)
+    svg = re.sub(r"#[0-9a-f]{6}\b", lambda found: _PAGE_COLORS.get(found[0], found[0]), svg)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    label = Markup('<svg role="img" aria-label="{}"').format(title)
+    return Markup(svg.replace("<svg", label, 1))  # matplotlib has escaped the texts
+
+
+def inline_figures(
+    runs: Mapping[str, Run], others: Mapping[str, tuple[Figure, Axes]] | None = None
+) -> dict[str, Markup]:
+    """Title -> SVG of the figures for which there are data; each has a line per run, in the order of the runs.
 
     Args:
         runs: name -> run.
-        trainings: folders of trainings; the figures of these have a line for each.
+        others: name -> another figure for the same page, and its axes.
     """
     outcomes = {name: run.outcomes for name, run in runs.items()}
     drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
@@ -40,7 +130,7 @@ def inline_figures(runs: Mapping[str, Run], trainings: Sequence[Path] = ()) -> d
             drawn["reliability"] = reliability_figure(outcomes)
     if any(RankedAnswers(of_run.probability, of_run.correct) for of_run in outcomes.values()):
         drawn["risk"] = risk_figure(outcomes)
-    drawn |= training_figures(trainings)
+    drawn |= others or {}
     figures = {}
     for name, (figure, axes) in drawn.items():
         title = axes.get_title()
@@ -59,7 +149,7 @@ def plot_run(run: Run) -> None:
     save_figure(*risk_figure(outcomes), run.path / "risk_coverage.png")
 
 
-def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple["Figure", "Axes"]:
+def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple[Figure, Axes]:
     """Draw recall@k over k with its intervals.
 
     Args:
@@ -82,7 +172,7 @@ def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple["Figure", "Axes"]
     return figure, axes
 
 
-def nil_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
+def nil_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     """Draw the precision-recall curve of the NIL class; a dot marks the calibrated decision.
 
     Args:
@@ -96,7 +186,7 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     return figure, axes
 
 
-def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any) -> "Line2D":
+def draw_nil_curve(axes: Axes, outcomes: Outcomes, *, label: str, **style: Any) -> Line2D:
     """Draw one precision-recall curve, with a dot at the decision.
 
     Args:
@@ -120,7 +210,7 @@ def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any
     return line
 
 
-def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
+def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     """Draw the share of NIL mentions over P(NIL); a larger dot means more mentions.
 
     Args:
@@ -142,7 +232,7 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     return figure, axes
 
 
-def risk_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
+def risk_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     """Draw the share of wrong answers over the share of mentions that are kept, the most certain ones.
 
     Args:
@@ -161,7 +251,7 @@ def risk_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     return figure, axes
 
 
-def _new_figure(**size: float) -> tuple["Figure", "Axes"]:
+def _new_figure(**size: float) -> tuple[Figure, Axes]:
     figure, axes = new_figure(**size)
     axes.set_prop_cycle(color=COLORS, linestyle=LINE_STYLES)
     return figure, axes

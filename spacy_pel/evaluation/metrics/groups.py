@@ -1,6 +1,6 @@
-"""Metrics by groups of documents, e.g. their wiki or ontology, and the mean over the groups."""
+"""Metrics by groups: of mentions (label, type of the entity, known and new forms and entities) and of documents."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +9,92 @@ from numpy.typing import NDArray
 from ...corpora.original import original_id
 from ...errors import Errors, PelError
 from ...types import Document
-from ..prediction import Prediction
+from ..outcomes import Flags, Floats, Outcomes, Prediction
 from .bootstrap import document_draws
-from .outcomes import Floats, Outcomes
+from .probabilities import RankedAnswers, coverage_intervals, coverages
 from .recall import RECALL_AT, found_within
+
+NO_NAME = "–"  # of a mention without label, or whose gold entity has no type
+GroupsOf = Callable[[Prediction], Sequence[str]]
+
+
+def by_label(prediction: Prediction) -> Sequence[str]:
+    return (prediction.label or NO_NAME,)
+
+
+def by_kb_type(prediction: Prediction) -> Sequence[str]:
+    """A mention counts in each type of its gold entities; NIL mentions have none."""
+    return prediction.types or (NO_NAME,)
+
+
+def by_seen(prediction: Prediction) -> Sequence[str]:
+    if not prediction.gold:
+        return ("NIL",)
+    return ("seen",) if prediction.seen else ("unseen",)
+
+
+def by_form(prediction: Prediction) -> Sequence[str]:
+    return ("known form",) if prediction.known_form else ("new form",)
+
+
+GROUPINGS: Mapping[str, GroupsOf] = {"label": by_label, "type": by_kb_type, "form": by_form, "seen": by_seen}
+
+
+class MentionGroups:
+    """Collects the mentions of each group.
+
+    Args:
+        groups_of: gives the names of a mention's groups.
+    """
+
+    def __init__(self, groups_of: GroupsOf):
+        self.groups_of = groups_of
+        self._members: dict[str, list[int]] = {}
+        self._n = 0
+
+    def add(self, prediction: Prediction) -> None:
+        for name in self.groups_of(prediction):
+            self._members.setdefault(name, []).append(self._n)
+        self._n += 1
+
+    def masks(self) -> dict[str, Flags]:
+        """Name -> (n,) members; the largest group first."""
+        masks = {}
+        for name, members in sorted(self._members.items(), key=lambda item: (-len(item[1]), item[0])):
+            masks[name] = np.zeros(self._n, dtype=np.bool_)
+            masks[name][members] = True
+        return masks
+
+    def metrics(self, outcomes: Outcomes, *, n_samples: int = 200, seed: int = 0) -> dict[str, dict[str, Any]]:
+        """``group_metrics`` of each group, with the intervals of coverage.
+
+        Args:
+            outcomes: of the same mentions.
+            n_samples: bootstrap samples.
+            seed: random seed of the bootstrap.
+        """
+        groups = {}
+        for name, mask in self.masks().items():
+            rng = np.random.default_rng(seed)
+            answers = RankedAnswers(outcomes.probability[mask], outcomes.correct[mask])
+            intervals = coverage_intervals(answers, outcomes.document[mask], n_samples=n_samples, rng=rng)
+            groups[name] = {**group_metrics(outcomes, mask), **intervals}
+        return groups
+
+
+def group_metrics(outcomes: Outcomes, mask: Flags) -> dict[str, Any]:
+    """Metrics of one group.
+
+    Returns:
+        "n"; "recall@1", "recall" at any rank, "accuracy" with NIL, "coverage@95" and "coverage@98"; None where there is
+        no mention to count.
+    """
+    rank = outcomes.rank[mask & ~outcomes.is_nil]
+    hits = {"recall@1": rank == 1, "recall": rank >= 1, "accuracy": outcomes.correct[mask]}
+    shares = {key: float(flags.mean()) if len(flags) else None for key, flags in hits.items()}
+    answers = RankedAnswers(outcomes.probability[mask], outcomes.correct[mask])
+    return {"n": int(mask.sum()), **shares, **coverages(answers)}
+
 
 _PREFIX = "meta."
 
@@ -83,7 +165,7 @@ class DocumentGroups:
         result: dict[str, Any] = {"group_by": self.key, "groups": groups}
         result["macro_accuracy"] = float(np.mean([metrics["accuracy"] for metrics in groups.values()]))
         if linkable_groups:
-            recall = group_metrics(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)
+            recall = recall_by_group(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)
             for name, metrics in recall["groups"].items():
                 groups[name].update({key: value for key, value in metrics.items() if key != "n"})
             result.update({f"macro_{key}": value for key, value in recall["macro"].items()})
@@ -162,7 +244,7 @@ class GroupTable:
         return recall, np.nansum(recall, axis=2) / present, np.concatenate(micro)
 
 
-def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
+def recall_by_group(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Metrics of one system.
 
     Returns:
