@@ -1,5 +1,6 @@
 """The command ``serve``: a local page and JSON API to try, inspect and correct a pipeline."""
 
+import signal
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError
@@ -19,7 +20,7 @@ def serve(
     max_texts: Annotated[int, option("N", "Texts per request.", min=1)] = 64,
     max_bytes: Annotated[int, option("N", "Bytes per request.", min=1)] = 4_000_000,
     timeout: Annotated[float, option("NUMBER", "Seconds to answer a request.", min=0.1)] = 60.0,
-    receive_timeout: Annotated[float, option("NUMBER", "Seconds for a client to send its request.", min=0.1)] = 20.0,
+    receive_timeout: Annotated[float, option("NUMBER", "Seconds for the body of a request.", min=0.1)] = 20.0,
     queue: Annotated[int, option("N", "Requests that may wait for the model.", min=1)] = 16,
     as_json: bool = JSON,
 ) -> None:
@@ -35,26 +36,27 @@ def serve(
     except ImportError as err:
         raise PelError(Errors.E720) from err
     from ..pipeline.saved import check_may_change, load_pipeline
-    from ..serving import Limits, Server, Service, listen, make_app
-    from ..serving.guard import is_local
+    from ..serving import Limits, Service, is_local, listen, make_app, make_server
 
     if save:
         check_may_change(pipeline)
     limits = Limits(max_chars, max_texts, max_bytes, timeout, receive_timeout, n_waiting=queue)
-    with listen(host, port) as taken:  # before the pipeline is loaded, which takes longer
+    with listen(host, port) as listening:  # before the pipeline is loaded, which takes longer
         message(f"Loading {pipeline}")
         loaded = load_pipeline(pipeline)
         folder = pipeline / loaded.name if save else None
         service = Service(loaded.nlp, loaded.name, title=pipeline.resolve().name, folder=folder)
         app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or ())
-        server = Server(app, taken, limits=limits)
         if not is_local(host):
             message("Anyone who reaches this machine can read and correct. See docs/serve.md before you continue.")
         message(
             f"New corrections {'are saved in the pipeline' if save else 'last until the server stops (see --save)'}"
         )
         shown = f"[{host}]" if ":" in host else host
-        result: dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
+        port = listening.getsockname()[1]
+        result: dict[str, Any] = {"url": f"http://{shown}:{port}", "host": host, "port": port}
         emit(result, as_json=as_json, text=lambda shown: str(shown["url"]))
-        server.run()
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn raises what stopped it again; that end was asked for
+            signal.signal(number, lambda *_: None)
+        make_server(app, limits).run(sockets=[listening])
     message("Stopped")

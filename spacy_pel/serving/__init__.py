@@ -1,6 +1,5 @@
 """A local web page and JSON API to try, inspect and correct a pipeline. Needs the extra ``serve``."""
 
-from .app import make_app
-from .limits import Limits
-from .server import Server, listen
+from .app import listen, make_app, make_server
+from .guard import Limits, is_local
 from .service import Service

@@ -1,15 +1,16 @@
-"""The page and the JSON API over a service."""
+"""The page and the JSON API over a service, and the server that listens."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+import socket
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib import resources
 from typing import Any, Literal
 
+import uvicorn
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import SkipValidation
 from starlette.exceptions import HTTPException
 
 from ..about import __version__
@@ -18,10 +19,7 @@ from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document
 from . import schemas
-from .bodies import Body, UnreadBodyRoute, read_body
-from .errors import RequestError, error_response
-from .guard import App, Guard
-from .limits import Limits
+from .guard import App, Guard, Limits, RequestError, error_response
 from .service import Service
 from .worker import Worker
 
@@ -30,6 +28,7 @@ _DESCRIPTION = (
     'JSON, offsets count characters, and an error is an object {"detail": "what was expected, what came"}.'
 )
 _LOOKUPS = 4  # times as many look-ups may wait as texts: each takes a moment
+_SHOWN = 5  # faults in an answer
 _FEW = 3  # entities found by name, below which similar ones are looked for
 _PAGE = "spacy_pel.serving"
 _STYLE = "spacy_pel.evaluation.report"  # its page.css is the look of all pages
@@ -76,12 +75,8 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     app = FastAPI(  # docs and redoc load scripts from elsewhere
         **about, docs_url=None, redoc_url=None, lifespan=lifespan, dependencies=[Depends(_check_query)]
     )
-    app.router.route_class = UnreadBodyRoute
     _add_errors(app)
     _add_files(app)
-
-    async def read(body: Any, kind: type[Body]) -> Body:
-        return await look_up(lambda: read_body(body, kind, limits=limits))  # type: ignore[no-any-return]
 
     async def with_model(function: Callable[..., Any]) -> Any:
         return await model.run(function, timeout=limits.timeout)
@@ -93,14 +88,12 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 
     @app.post("/link", response_model=schemas.LinkResponse, summary="Link texts", responses=table)
     async def link(
-        body: SkipValidation[schemas.LinkRequest],
+        request: schemas.LinkRequest,
         format: Literal["json", "csv"] = Query("json", description="csv = a table with a row for each mention."),
     ) -> Any:
         """The mentions of each text with ids, scores and candidates: the documents, or the table, that the command
         `spacy-pel link` writes."""
-        request = await read(body, schemas.LinkRequest)
-        documents = _documents(request)
-        _check_texts(limits, [(document.text, f"document {document.id}") for document in documents], "texts")
+        documents = _documents(request, limits)
 
         def linked(is_wanted: Callable[[], bool]) -> Response:
             records = service.link(documents, request.n_candidates, is_wanted)
@@ -111,10 +104,9 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return await with_model(linked)
 
     @app.post("/explain", response_model=schemas.ExplainResponse, summary="Explain a link")
-    async def explain(body: SkipValidation[schemas.ExplainRequest]) -> Any:
+    async def explain(request: schemas.ExplainRequest) -> Any:
         """The evidence for each candidate of a mention, P(NIL) and its threshold."""
-        request = await read(body, schemas.ExplainRequest)
-        _check_texts(limits, [(request.text, "the request")], "texts")
+        limits.check_text(request.text, "the request")
         return await with_model(lambda _: JSONResponse(service.explain(**dict(request))))
 
     unknown: Any = {404: {"model": schemas.ErrorResponse, "description": "No such entity"}}
@@ -126,9 +118,9 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse(await look_up(lambda: service.entity(entity_id)))
 
     @app.post("/entities", response_model=schemas.EntitiesResponse, summary="Look up several entities")
-    async def entities(body: SkipValidation[schemas.EntitiesRequest]) -> Any:
+    async def entities(request: schemas.EntitiesRequest) -> Any:
         """Unknown ids are left out."""
-        request = await read(body, schemas.EntitiesRequest)
+        limits.check_number("ids", len(request.ids))
         return await look_up(lambda: JSONResponse({"entities": service.entities(request.ids)}))
 
     @app.get("/search", response_model=schemas.SearchResponse, summary="Search names")
@@ -150,17 +142,16 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return await look_up(lambda: memory([]))
 
     @app.post("/learn", response_model=schemas.MemoryResponse, summary="Correct links")
-    async def learn(body: SkipValidation[schemas.LearnRequest]) -> Any:
+    async def learn(request: schemas.LearnRequest) -> Any:
         """Corrections count at once, for this text and others. What is known already adds nothing."""
-        request = await read(body, schemas.LearnRequest)
-        corrections = list(map(_correction, request.corrections))
-        _check_texts(limits, [(correction.text, "a correction") for correction in corrections], "corrections")
+        limits.check_number("corrections", len(request.corrections))
+        corrections = [_correction(given, limits) for given in request.corrections]
         return await with_model(lambda _: memory(service.learn(corrections, request.by)))
 
     @app.post("/unlearn", response_model=schemas.MemoryResponse, summary="Undo corrections")
-    async def unlearn(body: SkipValidation[schemas.UnlearnRequest]) -> Any:
+    async def unlearn(request: schemas.UnlearnRequest) -> Any:
         """Links are again what they were without them."""
-        request = await read(body, schemas.UnlearnRequest)
+        limits.check_number("ids", len(request.ids))
         return await with_model(lambda _: memory(service.unlearn(request.ids, request.by)))
 
     @app.get("/health", response_model=schemas.HealthResponse, summary="Is it well?")
@@ -187,36 +178,29 @@ def _check_query(request: Request) -> None:
         raise RequestError(Errors.E739.format(got=got), status=422)
 
 
-def _documents(request: schemas.LinkRequest) -> list[Document]:
+def _documents(request: schemas.LinkRequest, limits: Limits) -> list[Document]:
     """The texts of a request.
 
     Raises:
-        RequestError: if it has none, or two kinds of them.
+        RequestError: if it has none, two kinds of them, too many, or one is too long.
     """
     if (request.text is None) == (request.documents is None):
         got = "none" if request.text is None else "both"
         raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
-    if request.documents is not None:
-        return [
-            Document(str(number if item.id is None else item.id), item.text, meta=item.meta)
-            for number, item in enumerate(request.documents, start=1)
-        ]
     texts = [request.text] if isinstance(request.text, str) else request.text or []
-    return [Document(str(number), text) for number, text in enumerate(texts, start=1)]
+    given = request.documents or [schemas.GivenDocument(text=text) for text in texts]
+    limits.check_number("texts" if request.documents is None else "documents", len(given))
+    documents = [
+        Document(str(number if one.id is None else one.id), one.text, meta=one.meta)
+        for number, one in enumerate(given, start=1)
+    ]
+    for document in documents:
+        limits.check_text(document.text, f"document {document.id}")
+    return documents
 
 
-def _check_texts(limits: Limits, texts: Sequence[Any], what: str) -> None:
-    """Raises:
-    PelError: if there are none, or one is too long.
-    """
-    if not texts:
-        raise RequestError(Errors.E733.format(expected=f"at least one of the {what}", got="none"))
-    for text, where in texts:
-        if len(text) > limits.max_chars:
-            raise RequestError(Errors.E726.format(most=limits.max_chars, got=len(text), where=where[:100]), status=413)
-
-
-def _correction(given: schemas.GivenCorrection) -> Correction:
+def _correction(given: schemas.GivenCorrection, limits: Limits) -> Correction:
+    limits.check_text(given.text, "a correction")
     correction = Correction(given.text, given.start, given.end, given.kb_id, given.label, given.id)
     if given.mention is not None and given.mention != correction.surface:
         expected = f"the mention {quoted(given.mention)} at {given.start} to {given.end}"
@@ -242,7 +226,8 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, err: RequestValidationError) -> Response:
-        shown = [f"{'.'.join(map(str, fault['loc'][1:])) or 'body'}: {fault['msg']}" for fault in err.errors()]
+        faults = err.errors()[:_SHOWN]
+        shown = [f"{'.'.join(map(str, fault['loc'][1:]))[:100] or 'body'}: {fault['msg']}" for fault in faults]
         return error_response(RequestError(Errors.E739.format(got="; ".join(shown)), status=422))
 
     @app.exception_handler(RecursionError)
@@ -261,3 +246,34 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def bug(_: Request, err: Exception) -> Response:
         return error_response(RequestError(Errors.E738, status=500))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port.
+
+    Args:
+        host: a name or address of this machine.
+        port: 0 = any that is free.
+
+    Returns:
+        Listening; connections wait until a server has it.
+
+    Raises:
+        PelError: if that is not possible.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address, family=family)
+    except OSError as err:
+        raise PelError(Errors.E721.format(host=host, port=port, got=err.strerror or str(err))) from err
+
+
+def make_server(app: App, limits: Limits) -> uvicorn.Server:
+    """A server for ``run(sockets=[listen(...)])``, which ends with SIGINT, SIGTERM or ``should_exit``. What was
+    accepted is answered first; a second SIGINT ends the waiting."""
+    engine: Any = {"loop": "asyncio", "http": "h11", "ws": "none", "lifespan": "on"}
+    # no log of accesses: a search is in the address
+    quiet: Any = {"log_config": None, "log_level": "error", "access_log": False}
+    quiet |= {"server_header": False, "proxy_headers": False}
+    bounds: Any = {"limit_concurrency": limits.n_connections, "timeout_graceful_shutdown": int(limits.timeout) + 1}
+    return uvicorn.Server(uvicorn.Config(app, **engine, **quiet, **bounds))  # type: ignore[arg-type]

@@ -1,49 +1,33 @@
 """What the server accepts and answers, as in its OpenAPI description."""
 
-import re
-from typing import Annotated, Any, get_type_hints
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from ..errors import quoted
 from ..linking import Learned
 from ..linking.explanation import CandidateEvidence, Explanation
-from .limits import Limits
+from ..util.parsing import check_unicode
+from .guard import Limits
 
-# the fields of a dataclass and what its docstring says of them
-_ATTRIBUTE = re.compile(r"^ {8}(\w[\w, ]*): (.+?)(?=^ {8}\w|\Z)", re.MULTILINE | re.DOTALL)
 _TEXT = "Patients with rheumatoid arthritis received methotrexate."
 
 
 class Request(BaseModel):
     """Unknown keys are errors, and numbers are not read from text."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
-    def _only_known_keys(cls, given: Any) -> Any:
-        """One fault for all unknown keys: there may be hundreds of thousands."""
-        if isinstance(given, dict) and (unknown := sorted(given.keys() - cls.model_fields.keys())):
-            shown = quoted(unknown)
-            raise PydanticCustomError("unknown_keys", "Unknown keys: {keys}", {"keys": shown})
+    def _can_be_written(cls, given: Any) -> Any:
+        """JSON can hold halves of characters, which UTF-8 cannot."""
+        check_unicode(given, "the request")
         return given
 
 
+OneFault = Field(fail_fast=True)  # for a list: each of its items may have several faults
 Name = Annotated[str, Field(max_length=1000)]
-Numbers = dict[str, float | None]  # null = a number that JSON does not have
-
-
-def _described(kind: type) -> Any:
-    """A model with the fields of a dataclass, described as in its docstring."""
-    notes = {
-        name: " ".join(text.split())
-        for names, text in _ATTRIBUTE.findall(kind.__doc__ or "")
-        for name in names.split(", ")
-    }
-    fields: Any = {name: (hint, Field(description=notes[name])) for name, hint in get_type_hints(kind).items()}
-    return create_model(kind.__name__, **fields)
 
 
 class GivenDocument(Request):
@@ -51,7 +35,7 @@ class GivenDocument(Request):
 
     text: str
     id: str | int | None = Field(None, description="Default: its number in the request, from 1.")
-    meta: dict[str, Any] = Field({}, description="Returned as it is.")
+    meta: dict[str, JsonValue] = Field({}, description="Returned as it is.")
 
 
 class LinkRequest(Request):
@@ -59,8 +43,8 @@ class LinkRequest(Request):
 
     model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT}})
 
-    text: str | list[str] | None = None
-    documents: list[GivenDocument] | None = None
+    text: str | Annotated[list[str], OneFault] | None = None
+    documents: Annotated[list[GivenDocument], OneFault] | None = None
     n_candidates: int = Field(5, ge=0, le=128, description="Candidates of each mention.")
 
 
@@ -109,28 +93,29 @@ class ExplainRequest(Request):
     n_candidates: int = Field(10, ge=1, le=128)
 
 
-class CandidateResponse(_described(CandidateEvidence)):  # type: ignore[misc]
-    """The evidence for a candidate."""
+@dataclass(kw_only=True, frozen=True)
+class CandidateResponse(CandidateEvidence):
+    """The evidence for a candidate, as in ``spacy_pel.linking.explanation``."""
 
     type_names: list[str]
-    features: Numbers
-    contributions: Numbers
 
 
-class LearnedResponse(_described(Learned)):  # type: ignore[misc]
+@dataclass(kw_only=True, frozen=True)
+class LearnedResponse(Learned):
     """A correction in the memory."""
 
     before_name: str | None
     after_name: str | None
 
 
-class ExplainResponse(_described(Explanation)):  # type: ignore[misc]
-    """The answer for a mention, and why."""
+@dataclass(kw_only=True, frozen=True)
+class ExplainResponse(Explanation):
+    """The answer for a mention, and why. ``difference`` is what puts the first candidate ahead of the second one. A
+    number that JSON does not have is null."""
 
-    learned: LearnedResponse | None = Field(description="The correction that decides, if one does.")
-    weights: Numbers
-    candidates: list[CandidateResponse]
-    difference: Numbers = Field(description="What puts the first candidate ahead of the second one.")
+    learned: LearnedResponse | None
+    candidates: list[CandidateResponse]  # type: ignore[assignment]
+    difference: dict[str, float] = field()
 
 
 class CrossReference(BaseModel):
@@ -154,7 +139,7 @@ class EntityResponse(BaseModel):
 class EntitiesRequest(Request):
     model_config = ConfigDict(json_schema_extra={"example": {"ids": ["C0003873", "C0025677"]}})
 
-    ids: list[str]
+    ids: Annotated[list[str], OneFault]
 
 
 class EntitiesResponse(BaseModel):
@@ -192,14 +177,14 @@ class LearnRequest(Request):
         }
     )
 
-    corrections: list[GivenCorrection]
+    corrections: Annotated[list[GivenCorrection], OneFault]
     by: str = Field("", max_length=200, description="Who corrects, for the log.")
 
 
 class UnlearnRequest(Request):
     model_config = ConfigDict(json_schema_extra={"example": {"ids": [1]}})
 
-    ids: list[int]
+    ids: Annotated[list[int], OneFault]
     by: str = Field("", max_length=200)
 
 

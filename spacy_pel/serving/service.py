@@ -20,7 +20,7 @@ from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..types.semantic_types import SEMANTIC_GROUPS, TYPE_LABELS, label_group, type_group, type_name
 from ..util import normalize_alias
-from .errors import RequestError
+from .guard import RequestError
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
 Record = dict[str, Any]
@@ -103,14 +103,14 @@ class Service:
         _check_offsets(text, start, end)
         with self.nlp.memory_zone():
             (query,) = self._ask(Document("", text, [Mention(start, end, label)]))
-            found = explain(self.component.linker, query, written=text[start:end])
-        difference = found.difference
-        shown = asdict(replace(found, candidates=found.candidates[:n_candidates]))
-        for candidate in shown["candidates"]:
+            explanation = explain(self.component.linker, query, written=text[start:end])
+        difference = explanation.difference
+        record = asdict(replace(explanation, candidates=explanation.candidates[:n_candidates]))
+        for candidate in record["candidates"]:
             candidate["type_names"] = list(map(type_name, candidate["types"]))
-        if found.learned is not None:
-            shown["learned"] = self._with_names(found.learned)
-        return to_jsonable_python({**shown, "difference": difference}, inf_nan_mode="null")  # type: ignore[no-any-return]
+        if explanation.learned is not None:
+            record["learned"] = self._with_names(explanation.learned)
+        return to_jsonable_python({**record, "difference": difference}, inf_nan_mode="null")  # type: ignore[no-any-return]
 
     # -- the knowledge base ------------------------------------------------------------------
 
@@ -120,22 +120,22 @@ class Service:
         Raises:
             RequestError: if there is none.
         """
-        found = self.entities([entity_id])
-        if not found:
+        entities = self.entities([entity_id])
+        if not entities:
             raise RequestError(Errors.E734.format(got=repr(entity_id[:100])), status=404)
-        return found[0]
+        return entities[0]
 
     def entities(self, ids: Iterable[str]) -> list[Record]:
         """The entities that there are, once each, in order."""
         kb = self.component.kb
-        live = dict.fromkeys(kb.resolve(one) for one in ids)
-        return [_entity_record(kb[one]) for one in live if one is not None]
+        live_ids = dict.fromkeys(map(kb.resolve, ids))
+        return [_entity_record(kb[entity_id]) for entity_id in live_ids if entity_id is not None]
 
     def search(self, text: str, n: int) -> list[Record]:
         """Id, name, types of the entities with such a name, best first, and
         ``match``, the name that was found."""
         kb = self.component.kb
-        return [_found_record(kb[one], match=name) for one, name in kb.search(text, n)]
+        return [_match_record(kb[entity_id], match=name) for entity_id, name in kb.search(text, n)]
 
     def similar(self, text: str, n: int) -> list[Record]:
         """As ``search``: the candidates that the linker finds for a text."""
@@ -143,7 +143,7 @@ class Service:
             return []
         kb = self.component.kb
         (link,) = self.component.linker.link([MentionQuery(text, 0, len(text))], top_k=n)
-        return [_found_record(kb[one], match=None) for one in link.ids[:n]]
+        return [_match_record(kb[entity_id], match=None) for entity_id in link.ids[:n]]
 
     # -- corrections -------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ def _types(entity: Entity) -> Record:
     return {"types": list(entity.types), "type_names": list(map(type_name, entity.types))}
 
 
-def _found_record(entity: Entity, *, match: str | None) -> Record:
+def _match_record(entity: Entity, *, match: str | None) -> Record:
     names = (entity.canonical_name, *entity.aliases)
     written = next((name for name in names if normalize_alias(name) == match), match)
     return {"id": entity.concept_id, "name": entity.canonical_name, **_types(entity), "match": written}

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from ..errors import Errors
-from .errors import RequestError
+from .guard import RequestError
 
 _FORGETS = 0.8  # weight of earlier jobs in the mean duration
 IsWanted = Callable[[], bool]  # whether anybody still waits for a result

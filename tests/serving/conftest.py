@@ -72,17 +72,17 @@ def pipeline(tmp_path_factory):
 @contextmanager
 def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
     """That answers; ``url`` and ``service`` are attributes."""
-    from spacy_pel.serving import Limits, Server, Service, listen, make_app
+    from spacy_pel.serving import Limits, Service, listen, make_app, make_server
 
     nlp = spacy.load(pipeline)
     service = Service(nlp, NAME, title="tiny", folder=pipeline / NAME if save else None)
     chosen = Limits(**limits)
     with ExitStack() as stack:
-        taken = stack.enter_context(listen("127.0.0.1", 0))
+        listening = stack.enter_context(listen("127.0.0.1", 0))
         app = make_app(service, limits=chosen, host="127.0.0.1", allowed_hosts=allowed_hosts)
-        server = Server(app, taken, limits=chosen)
-        server.service, server.url = service, f"http://127.0.0.1:{server.port}"
-        thread = threading.Thread(target=server.run, daemon=True)
+        server, server_port = make_server(app, chosen), listening.getsockname()[1]
+        server.service, server.port, server.url = service, server_port, f"http://127.0.0.1:{server_port}"
+        thread = threading.Thread(target=server.run, args=[[listening]], daemon=True)
         thread.start()
         wait_until(lambda: server.started)
         try:

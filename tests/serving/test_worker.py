@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from spacy_pel.serving.errors import RequestError
+from spacy_pel.serving.guard import RequestError
 from spacy_pel.serving.worker import Worker
 
 
