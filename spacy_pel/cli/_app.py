@@ -1,6 +1,5 @@
 """The command line app: where commands are registered and how errors are shown."""
 
-import codecs
 import io
 import logging
 import os
@@ -21,7 +20,6 @@ from ..util import logger
 from ..util.config import import_code, line_in
 from ..util.parsing import DATA_ERRORS
 from ._options import flag, option
-from ._output import is_utf8
 
 _PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate"]  # in the order of use
 _PAGES: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": "markdown"}
@@ -72,7 +70,9 @@ class PelGroup(OpenGroup):
         return sorted(panels, key=lambda name: [*_PANELS, panels[name]].index(panels[name]))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _read_utf8()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # what its encoding lacks is written as an escape
+                stream.reconfigure(errors="backslashreplace")
         ctx.meta[VERBOSE] = VERBOSE in args
         ctx.meta[ARGS], ctx.meta[CODE] = without_code([arg for arg in args if arg != VERBOSE])
         return super().parse_args(ctx, list(ctx.meta[ARGS]))
@@ -104,16 +104,6 @@ class PelGroup(OpenGroup):
             files = ", ".join(arg for arg in ctx.meta[ARGS] if os.path.isfile(arg)) or "none"
             text = Errors.E015.format(got=got, place=own) if own else Errors.E013.format(got=got, files=files)
             _fail(text, err, ctx)
-
-
-def _read_utf8() -> None:
-    """Begin again in Python's UTF-8 mode where the locale knows ASCII alone: texts and paths may have other
-    characters. What another encoding of a stream lacks is written as an escape."""
-    if os.name == "posix" and codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not is_utf8(stream):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -151,18 +141,10 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
 
     def emit(self, record: logging.LogRecord) -> None:
         tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
-        bars = getattr(tqdm, "_instances", None) if os.getpid() == self._process else None
-        if not tqdm or not bars:
-            return super().emit(record)
-        try:
-            if sys.stderr.isatty():
-                with tqdm.external_write_mode(file=sys.stderr):
-                    super().emit(record)
-            else:  # a file cannot erase a progress bar
-                self.stream.write("\n")
-                super().emit(record)
-        except Exception:
-            self.handleError(record)
+        if tqdm is None or os.getpid() != self._process:
+            super().emit(record)
+        else:
+            tqdm.write(self.format(record), file=self.stream)
 
 
 def _log_to_stderr(level: int) -> None:

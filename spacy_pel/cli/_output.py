@@ -13,6 +13,7 @@ from ..errors import one_line
 
 _N_EXAMPLES = 3
 _N_ROWS = 20  # types, labels
+_WIDEST = 1000  # characters of a line that is not for a terminal
 JSON = typer.Option(False, "--json", metavar="", help="Print the result as one JSON object.")
 
 
@@ -94,15 +95,27 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.2f}%"
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Aligned columns, the first to the left and the others to the right."""
-    table = [list(header), *(list(row) for row in rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    lines: list[str] = []
-    for row in table:
-        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
-    return "\n".join(lines)
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:
+    """A table of texts: as wide as a terminal, elsewhere as wide as its cells.
+
+    Args:
+        header: the titles of the columns.
+        rows: their cells.
+        numbers: all columns but the first are aligned to the right.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for number, title in enumerate(header):
+        table.add_column(Text(title), justify="right" if numbers and number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    console = Console(width=None if sys.stdout.isatty() else _WIDEST, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:

@@ -7,7 +7,7 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ._app import pel_cli
 from ._options import option
-from ._output import JSON, emit, message
+from ._output import JSON, emit, message, text_table
 from ._saved_pipeline import default_pipeline
 
 _N_CANDIDATES = 5
@@ -74,28 +74,12 @@ def demo(
 
 
 def _tables(result: dict[str, Any], kb: Any) -> str:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from ..evaluation.report import NOTE, PROBABILITY, LinkRow, link_row
-    from ..types import NIL
 
     titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
-    with console.capture() as captured:
-        for document in result["documents"]:
-            table = Table(title=Text(document["id"]), title_justify="left", caption=None, expand=False)
-            for column in LinkRow._fields:
-                table.add_column(titles.get(column, column), overflow="fold")
-            for mention in document["mentions"]:
-                row = link_row(mention, kb.__getitem__)
-                style = "yellow" if row.kb_id == NIL else None
-                table.add_row(*map(Text, row), style=style)
-            console.print(table)
-            if not document["mentions"]:
-                console.print("No mentions were found.")
-        console.print(NOTE, style="dim")
-    return captured.get().rstrip("\n")
+    header = [titles.get(column, column) for column in LinkRow._fields]
+    parts: list[str] = []
+    for document in result["documents"]:
+        rows = [link_row(mention, kb.__getitem__) for mention in document["mentions"]]
+        parts += [document["id"], text_table(header, rows, numbers=False) if rows else "No mentions were found.", ""]
+    return "\n".join([*parts, NOTE])

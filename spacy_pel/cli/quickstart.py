@@ -11,7 +11,7 @@ from ..util.config import known_language
 from ._app import pel_cli
 from ._kb import reader_of
 from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
-from ._output import JSON, emit, key_values, message
+from ._output import JSON, emit, key_values, message, text_table
 from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
 
@@ -208,13 +208,11 @@ def _add_name_finder(nlp: "Language") -> int:
 
 
 def _summary(result: dict[str, Any]) -> str:
-    from ..util.console import EMPTY, aligned
-
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
     rows = []
     for mention in result["mentions"]:
         # None: another component has given it an id
-        probability = EMPTY if mention["probability"] is None else f"{mention['probability']:.2f}"
-        rows.append((mention["text"], mention["kb_id"], probability, mention["name"] or EMPTY))
-    linked = "\n".join(aligned(_HEAD, rows, longest=60)) if rows else "No mentions were found."
+        probability = "–" if mention["probability"] is None else f"{mention['probability']:.2f}"
+        rows.append((mention["text"], mention["kb_id"], probability, mention["name"] or "–"))
+    linked = text_table(_HEAD, rows, numbers=False) if rows else "No mentions were found."
     return "\n\n".join([key_values(facts), result["text"], linked, result["python"]])

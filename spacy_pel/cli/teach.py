@@ -9,7 +9,7 @@ from ..types import NIL
 from ..util import logger, numbered_jsonl
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
-from ._output import JSON, emit, key_values, message
+from ._output import JSON, emit, key_values, message, text_table
 
 _REQUIRED = {"text": str, "start": int, "end": int, "kb_id": str}
 _OPTIONAL = {"id": str, "label": str, "mention": str}
@@ -115,8 +115,6 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
 
 def _table(result: dict[str, Any]) -> str:
-    from ..util.console import aligned
-
     keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
     rows = [[str(mention[key]) for key in keys] for mention in result["learned"]]
-    return "\n".join(aligned(_HEAD, rows, longest=60)) if rows else "Nothing has been learned."
+    return text_table(_HEAD, rows, numbers=False) if rows else "Nothing has been learned."

@@ -1,9 +1,6 @@
 """The JSON API of a server that runs."""
 
-import json
 import shutil
-import signal
-import subprocess
 import sys
 
 import httpx
@@ -225,29 +222,6 @@ def test_wrong_corrections_change_nothing(client, correction, code):
 
 # -- the command -------------------------------------------------------------------------------
 
-GATE_CODE = """
-import sys
-from spacy.language import Language
-Language.component("pel_test_gate", func=lambda doc: doc)
-from spacy_pel.cli import main
-main()
-"""
-
-
-def test_the_command_serves_until_it_is_told_to_stop(pipeline):
-    words = [sys.executable, "-c", GATE_CODE, "serve", str(pipeline), "--port", "0", "--json"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        started = json.loads(process.stdout.readline())
-        assert started["host"] == "127.0.0.1" and started["url"].endswith(f":{started['port']}")
-        assert answers(httpx.Client(base_url=started["url"], timeout=60))["heart attack"] == "C2"
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 0 and out == "" and err.splitlines()[-1] == "Stopped"
-    assert "Traceback" not in err
-
 
 def test_the_command_fails_in_one_line(server, pipeline, tmp_path, monkeypatch):
     assert refused("E721", "serve", pipeline, "--port", server.port).count("\n") == 1
@@ -255,9 +229,3 @@ def test_the_command_fails_in_one_line(server, pipeline, tmp_path, monkeypatch):
     refused("E002", "serve", tmp_path, "--port", 0)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert 'pip install "spacy-pel[serve]"' in refused("E720", "serve", pipeline)
-
-
-def test_other_commands_do_not_load_it():
-    code = "import sys, spacy_pel.cli; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"fastapi", "uvicorn", "spacy_pel.serving"} & set(loaded.stdout.split())

@@ -1,6 +1,6 @@
 """Bodies within the size limit that cost a server much more than their size, and requests that forge lines.
 
-The server is a process of its own: an event loop that is kept busy would not show in threads of this one.
+The server is a process of its own, which the command starts: an event loop that is kept busy would not show in threads of this one.
 """
 
 import json
@@ -14,10 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from .test_api import GATE_CODE
-
 pytestmark = pytest.mark.slow
 
+GATE_CODE = """
+import sys
+from spacy.language import Language
+Language.component("pel_test_gate", func=lambda doc: doc)
+from spacy_pel.cli import main
+main()
+"""
 JSON = {"content-type": "application/json"}
 SIZE = 4_000_000
 SECONDS = 30  # on a busy machine; without limits these take minutes
@@ -85,10 +90,17 @@ def process(pipeline):
     words = [sys.executable, "-c", GATE_CODE, "serve", str(pipeline), "--port", "0", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         try:
-            running.url = json.loads(running.stdout.readline())["url"]
+            started = json.loads(running.stdout.readline())
+            running.url = started["url"]
+            assert started["host"] == "127.0.0.1" and running.url.endswith(f":{started['port']}")
             yield running
-        finally:
             running.terminate()
+            out, err = running.communicate(timeout=60)
+            assert (
+                running.returncode == 0 and out == "" and err.splitlines()[-1] == "Stopped" and "Traceback" not in err
+            )
+        finally:
+            running.kill()
 
 
 def peak(process):
