@@ -1,6 +1,7 @@
 """Bodies within the size limit that cost a server much more than their size, and requests that forge lines.
 
-The server is a process of its own, which the command starts: an event loop that is kept busy would not show in threads of this one.
+The server is a process of its own, which the command starts: an event loop that is kept busy would not show in
+threads of this one.
 """
 
 import json
@@ -60,7 +61,7 @@ HOSTILE = {
     "numbers for documents": ("link", repeated('{"documents":[', "1", "]}"), 413),
     "empty texts": ("link", repeated('{"text":[', '""', "]}"), 413),
     "a list for a text": ("explain", repeated('{"start":0,"end":1,"text":[', "1", "]}"), 413),
-    "a list for an id": ("link", repeated('{"documents":[{"id":[', "{}", "]}]}", size=150_000), 422),
+    "a list for an id": ("link", repeated('{"documents":[{"id":[', "{}", "]}]}", size=70_000), 422),
     "ids": ("entities", repeated('{"ids":[', "null", "]}"), 413),
     "numbers with one hash": ("unlearn", one_hash(150_000), 413),
     "unknown keys": ("link", keys('{"text":"a",', "}", size=500_000), 422),
