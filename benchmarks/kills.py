@@ -184,12 +184,11 @@ def serve(folder: Path, resume: bool) -> None:
 
     from spacy_pel.pipeline.saved import load_pipeline
     from spacy_pel.serving import Limits, Service, make_app
-    from spacy_pel.serving.service import component_folder
     from spacy_pel.util import read_jsonl
 
     os.environ["SOURCE_DATE_EPOCH"] = "0"
     nlp, name, _ = load_pipeline(folder / "pipeline")
-    service = Service(nlp, name, title="", folder=component_folder(folder / "pipeline", name))
+    service = Service(nlp, name, title="", folder=folder / "pipeline" / name)
     app = make_app(service, limits=Limits(), host="127.0.0.1")
 
     async def correct() -> None:

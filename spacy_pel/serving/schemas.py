@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from ..errors import quoted
 from ..linking import Learned
 from ..linking.explanation import CandidateEvidence, Explanation
 from ..util.parsing import check_unicode
@@ -20,8 +21,10 @@ class Request(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _can_be_written(cls, given: Any) -> Any:
-        """JSON can hold halves of characters, which UTF-8 cannot."""
+    def _is_plain(cls, given: Any) -> Any:
+        """One fault for all unknown keys, and no halves of characters, which JSON can hold but UTF-8 cannot."""
+        if isinstance(given, dict) and (unknown := sorted(given.keys() - cls.model_fields.keys())):
+            raise ValueError(f"unknown keys {quoted(unknown)}")
         check_unicode(given, "the request")
         return given
 
