@@ -188,12 +188,10 @@ def _documents(request: schemas.LinkRequest, limits: Limits) -> list[Document]:
         got = "none" if request.text is None else "both"
         raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
     texts = [request.text] if isinstance(request.text, str) else request.text or []
-    given = request.documents or [schemas.GivenDocument(text=text) for text in texts]
-    limits.check_number("texts" if request.documents is None else "documents", len(given))
-    documents = [
-        Document(str(number if one.id is None else one.id), one.text, meta=one.meta)
-        for number, one in enumerate(given, start=1)
-    ]
+    limits.check_number("texts", len(texts if request.documents is None else request.documents))
+    documents = [Document(str(number), text) for number, text in enumerate(texts, start=1)]
+    for number, given in enumerate(request.documents or (), start=1):
+        documents.append(Document(str(number if given.id is None else given.id), given.text, meta=given.meta))
     for document in documents:
         limits.check_text(document.text, f"document {document.id}")
     return documents
