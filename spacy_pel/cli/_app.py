@@ -143,8 +143,11 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
         tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
         if tqdm is None or os.getpid() != self._process:
             super().emit(record)
-        else:
+            return
+        try:
             tqdm.write(self.format(record), file=self.stream)
+        except Exception:
+            self.handleError(record)
 
 
 def _log_to_stderr(level: int) -> None:
