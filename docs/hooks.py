@@ -10,7 +10,7 @@ from mkdocs.structure.files import File
 import spacy_pel
 
 PAGES_ELSEWHERE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/README.md", "assets/MODEL_CARD.md")
-NO_PARTS = ("console_scripts", "spacy_cli")  # groups of entry points
+NO_PARTS = ("console_scripts", "spacy_cli")  # groups of entry points that are no parts, as are those of commands
 
 
 def on_files(files, config):
@@ -75,7 +75,7 @@ def parts():
     """The page of all registered parts, by registry: what they do and their settings."""
     page, group = ["# Registered parts"], ""
     for point in sorted(distribution("spacy-pel").entry_points, key=lambda point: (point.group, point.name)):
-        if point.group in NO_PARTS:
+        if point.group in NO_PARTS or point.group.endswith("_commands"):
             continue
         if point.group != group:
             group = point.group

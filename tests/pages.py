@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "assets").glob("*.md"))]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "assets").glob("*.md"))]
 PAGES.append(ROOT / "CONTRIBUTING.md")
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
 

@@ -32,9 +32,9 @@ def test_one_version():
     assert distribution("spacy-pel").version == __version__
 
 
-@pytest.mark.parametrize("path", [README, *sorted((ROOT / "docs").glob("*.md"))], ids=name)
+@pytest.mark.parametrize("path", [README, *sorted((ROOT / "docs").rglob("*.md"))], ids=name)
 def test_short_names_of_losses_are_for_tables(path):
     """Papers write "Pb"; the text says "proxy-based loss", but for labels of runs."""
     text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf8"), flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"^\|.*$|`[^`\n]*`|\"Pb[^\"\n]*\"", "", text, flags=re.MULTILINE)
-    assert len(text) > 500 and "Pb" not in text
+    assert text.strip() and "Pb" not in text

@@ -47,7 +47,7 @@ class LogisticNil:
 
     Before ``fit`` it gives P(NIL) by default weights, so that a pipeline without annotated text gives the more
     probable answer. They are those of a logistic regression over six ontologies, where a third of the mentions was
-    NIL; docs/studies.md says what they find and lose on ontologies that were left out. Candidates of generators
+    NIL; docs/studies/default-nil.md says what they find and lose on ontologies left out. Candidates of generators
     without vectors are judged by exact match and spelling alone.
 
     A mention without candidates has P(NIL) = 1. Products and splines of the summary numbers fitted a

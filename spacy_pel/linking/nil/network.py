@@ -38,7 +38,7 @@ class NetworkNil:
 
     What a good score is worth depends on the kind of concept, and a network learns such products. The more
     text, the more directions it can use: 16 with a development set, 64 with 120,000 mentions
-    (docs/studies.md, "A network for P(NIL)").
+    (docs/studies/nil-models.md).
 
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL). A mention without
     candidates has P(NIL) = 1. The same mentions and seed give the same networks.
