@@ -440,7 +440,7 @@ class Warnings(metaclass=WithCodes):
         "The KB lacks the ids of {n_outside} of {n} annotated mentions, e.g. '{example}' (it has ids such as '{own}'): "
         "they count as NIL, or are left out of training. Use the KB of the annotation.{hint}"
     )
-    W106 = "Left out, without a name or an id, or with the id 'NIL': {n:,}, such as {places}. Complete or remove them."
+    W106 = "Left out, without a name or an id, or with the id 'NIL': {n:,}, such as {cases}. Complete or remove them."
     W104 = (
         "Bytes at {place} are not valid UTF-8 and became '\ufffd', as in '{got}'. Convert the file, e.g. with: iconv "
         "-f WINDOWS-1252 -t UTF-8 FILE > FILE_UTF8"
@@ -451,12 +451,8 @@ class Warnings(metaclass=WithCodes):
         "these names are its aliases. Give different entities different ids."
     )
     W101 = (
-        "{place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If that is "
-        "part of a name, set list_separator to '|'."
-    )
-    W105 = (
-        "{place}: the column '{column}' has no '|', so each cell is read as one name, commas included, as in {cell}. "
-        "If commas separate names, write '|' instead, or set list_separator to ','."
+        "{place}: the column '{column}' has no '|', so each of its cells is read as one text, as in {cell}. If "
+        "{separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
     )
     W144 = "Nothing matches the {filters}. Check the filter."
     W145 = (

@@ -15,12 +15,12 @@ from benchmarks.attack.runner import GIVEN, Wrong, emptied
 from spacy_pel.corpora.readers.jsonl_corpus import to_record
 from spacy_pel.engines.documents import read_documents
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.change_lines import apply_changes, read_changes
-from spacy_pel.kb.readers.repair import Repairs
+from spacy_pel.kb.from_files import apply_changes, read_changes
+from spacy_pel.kb.repair import Repairs
 from spacy_pel.ontologies import read_sssom
 from spacy_pel.registry import registry
-from spacy_pel.training.merge.merge import Merge
-from spacy_pel.training.merge.merge_config import parse_merge_config
+from spacy_pel.training.merge import Merge
+from spacy_pel.training.merge_config import parse_merge_config
 from spacy_pel.types import Document, Entity
 from spacy_pel.util.config import load_config
 

@@ -68,7 +68,7 @@ def reader_of(path: Path) -> str:
 def _reader_by_content(path: Path) -> str:
     """The reader for a folder of a release, for JSON lines, for a flat file of the NCI
     Thesaurus, or for a table with the header of a published one; "" = the content does not say."""
-    from ..kb.readers.column_names import published_as
+    from ..kb.readers.csv_kb import published_as
 
     if path.is_dir():
         return next((reader for pattern, reader in _FOLDERS.items() if any(path.glob(pattern))), "")

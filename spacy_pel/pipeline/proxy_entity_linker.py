@@ -527,11 +527,10 @@ class ProxyEntityLinker(Pipe):
         """What is written of each entity that the knowledge base has."""
         rows = self.kb.rows(ids)
         known = np.flatnonzero(rows >= 0)
-        rows = rows[known]
-        fields = zip(self.kb.names_at(rows), self.kb.types_at(rows), self.kb.xrefs_at(rows), strict=True)
+        cells = zip(*self.kb.cells_at(rows[known], "canonical_name", "types", "xrefs"), strict=True)
         return {
-            ids[number]: {"name": names[0], "types": tuple(types), "xrefs": tuple(xrefs)}
-            for number, (names, types, xrefs) in zip(known.tolist(), fields, strict=True)
+            ids[number]: {"name": name, "types": tuple(types), "xrefs": tuple(xrefs)}
+            for number, (name, types, xrefs) in zip(known.tolist(), cells, strict=True)
         }
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ all processes share its pages.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,25 +102,44 @@ class Table:
         """The chunks in order."""
         return (self.chunk(number) for number in range(self.n_chunks))
 
-    def _slot(self, row: int) -> tuple[pa.RecordBatch, int]:
-        number = bisect_right(self._bounds, row) - 1
-        return self.chunk(number), row - self._bounds[number]
+    def cells(self, rows: Rows, *columns: str) -> list[list[Any]]:
+        """The cells of each column as Python objects, in the order of the rows."""
+        if len(rows) > _FEW:
+            return [self.take(name, rows).to_pylist() for name in columns]
+        slots = []  # cheaper than sorting them by chunk
+        for row in rows.tolist():
+            number = bisect_right(self._bounds, row) - 1
+            slots.append((self.chunk(number), row - self._bounds[number]))
+        return [[chunk.column(name)[slot].as_py() for chunk, slot in slots] for name in columns]
 
-    def value(self, column: str, row: int) -> Any:
-        """One cell as a Python object."""
-        batch, slot = self._slot(row)
-        return batch.column(column)[slot].as_py()
+    def find(
+        self, column: str, queries: Sequence[str], hashes: NDArray[np.uint64], rows: NDArray[Any] | None = None
+    ) -> Rows:
+        """Look up the rows of strings. Hashes may collide, so the string at each hit is compared with the query.
 
-    def record(self, row: int) -> dict[str, Any]:
-        """All cells of a row by column."""
-        batch, slot = self._slot(row)
-        return {name: batch.column(index)[slot].as_py() for index, name in enumerate(self.names)}
+        Args:
+            column: of strings.
+            queries: what to look for.
+            hashes: of the column's strings, ascending.
+            rows: the row of each hash; None = the column is in the order of the hashes.
 
-    def texts(self, column: str, rows: Rows) -> list[str]:
-        """The cells of a column of strings, in the order of the rows."""
-        if len(rows) <= _FEW:  # cheaper than sorting them by chunk
-            return [self.value(column, row) for row in rows.tolist()]
-        return self.take(column, rows).to_pylist()
+        Returns:
+            A row per query, -1 where the column lacks it.
+        """
+        found = np.full(len(queries), -1, dtype=np.int64)
+        query_hashes = hash_strings(queries)
+        position = np.searchsorted(hashes, query_hashes, side="left")
+        stop = np.searchsorted(hashes, query_hashes, side="right")
+        pending = np.flatnonzero(position < stop)
+        while len(pending):  # a second round only where two strings share a hash
+            at = position[pending] if rows is None else rows[position[pending]].astype(np.int64)
+            (strings,) = self.cells(at, column)
+            is_equal = np.array([queries[i] == text for i, text in zip(pending, strings, strict=True)], dtype=bool)
+            found[pending[is_equal]] = at[is_equal]
+            pending = pending[~is_equal]
+            position[pending] += 1
+            pending = pending[position[pending] < stop[pending]]
+        return found
 
     def take(self, column: str, rows: Rows) -> pa.Array:
         """Gather a column.
@@ -160,31 +179,3 @@ def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
     """Views of the file, without a copy."""
     batch = pa.ipc.open_file(buffer).get_batch(0)
     return {name: batch.column(name).to_numpy() for name in batch.schema.names}
-
-
-def find_strings(queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], list[str]]) -> Rows:
-    """Look up the positions of strings in a table.
-
-    Hashes may collide, so the real string at each hit is compared with the query.
-
-    Args:
-        queries: what to look for.
-        hashes: the table's hashes, ascending.
-        strings_at: gives the table's strings at positions.
-
-    Returns:
-        A position per query, -1 where the table lacks it.
-    """
-    found = np.full(len(queries), -1, dtype=np.int64)
-    wanted = hash_strings(queries)
-    position = np.searchsorted(hashes, wanted, side="left")
-    stop = np.searchsorted(hashes, wanted, side="right")
-    pending = np.flatnonzero(position < stop)
-    while len(pending):  # a second round only where two strings share a hash
-        strings = strings_at(position[pending])
-        right = np.array([queries[i] == text for i, text in zip(pending, strings, strict=True)], dtype=bool)
-        found[pending[right]] = position[pending[right]]
-        pending = pending[~right]
-        position[pending] += 1
-        pending = pending[position[pending] < stop[pending]]
-    return found

@@ -5,7 +5,8 @@ import pytest
 from spacy_pel import KnowledgeBase
 from spacy_pel.errors import PelError
 from spacy_pel.kb.codes import Codes
-from spacy_pel.kb.readers.rxnorm_kb import RxNormKB
+from spacy_pel.kb.from_files import build_kb
+from spacy_pel.kb.readers.umls_kb import RxNormKB
 from spacy_pel.types import Entity
 
 ENTITIES = [
@@ -141,7 +142,7 @@ def rxnorm(tmp_path_factory):
 
 
 def read(rxnorm, folder, **settings):
-    return KnowledgeBase.read(RxNormKB(**settings), [rxnorm], folder / "kb", about={"reader": "rxnorm"})
+    return build_kb(RxNormKB(**settings), [rxnorm], folder / "kb", about={"reader": "rxnorm"})
 
 
 @pytest.mark.parametrize(

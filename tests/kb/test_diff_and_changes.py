@@ -7,8 +7,8 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.change_lines import apply_changes, changes_from_reader, read_changes
-from spacy_pel.kb.diff import diff
+from spacy_pel.kb.compare import diff
+from spacy_pel.kb.from_files import apply_changes, changes_from_reader, read_changes
 from spacy_pel.kb.readers.csv_kb import CsvKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.types import Entity
@@ -28,22 +28,22 @@ def write(path, lines):
 
 
 def counts(update):
-    return len(update.added), len(update.replaced), len(update.retired)
+    return len(update.added), len(update.changed), len(update.retired)
 
 
 def test_diff():
     old, new = KnowledgeBase(OLD), KnowledgeBase(OLD[::-1])
     found = diff(old, new)
-    assert (found.added, found.removed, found.changed) == ([], {}, {})
+    assert (found.added, found.retired, found.changed) == ([], {}, {})
     new.retire(["C2", "C3"], {"C2": "C1"})
     new.add([Entity("C5", "Rash")])
     new.update([Entity("C1", "Fever", ("hot", "heat"), ("T2",), "Hot.")])
     found = diff(old, new)
     assert found.added == ["C5"]
-    assert found.removed == {"C2": "C1", "C3": None}
+    assert found.retired == {"C2": "C1", "C3": None}
     assert found.changed == {"C1": ["types", "definition"]}
     back = diff(new, old)
-    assert set(back.added) == {"C2", "C3"} and back.removed == {"C5": None}
+    assert set(back.added) == {"C2", "C3"} and back.retired == {"C5": None}
 
 
 def test_changes(tmp_path):
@@ -124,5 +124,5 @@ def test_other_readers_give_changes_too(tmp_path):
     assert kb["C1"].canonical_name == "Pyrexia" and kb["C1"].aliases == ("Febris",)
     (tmp_path / "medic.txt").write_text("C1|C2|OTHER||fever\n")  # the other ids lead to the first
     update = apply_changes(kb, changes_from_reader(MedicKB(), [tmp_path / "medic.txt"]))
-    assert update.retired == ["C2"]
+    assert list(update.retired) == ["C2"]
     assert kb["C2"].concept_id == "C1"

@@ -72,7 +72,7 @@ def test_a_renamed_entity_gets_the_new_aliases_of_the_release():
     kb.rename({"C1": "Pyrexia"})
     update = kb.release([Entity("C1", "Fever", ("heat", "high temperature"))], {})
     assert kb["C1"] == Entity("C1", "Pyrexia", ("Fever", "heat", "high temperature"))
-    assert update.replaced == ["C1"]
+    assert list(update.changed) == ["C1"]
 
 
 def test_an_added_entity_is_no_part_of_a_release_and_goes_when_withdrawn():

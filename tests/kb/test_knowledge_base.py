@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.store import alias_writer, store_writer
+from spacy_pel.kb import KnowledgeBase, store_writer
 from spacy_pel.types import Entity
 from spacy_pel.util import arrow_files, normalize_alias
 
@@ -67,9 +66,9 @@ def test_field_counts():
 @pytest.mark.parametrize("hashing", ["good", "colliding"])
 def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     monkeypatch.setattr(store_writer, "_CHUNK", 8)
-    monkeypatch.setattr(alias_writer, "_CHUNK", 5)
+    monkeypatch.setattr(store_writer, "_NAME_CHUNK", 5)
     if hashing == "colliding":
-        for module in (store_writer, alias_writer, arrow_files):
+        for module in (store_writer, arrow_files):
             monkeypatch.setattr(
                 module, "hash_strings", lambda texts: np.array([len(t) % 3 for t in texts], dtype=np.uint64)
             )

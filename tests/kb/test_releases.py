@@ -8,7 +8,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.change_lines import Changes, apply_changes, changes_from_reader
+from spacy_pel.kb.from_files import Changes, apply_changes, changes_from_reader
 from spacy_pel.kb.readers.loinc_kb import LoincKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
@@ -62,7 +62,7 @@ def test_a_release_retires_what_it_calls_obsolete(tmp_path, case):
     (tmp_path / name).write_text(text)
     kb = KnowledgeBase(TERMS)
     update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / name]))
-    assert update.retired == ["X:1"] and kb.resolve("X:1") == successor
+    assert list(update.retired) == ["X:1"] and kb.resolve("X:1") == successor
     assert update.obsolete == ({} if successor else {"X:1": perhaps})
     assert (update.missing, update.n_others) == (["X:2"], 0) and "X:2" in kb
     assert not kb.edits and "term one" not in untyped(kb.entities()).values()
@@ -133,7 +133,7 @@ def test_released_tables_retire_what_is_withdrawn(reader, files, obsolete, live)
     entities = list(reader(paths))
     kb = KnowledgeBase([*entities, *(Entity(old, "an old name") for old in obsolete)])
     update = apply_changes(kb, changes_from_reader(reader, paths))
-    assert update.retired == list(obsolete) and update.obsolete == obsolete and live in kb
+    assert list(update.retired) == list(obsolete) and update.obsolete == obsolete and live in kb
 
 
 def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):
@@ -177,7 +177,7 @@ def test_the_history_of_mesh_names_successors_too(tmp_path):
     kb = KnowledgeBase([Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")])
     changes = changes_from_reader(MeshKB(), [tmp_path / "history.yaml", tmp_path / "desc.tsv"])
     update = apply_changes(kb, changes)
-    assert (update.retired, update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
+    assert (list(update.retired), update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
 
 
 def test_edits_are_not_missing_from_a_release(tmp_path):
@@ -208,7 +208,7 @@ def test_lines_retire_what_a_curator_added_or_retired_before():
 def test_a_line_may_give_an_entity_and_another_one_retire_it():
     kb = KnowledgeBase(TERMS)
     changes = Changes([Entity("X:1", "last name")], retired={"X:1": "X:2"})
-    assert apply_changes(kb, changes).retired == ["X:1"] and kb.resolve("X:1") == "X:2"
+    assert apply_changes(kb, changes).retired == {"X:1": "X:2"} and kb.resolve("X:1") == "X:2"
 
 
 def test_a_release_of_mesh_retires_no_concepts_of_the_umls(tmp_path):
@@ -217,4 +217,4 @@ def test_a_release_of_mesh_retires_no_concepts_of_the_umls(tmp_path):
     kb = KnowledgeBase([Entity(one, f"name {one}") for one in ids])
     changes = changes_from_reader(OboKB(), [tmp_path / "x.obo"])
     update = apply_changes(kb, changes, retire_missing=True)
-    assert (update.retired, update.obsolete, update.n_others) == (["D000003"], {"D000003": ()}, 3)
+    assert (list(update.retired), update.obsolete, update.n_others) == (["D000003"], {"D000003": ()}, 3)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.diff import diff
-from spacy_pel.kb.store import arrow_store, store_writer
-from spacy_pel.kb.store.store_writer import KIND, XREFS
-from spacy_pel.kb.subtree import subtree
+from spacy_pel.kb import KnowledgeBase, arrow_store, store_writer
+from spacy_pel.kb.compare import diff
+from spacy_pel.kb.from_files import subtree
+from spacy_pel.kb.store_writer import KIND, XREFS
 from spacy_pel.types import Entity
+from spacy_pel.util import arrow_files
 from spacy_pel.util.packing import pack_files, unpack_files
 
 #     A
@@ -107,7 +107,7 @@ def test_changes_count_at_once(kb, tmp_path):
 
 def test_several_chunks_and_colliding_hashes(tmp_path, monkeypatch):
     monkeypatch.setattr(store_writer, "_CHUNK", 4)
-    for module in (store_writer, arrow_store):
+    for module in (store_writer, arrow_store, arrow_files):
         monkeypatch.setattr(
             module, "hash_strings", lambda texts: np.array([len(t) % 2 for t in texts], dtype=np.uint64)
         )

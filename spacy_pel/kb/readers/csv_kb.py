@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -14,11 +14,37 @@ from ...types import Entity
 from ...util import logger
 from ...util.files import Place, unexpected
 from ...util.parsing import read_cells
-from .column_names import FIELDS, LISTS, USUAL_NAMES, plain, published_as, without_vocabulary
-from .reader_base import KBReaderBase
+from .reader_base import KBReaderBase, plain
 
+# field -> what other tools call its column
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
+    "canonical_name": (
+        *("name", "label", "term", "display", "display_name"),
+        *("preferred_name", "preferred_term", "preferred_label"),
+    ),
+    "aliases": ("alias", "synonyms", "synonym"),
+    "types": ("type", "semantic_types", "semantic_type"),
+    "definition": ("description",),
+    "xrefs": ("xref", "cross_references", "mappings", "source_ids"),
+    "parents": ("parent", "is_a", "parent_ids"),
+}
+FIELDS = tuple(USUAL_NAMES)
+FIELD_OF = {name: field for field, names in USUAL_NAMES.items() for name in (field, *names)}
+LISTS = ("aliases", "types", "xrefs", "parents")  # fields of several texts
+
+_VOCABULARY = re.compile(
+    r"(snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?|concept|entity)[\W_]*",
+    re.IGNORECASE,
+)
+# columns that only tables in these formats have -> their reader
+_PUBLISHED = {
+    ("effective_time", "module_id"): "rf2",
+    ("loinc_num", "long_common_name"): "loinc",
+    ("loinc", "map_to"): "loinc",
+    ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
+}
 _N_HEAD = 30  # lines that the header is looked for in
-_SEPARATORS = ("|", ";", "\n")
 _HTML_ENTITY = re.compile(r"&#?\w+;")
 
 
@@ -42,9 +68,8 @@ class CsvKB(KBReaderBase):
         strict: turn repairs into errors.
         columns: field of Entity -> name of its column, where it differs,
             e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
-        list_separator: between the aliases, types, cross references or parents of one cell. None = the first of "|",
-            ";" and the line end that a cell of the column has; if that is not "|", it is logged, and the cells that
-            are split there are counted as ``split_cell``.
+        list_separator: between the aliases, types, cross references or parents of one cell. None = "|", and a warning
+            if a column without any may have another one.
         delimiter: between cells; None = the comma, semicolon, tab or bar between the id and the
             name in the header.
 
@@ -79,7 +104,7 @@ class CsvKB(KBReaderBase):
             rows = self._rows(path)
             place, header = next(rows, (Place(path), []))
             position = self._positions(place, header)
-            separators = self._separators(path, position)
+            lists = _Lists({field: header[at] for field, at in position.items() if field in LISTS}, self.list_separator)
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
             for place, cells in rows:
@@ -89,7 +114,12 @@ class CsvKB(KBReaderBase):
                 for at in [at for at in unnamed if "".join(cells[at : at + 1]).strip()]:
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
-                yield place, self._entity(place, {field: cells[at] for field, at in position.items()}, separators)
+                texts = {field: cells[at] for field, at in position.items()}
+                entity_id, name, definition = (
+                    texts.get(field) for field in ("concept_id", "canonical_name", "definition")
+                )
+                yield place, Entity(entity_id or "", name or "", definition=definition, **lists.split(place, texts))
+            lists.warn()
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
         """The header, with bare names, and the rows that have text."""
@@ -166,44 +196,54 @@ class CsvKB(KBReaderBase):
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
-    def _separators(self, path: Path, position: dict[str, int]) -> dict[str, str]:
-        """Read the file once to find the separator of each column of lists.
 
-        Returns:
-            Field -> its separator.
-        """
-        if self.list_separator is not None:
-            return dict.fromkeys(LISTS, self.list_separator)
-        separators = dict.fromkeys((field for field in LISTS if field in position), "|")
-        if not separators:
-            return {}
-        report = dict(self.report)
-        rows = self._rows(path)
-        names = next(rows)[1]
-        examples: dict[tuple[str, str], tuple[Place, str]] = {}  # of fields and separators
-        for place, cells in rows:
-            for field in separators:
-                cell = cells[position[field]].strip() if len(cells) > position[field] else ""  # else reading fails
-                found = [one for one in _SEPARATORS if one in _HTML_ENTITY.sub("", cell).strip("; ")]
-                if field == "aliases" and cell.count(", ") > 1:  # a type may be "Amino Acid, Peptide, or Protein"
-                    found.append(",")
-                for separator in found:
-                    examples.setdefault((field, separator), (place, cell))
-        self.report.clear()  # each repair is counted when the file is read
-        self.report.update(report)
-        for field in separators:
-            found = [one for one in (*_SEPARATORS, ",") if (field, one) in examples]
-            if found and found[0] != "|":
-                place, cell = examples[field, found[0]]
-                facts = {"column": names[position[field]], "cell": repr(shortened(cell)), "separator": repr(found[0])}
-                logger.warning((Warnings.W105 if found[0] == "," else Warnings.W101).format(place=place, **facts))
-            separators[field] = found[0] if found and found[0] != "," else "|"
-        return separators
+class _Lists:
+    """Splits the cells of columns of lists, and warns of those that another separator may split.
 
-    def _entity(self, place: Place, cells: dict[str, str], separators: dict[str, str]) -> Entity:
-        lists: dict[str, tuple[str, ...]] = {}
-        for field, separator in separators.items():
-            lists[field] = tuple(cells.get(field, "").split(separator))
-            if self.list_separator is None and separator != "|" and len(lists[field]) > 1:
-                self.repair("split_cell", place, f"the {field} were split at {separator!r}")
-        return Entity(cells["concept_id"], cells["canonical_name"], definition=cells.get("definition"), **lists)
+    Args:
+        columns: field -> the name of its column.
+        separator: None = "|", but it is not sure.
+    """
+
+    def __init__(self, columns: dict[str, str], separator: str | None):
+        self.columns = columns
+        self.separator = separator or "|"
+        self._unsure = set() if separator else set(columns)  # fields of columns that had no "|" so far
+        self._doubtful: dict[str, str] = {}  # field -> the first cell that may have another separator, and its place
+
+    def split(self, place: Place, texts: dict[str, str]) -> dict[str, tuple[str, ...]]:
+        """The lists in a row, by field."""
+        lists = {field: tuple(texts[field].split(self.separator)) for field in self.columns}
+        for field in [field for field in self._unsure if texts[field]]:
+            if len(lists[field]) > 1:
+                self._unsure.remove(field)
+            elif field not in self._doubtful and (other := _other_separator(field, texts[field])):
+                facts = {"place": place, "column": self.columns[field], "separator": repr(other)}
+                self._doubtful[field] = Warnings.W101.format(**facts, cell=repr(shortened(texts[field].strip())))
+        return lists
+
+    def warn(self) -> None:
+        """Log a warning for each column whose cells may be lists, but were read as one text each."""
+        for field in (field for field in self._doubtful if field in self._unsure):
+            logger.warning(self._doubtful[field])
+
+
+def _other_separator(field: str, cell: str) -> str:
+    """What may separate the texts of a cell, if not "|"; "" = nothing."""
+    cell = _HTML_ENTITY.sub("", cell).strip("; \n")
+    for mark in (mark for mark in (";", "\n") if mark in cell):
+        return mark
+    # a type may be "Amino Acid, Peptide, or Protein"
+    return "," if field == "aliases" and cell.count(", ") > 1 else ""
+
+
+def without_vocabulary(name: str) -> str:
+    """As ``plain``, without the vocabulary at the start of "SNOMED CT ID" or "ICD-10 code"."""
+    found = _VOCABULARY.match(name)
+    return plain(name[found.end() :] if found else name)
+
+
+def published_as(header: Iterable[str]) -> str:
+    """The reader of the published format that has such a header; "" = it may be any table."""
+    names = set(map(plain, header))
+    return next((reader for columns, reader in _PUBLISHED.items() if names.issuperset(columns)), "")

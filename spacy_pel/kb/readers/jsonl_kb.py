@@ -8,7 +8,7 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
-from .column_names import FIELD_OF, FIELDS, LISTS
+from .csv_kb import FIELD_OF, FIELDS, LISTS
 from .reader_base import KBReaderBase
 
 

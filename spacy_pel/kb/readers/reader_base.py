@@ -4,42 +4,25 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ...errors import Errors, PelError, Warnings, listed, quoted, shortened
-from ...types import NIL, Entity
+from ...types import Entity
 from ...types.known_values import did_you_mean_value, listed_values, shown_value
 from ...types.semantic_types import expand_types
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
 from ...util.parsing import guarded, json_object, read_cells
-from ...util.xrefs import normalize_xref
-from .column_names import FIELDS, plain
-from .repair import counts_text, is_clean, repaired
+from ..repair import counts_text, repaired, tidied
 
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
 _N_KEYS = 1000  # that are kept for it: a file may have any number of them
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ID_PREFIX = re.compile(r"\D+|.")
-
-
-class _Cases:
-    """The first cases of a fault, which a warning names, and how many there are."""
-
-    def __init__(self) -> None:
-        self.first: list[str] = []
-        self.n = 0
-
-    def add(self, case: str) -> None:
-        self.n += 1
-        if len(self.first) < _N_NAMED:
-            self.first.append(case)
-
-    def __str__(self) -> str:
-        return listed(self.first, self.n, "; ")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -104,7 +87,8 @@ class KBReaderBase(ABC):
         files = [path.name for path in paths]
         self.source.update(origin=self.origin, version="", licence=self.licence, files=files)
         self.has: dict[str, Counter[str]] = {name: Counter() for name in self.asked}  # filter -> values in the files
-        self._left_out, self._renamed = _Cases(), _Cases()
+        self._cases: dict[str, list[str]] = {}  # warning at the end -> the first cases that it names ...
+        self._n_cases: Counter[str] = Counter()  # and how many there are
         self._first_names: dict[str, str] = {}  # id -> name, if one_line_per_id
         self._unread: dict[str, Place] = {}  # column or key -> where it is first
         self._has_warned_of_encoding = False
@@ -130,28 +114,20 @@ class KBReaderBase(ABC):
         paths = [Path(path) for path in paths]
         self.begin(paths)
         seen: set[str] = set()
-        original_ids: dict[str, str] = {}  # cleaned id -> as the file has it, where that differs
         n_read = n_kept = 0
         for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
             kept = self.checked(place, entity)
             if kept is None:
                 continue
-            original, entity_id = entity.concept_id, kept.concept_id
-            known = original_ids.get(entity_id, entity_id)
-            if original != known and (self.ids_are_unique or entity_id in seen):
-                expected = "ids that differ by more than blanks and control characters"
-                raise unexpected(place, expected, f"{original!r} and {known!r}")
-            if original != entity_id:
-                original_ids[entity_id] = original
             if self.one_line_per_id:
                 self._compare_names(place, kept)
-            if entity_id in seen:
-                self.repair("duplicate_id", place, f"the id {entity_id} occurs before")
+            if kept.concept_id in seen:
+                self.repair("duplicate_id", place, f"the id {kept.concept_id} occurs before")
             else:
                 n_kept += 1
             if not self.ids_are_unique:
-                seen.add(entity_id)
+                seen.add(kept.concept_id)
             yield kept
         if not n_kept and (unmatched := self._unmatched()):
             raise PelError(Errors.E144.format(paths=", ".join(map(str, paths)), filters=unmatched))
@@ -183,11 +159,13 @@ class KBReaderBase(ABC):
         try:
             if not self.filters and not self.wants(entity.concept_id, entity.types):
                 return None
-            kept = entity if _is_tidy(entity) else repaired(_tidied(entity), count)
+            kept = repaired(tidied(entity), count)
         except (TypeError, AttributeError) as err:  # from a field that is not text
             raise unexpected(place, "an entity whose fields are text", quoted(entity.to_json())) from err
         if kept is None:
-            self._left_out.add(f"{place} ({quoted(entity.concept_id.strip() or entity.canonical_name.strip())})")
+            self._note_case(
+                Warnings.W106, f"{place} ({quoted(entity.concept_id.strip() or entity.canonical_name.strip())})"
+            )
         return kept
 
     def warn_of_left_out(self) -> None:
@@ -201,10 +179,9 @@ class KBReaderBase(ABC):
             kind, todo = self.unread_kind
             facts = {"kind": kind, "names": listed(names, len(self._unread), ", "), "todo": todo}
             logger.warning(Warnings.W107.format(place=first, known=self.known_names(), **facts))
-        if self._renamed.n:
-            logger.warning(Warnings.W108.format(n=self._renamed.n, cases=self._renamed))
-        if self._left_out.n:
-            logger.warning(Warnings.W106.format(n=self._left_out.n, places=self._left_out))
+        for warning, cases in self._cases.items():
+            n = self._n_cases[warning]
+            logger.warning(warning.format(n=n, cases=listed(cases, n, "; ")))
 
     def leave_unread(self, place: Place, name: str) -> None:
         """Remember where a column or a key is that no field uses, for the warning at the end."""
@@ -213,7 +190,7 @@ class KBReaderBase(ABC):
 
     def known_names(self) -> str:
         """The names of columns or keys that are read."""
-        return ", ".join(FIELDS)
+        return ", ".join(field.name for field in fields(Entity))
 
     def note_obsolete(self, old: str, *perhaps: str) -> None:
         """Note that an id is no longer used, for the update of a knowledge base.
@@ -347,7 +324,12 @@ class KBReaderBase(ABC):
         first = self._first_names.setdefault(entity.concept_id, entity.canonical_name)
         if first.casefold() != entity.canonical_name.casefold():
             now = f"{quoted(entity.canonical_name)} ({place})"
-            self._renamed.add(f"{quoted(entity.concept_id)} is {quoted(first)} and {now}")
+            self._note_case(Warnings.W108, f"{quoted(entity.concept_id)} is {quoted(first)} and {now}")
+
+    def _note_case(self, warning: str, case: str) -> None:
+        self._n_cases[warning] += 1
+        if self._n_cases[warning] <= _N_NAMED:
+            self._cases.setdefault(warning, []).append(case)
 
     def _settle_redirects(self, live: Container[str]) -> None:
         """Drop the redirects of live ids, and follow chains to their live end."""
@@ -368,24 +350,6 @@ class KBReaderBase(ABC):
         self.redirects.update(settled)
 
 
-def _is_tidy(entity: Entity) -> bool:
-    """True = there is nothing to tidy or to repair."""
-    name, aliases = entity.canonical_name, entity.aliases
-    spaced = "  " in "|".join((name, *aliases, entity.definition or ""))
-    is_spelled = all(xref == normalize_xref(xref) for xref in entity.xrefs)
-    return is_clean(entity) and is_spelled and not spaced and name not in aliases and entity.concept_id != NIL
-
-
-def _tidied(entity: Entity) -> Entity:
-    name = _tidy(entity.canonical_name)
-    aliases = dict.fromkeys(alias for alias in map(_tidy, entity.aliases) if alias not in ("", name))
-    types, xrefs, parents = (
-        tuple(dict.fromkeys(filter(None, (text.strip() for text in texts))))
-        for texts in (entity.types, map(normalize_xref, entity.xrefs), entity.parents)
-    )
-    definition = _tidy(entity.definition or "") or None
-    return Entity(entity.concept_id.strip(), name, tuple(aliases), types, definition, xrefs, parents)
-
-
-def _tidy(name: str) -> str:
-    return " ".join(name.split())
+def plain(name: str) -> str:
+    """A name of a column in lower case, with "_" between its words."""
+    return re.sub(r"[\W_]+", "_", _CAMEL_CASE.sub("_", name)).strip("_").lower()

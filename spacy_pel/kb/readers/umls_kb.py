@@ -1,24 +1,35 @@
-"""Entities from a UMLS Metathesaurus: the RRF tables of a META folder, in one pass."""
+"""Entities from a UMLS Metathesaurus or from RxNorm: the RRF tables of a folder, in one pass."""
 
 import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...types.semantic_types import ST21PV_SOURCES
-from ...util.files import Place, unexpected
+from ...util.files import Place, raw_blocks, unexpected
 from ...util.xrefs import normalize_xref
 from .reader_base import KBReaderBase
-from .rrf import RrfTables
 
+_N_CELLS = {
+    **{"MRCONSO": 18, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRCUI": 7, "MRREL": 16},
+    **{"RXNCONSO": 18, "RXNSTY": 6, "RXNCUI": 5, "RXNATOMARCHIVE": 16, "RXNREL": 16},
+}
+_NEEDED = ("MRCONSO", "MRSTY", "RXNCONSO")
+_Line = tuple[Path, int, str]  # file, number, text; no Place, as there are many millions
 _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in the file
+# of RxNorm's own names, in the order of the UMLS
+_TERM_TYPES = "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
+# what a broader concept is to the first one of a row: an ingredient to a brand, a part to a combination or a pack
+_BROADER = frozenset("has_tradename inverse_isa has_form ingredient_of part_of contained_in".split())
 
 
 @registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
@@ -105,7 +116,7 @@ class UmlsKB(KBReaderBase):
             yield place, Entity(cui, first, tuple(others), types_here, definition, codes, above)
         self._read_history(tables, _Cuis(live))
 
-    def _ranks(self, tables: RrfTables) -> dict[tuple[str, str], int]:
+    def _ranks(self, tables: "RrfTables") -> dict[tuple[str, str], int]:
         ranks: dict[tuple[str, str], int] = {}
         for rank, source, kind, *_ in tables.rows("MRRANK"):
             if not (rank.isascii() and rank.isdecimal() and len(rank) < 10):
@@ -144,7 +155,7 @@ class UmlsKB(KBReaderBase):
         }
         return tuple(dict.fromkeys(map(normalize_xref, codes)))
 
-    def _parents(self, tables: RrfTables) -> Callable[[str], Iterable[str]]:
+    def _parents(self, tables: "RrfTables") -> Callable[[str], Iterable[str]]:
         """Gives the parents of a concept; to be called with CUIs in rising order."""
         relations = tables.join("MRREL")
 
@@ -160,7 +171,7 @@ class UmlsKB(KBReaderBase):
     def _of_source(self, source: str) -> bool:
         return self.wanted_sources is None or source in self.wanted_sources
 
-    def _read_history(self, tables: RrfTables, live: "_Cuis") -> None:
+    def _read_history(self, tables: "RrfTables", live: "_Cuis") -> None:
         for old, _, relation, _, _, new, *_ in tables.rows("MRCUI"):
             if old in live:
                 continue
@@ -188,3 +199,167 @@ class _Cuis:
         number = _number(str(cui))
         at = bisect_left(self.numbers, number)
         return at < len(self.numbers) and self.numbers[at] == number
+
+
+@registry.pel_kb_readers("spacy-pel.RxNormKB.v1")
+class RxNormKB(UmlsKB):
+    """Reads RXNCONSO, and RXNSTY, RXNATOMARCHIVE, RXNCUI and (if asked for) RXNREL if they are there: the folder
+    rrf of a release.
+
+    The settings are those of UmlsKB.
+
+    * Ids: RXCUIs. Some have names of other vocabularies only; ``sources=["RXNORM"]`` leaves them out.
+    * Names: RxNorm's own first, by term type, then those of other vocabularies as in the file.
+    * Parents: by isa, tradename_of, form_of, has_ingredient, has_part and contains.
+    * Redirects: RXCUIs that were merged into one that is kept: by RXNCUI, unless one became several, else by
+      the atoms of RXNATOMARCHIVE, RxNorm's own first.
+    """
+
+    origin = "RxNorm, U.S. National Library of Medicine"
+    licence = "RxNorm's own names are free to use; those of other vocabularies need the UMLS licence"
+    ids_are_unique = False  # the tables are not sorted as text
+    prefix = "RXN"
+    release = r"(?<!\d)[01]\d[0-3]\d20\d\d(?!\d)"
+
+    def _ranks(self, tables: "RrfTables") -> dict[tuple[str, str], int]:
+        return {("RXNORM", kind): rank for rank, kind in enumerate(reversed(_TERM_TYPES.split()))}
+
+    def _parents(self, tables: "RrfTables") -> Callable[[str], Iterable[str]]:
+        parents: dict[str, dict[str, None]] = {}
+        for row in tables.rows("RXNREL"):
+            cui, other, label, source = row[0], row[4], row[7], row[10]
+            if label in _BROADER and cui and other not in ("", cui) and self._of_source(source):
+                parents.setdefault(cui, {})[other] = None
+        return lambda cui: parents.get(cui, ())
+
+    def _read_history(self, tables: "RrfTables", live: object) -> None:
+        archived = [(row[13] == "RXNORM", row[12], row[15]) for row in tables.rows("RXNATOMARCHIVE")]
+        # the surest last
+        self.redirects.update((old, new) for _, old, new in sorted(archived) if new and new != old)
+        for old, _, _, cardinality, new, *_ in tables.rows("RXNCUI"):
+            if cardinality == "1" and new and new != old:
+                self.redirects[old] = new
+            elif new != old:
+                self.note_obsolete(old, *filter(None, [new]))
+
+
+class Group(NamedTuple):
+    """The rows of one CUI; their cells are split when ``rows`` is called."""
+
+    place: Place  # of the first row
+    cui: str
+    rows: Callable[[], list[list[str]]]
+
+
+class RrfTables:
+    """Streams the tables of one release.
+
+    Args:
+        reader: reads the lines, counts repairs.
+        paths: the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
+            MRCONSO.RRF.aa(.gz), ….
+        is_sorted: by CUI, as the UMLS is; False = whole tables are sorted in memory.
+    """
+
+    def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
+        self.reader = reader
+        self.folder = paths[0] if paths else Path("no files")
+        files = self.folder.iterdir() if self.folder.is_dir() else paths
+        self.files = {path.name: path for path in sorted(files)}
+        self.is_sorted = is_sorted
+
+    def rows(self, name: str) -> Iterator[list[str]]:
+        """The cells of a table's rows; none if an optional table is not there."""
+        for line in self._lines(name):
+            yield from self._cells(name, [line])
+
+    def groups(self, name: str) -> Iterator[Group]:
+        """The rows of each CUI.
+
+        Raises:
+            PelError: if they are not sorted.
+        """
+        lines: Iterator[_Line] = self._lines(name)
+        if not self.is_sorted:
+            lines = iter(sorted(lines, key=_cui))
+        previous: Group | None = None
+        for cui, group in groupby(lines, key=_cui):
+            rows = list(group)
+            place = Place(*rows[0][:2])
+            if previous is not None:
+                if cui < previous.cui:
+                    todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
+                    raise unexpected(place, "rows sorted by CUI", f"{cui} after {previous.cui}", todo)
+                yield previous
+            previous = Group(place, cui, partial(self._cells, name, rows))
+        if previous is not None:
+            yield previous
+
+    def join(self, name: str) -> Callable[[str], list[list[str]]]:
+        """Read a table in parallel with another one.
+
+        Returns:
+            Gives the rows of a CUI ([] = none); to be
+            called with CUIs in rising order.
+        """
+        groups = self.groups(name)
+        group: Group | None = next(groups, None)
+
+        def rows_of(cui: str) -> list[list[str]]:
+            nonlocal group
+            while group is not None and group.cui < cui:
+                group = next(groups, None)
+            return group.rows() if group is not None and group.cui == cui else []
+
+        return rows_of
+
+    def _cells(self, name: str, lines: list[_Line]) -> list[list[str]]:
+        rows, n_cells = [line.split("|") for _, _, line in lines], _N_CELLS[name]
+        for (path, number, _), cells in zip(lines, rows, strict=True):
+            if len(cells) < n_cells:
+                todo = "Download the table again, or export it again as RRF."
+                raise unexpected(Place(path, number), f"{n_cells} cells of {name} between bars", len(cells), todo)
+        return rows
+
+    def _lines(self, name: str) -> Iterator[_Line]:
+        held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
+        last: Place | None = None
+        for part in self._parts(name):
+            for first, raw in raw_blocks(part):
+                if raw:
+                    if first == 1 and not held:
+                        raw[0] = raw[0].removeprefix(b"\xef\xbb\xbf")
+                    raw[0] = held + raw[0]
+                    held = b"" if raw[-1].endswith(b"\n") else raw.pop()
+                    last = Place(part, first + len(raw))
+                    yield from self._decoded(Place(part, first), raw)
+        if held and last is not None:
+            yield from self._decoded(last, [held])
+
+    def _decoded(self, place: Place, raw: list[bytes]) -> Iterator[_Line]:
+        """The lines of a block, thousands of them; place: of its first line."""
+        try:
+            text = b"".join(raw).decode("utf8")
+        except UnicodeDecodeError:  # in some line: look at each of them
+            places = (place._replace(line=number) for number, _ in enumerate(raw, start=place.line))
+            text = "".join(map(self.reader.decode, places, raw))
+        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+        for number, line in enumerate(lines, start=place.line):
+            if "\r" in line:
+                self.reader.repair("carriage_return", place._replace(line=number), "a CR within the line")
+            yield place.path, number, line
+
+    def _parts(self, name: str) -> list[Path]:
+        for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
+            if whole in self.files:
+                return [self.files[whole]]
+        parts = [path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
+        if not parts and name in _NEEDED:
+            expected = f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)"
+            todo = "Pass the folder that has it (META of the UMLS, rrf of RxNorm), or all tables."
+            raise unexpected(self.folder, expected, "no such file", todo)
+        return parts
+
+
+def _cui(line: _Line) -> str:
+    return line[2].partition("|")[0]

@@ -49,7 +49,7 @@ def debug(
 def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     from ...corpora import read_corpus, read_gold
     from ...kb import KnowledgeBase
-    from ...kb.id_coverage import prefix_hint
+    from ...kb.compare import prefix_hint
     from ..retriever.miner import check_depth
     from ..retriever.settings import read_settings
 

@@ -37,8 +37,8 @@ def kb_merge(
     Example: spacy-pel kb merge corpus/kb configs/open_cui.cfg --data data --corpus corpus/train.jsonl
     """
     from ...kb import KnowledgeBase
-    from ..merge.merge import Merge
-    from ..merge.merge_config import parse_merge_config
+    from ..merge import Merge
+    from ..merge_config import parse_merge_config
 
     overrides = parse_overrides(ctx.args)
     if corpus:

@@ -11,7 +11,7 @@ from ...evaluation.metrics.all_metrics import compute_metrics
 from ...evaluation.outcomes import Flags, Outcomes, Prediction
 from ...evaluation.predict import IsSeen, gold_prediction
 from ...kb import KnowledgeBase
-from ...kb.id_coverage import no_known_id
+from ...kb.compare import no_known_id
 from ...types import CandidateGenerator, Document, MentionInText
 from ...util import progress
 

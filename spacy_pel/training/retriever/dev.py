@@ -10,7 +10,7 @@ from ...errors import Errors, PelError
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...kb import KnowledgeBase
-from ...kb.id_coverage import prefix_hint
+from ...kb.compare import prefix_hint
 from ...types import Document, Entity, MentionInText
 from .nearest import nearest_entities
 from .settings import DevSettings

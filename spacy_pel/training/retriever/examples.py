@@ -14,7 +14,7 @@ from ...encoders.bi_encoder import BiEncoder
 from ...encoders.templates.ragged_writer import RaggedWriter
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...kb.id_coverage import prefix_hint, warn_of_other_ids
+from ...kb.compare import prefix_hint, warn_of_other_ids
 from ...types import Document, MentionInText
 from ...util import atomic_path, fingerprint, hash_strings, logger, progress
 from ...util.arrays import offsets_of

@@ -7,7 +7,7 @@ from typing import Any
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.id_coverage import prefix_hint
+from spacy_pel.kb.compare import prefix_hint
 from spacy_pel.types import Document, Entity
 from spacy_pel.util import atomic_path, read_json, write_json, write_jsonl
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.id_coverage import no_known_id
+from spacy_pel.kb.compare import no_known_id
 from spacy_pel.types import CandidateGenerator, CandidateTable, MentionInText, Rows
 from spacy_pel.util import normalize_alias
 

@@ -8,7 +8,7 @@ import pytest
 
 from spacy_pel import registry
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.from_files import build_kb
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.ontologies import clean_text, read_sssom, read_table, read_terms
 
@@ -171,5 +171,5 @@ def test_the_release_reaches_the_knowledge_base(tmp_path):
         assert len(list(reader([tmp_path / name]))) == 1
         assert reader.source["version"] == version
     for reader in (OboKB(), OboKB(id_prefix="X:1")):
-        kb = KnowledgeBase.read(reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", about={})
+        kb = build_kb(reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", about={})
         assert kb.source["version"] == "hp/releases/2024-04-26, v2"

@@ -9,7 +9,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.csv_kb import CsvKB
 from spacy_pel.kb.readers.loinc_kb import LoincKB
 from spacy_pel.kb.readers.rf2_kb import Rf2KB
-from spacy_pel.kb.readers.rxnorm_kb import RxNormKB
+from spacy_pel.kb.readers.umls_kb import RxNormKB
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
 RF2 = {

@@ -1,6 +1,7 @@
 """The reader of KB folders, which are no text as the sources of the other readers."""
 
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.from_files import build_kb
 from spacy_pel.kb.readers.saved_kb import SavedKB
 from spacy_pel.types import Entity
 
@@ -20,7 +21,7 @@ def test_it_gives_what_was_saved(tmp_path):
     assert list(reader([tmp_path / "kb"])) == ENTITIES[:2]
     assert reader.redirects == {"C0": "C1"} and reader.obsolete.keys() == {"C3"}
     assert reader.source == {"origin": "tiny", "version": "", "licence": "CC0", "files": ["kb"]}
-    again = KnowledgeBase.read(SavedKB(), [tmp_path / "kb"], tmp_path / "again", about={})
+    again = build_kb(SavedKB(), [tmp_path / "kb"], tmp_path / "again", about={})
     assert list(again.entities()) == ENTITIES[:2] and again.resolve("C0") == "C1"
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.from_files import build_kb
 from spacy_pel.training.corpora.zeshel_kb import ZeshelKB
 
 PAGES = [
@@ -57,7 +57,7 @@ def test_a_folder_of_worlds_and_one_of_them(tmp_path):
     folder = tmp_path / "documents"
     assert [entity.concept_id for entity in read(folder)] == ["0A", "0B", "0C"]
     assert [entity.concept_id for entity in read(folder, types=["lego"])] == ["0C"]
-    kb = KnowledgeBase.read(ZeshelKB(), [folder], tmp_path / "kb", about={})
+    kb = build_kb(ZeshelKB(), [folder], tmp_path / "kb", about={})
     assert kb.types() == {"doctor_who": 2, "lego": 1} and kb.ids("warner") == ["0A"]
 
 

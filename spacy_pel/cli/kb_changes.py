@@ -1,23 +1,84 @@
-"""The commands ``kb add``, ``kb edits`` and ``kb migrate``, which follow changes of a KB."""
+"""The commands ``kb build``, ``kb add``, ``kb edits`` and ``kb migrate``: a KB from source files, and its changes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...errors import Errors, PelError
-from ...types import NIL
-from .._app import kb_cli
-from .._kb import open_kb, reader_of_all
-from .._options import Below, CurrentKB, KBOrPipeline, OldKB, Settings, Texts, argument, flag, option
-from .._output import JSON, count_with_examples, emit, key_values, message
-from .source import IdPrefix, Languages, Reader, Sources, Strict, Types, kb_source
+from ..errors import Errors, PelError
+from ..types import NIL
+from ._app import kb_cli
+from ._kb import open_kb, reader_of_all
+from ._options import Below, CurrentKB, KBOrPipeline, NewKB, OldKB, Settings, Texts, argument, flag, option
+from ._output import JSON, count_with_examples, emit, key_values, message
+from ._settings import make_reader, parse_settings, split_names
 
 if TYPE_CHECKING:
-    from ...kb import KnowledgeBase
-    from ...kb.changes import Update
+    from ..kb import KnowledgeBase
+    from ..kb.edits import Update
 
+_READERS = (
+    "jsonl, csv, obo, umls, rxnorm, rf2 (SNOMED CT), loinc, mesh, medic, zeshel, corpusnames, saved (a KB folder), or "
+    "a registered one."
+)
+
+Filter = list[str] | None
+Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
+Types = Annotated[Filter, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
+Sources = Annotated[Filter, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")]
+Languages = Annotated[Filter, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")]
+IdPrefix = Annotated[str, option("TEXT", "Only entities whose id starts with this.", show_default=False)]
+Strict = Annotated[bool, flag("--strict", "Reject invalid entities instead of repairing them.")]
 _N_LISTED = 20  # ids of each kind in the result
+
+
+def kb_source(reader: str, settings: Filter, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Make a reader from the options of a command.
+
+    Args:
+        reader: its name.
+        settings: of ``--set``.
+        options: other settings; lists have items separated by commas, and what is empty is left out.
+
+    Returns:
+        The reader, and its settings for meta.json.
+
+    Raises:
+        PelError: if the reader lacks one of the settings.
+    """
+    of_reader: dict[str, Any] = parse_settings(settings or [])
+    for name, value in options.items():
+        if value:
+            of_reader[name] = split_names(",".join(value)) if isinstance(value, list) else value
+    return make_reader("pel_kb_readers", reader, of_reader), {"reader": reader, "settings": of_reader}
+
+
+@kb_cli.command("build")
+def kb_build(
+    out: NewKB,
+    files: Annotated[list[Path], argument("FILE", "The source files; for umls the META folder.")],
+    reader: Reader = None,
+    types: Types = None,
+    sources: Sources = None,
+    languages: Languages = None,
+    id_prefix: IdPrefix = "",
+    below: Below = None,
+    settings: Settings = None,
+    strict: Strict = False,
+    as_json: bool = JSON,
+) -> None:
+    """Build a knowledge base from source files.
+
+    Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
+    """
+    from ..kb.from_files import build_kb
+
+    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
+    made, source = kb_source(reader or reader_of_all(files), settings, **filters)
+    kb = build_kb(made, files, out, about=source, below=below or (), strict=strict, show_progress=True)
+    repairs = {**kb.source["repairs"], **kb.meta["report"]}
+    result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
+    emit(result, as_json=as_json, text=key_values)
 
 
 @contextmanager
@@ -33,9 +94,9 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
     Raises:
         PelError: if it is part of a pipeline, whose index would not follow, or of an installed package.
     """
-    from ...kb import KnowledgeBase
-    from ...pipeline.linker_data import CALIBRATION
-    from ...pipeline.saved import check_may_change, load_pipeline
+    from ..kb import KnowledgeBase
+    from ..pipeline.linker_data import CALIBRATION
+    from ..pipeline.saved import check_may_change, load_pipeline
 
     path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
     if (path / "config.cfg").is_file():
@@ -94,17 +155,16 @@ def kb_add(
 
     Example: spacy-pel kb add my_pipeline hp.obo --retire-missing
     """
-    from ...corpora.inventory import is_inventory
-    from ...kb.change_lines import apply_changes, changes_from_reader
+    from ..corpora.inventory import is_inventory
+    from ..kb.from_files import apply_changes, changes_from_reader
 
-    lists = {"types": types, "sources": sources, "languages": languages}
-    values = {"id_prefix": id_prefix, "strict": strict}
+    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
     if reader is None and is_inventory(files[0]):
-        if any((*lists.values(), *values.values(), below, settings, retire_missing, as_edits)):
+        if any((*filters.values(), below, settings, retire_missing, as_edits)):
             raise PelError(Errors.E687.format(path=files[0]))
         emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
         return
-    made, _ = kb_source(reader or reader_of_all(files), settings, lists, values)
+    made, _ = kb_source(reader or reader_of_all(files), settings, **filters)
     changes = changes_from_reader(made, files, below=below or ())
     with changed_kb(kb) as (opened, component):
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
@@ -118,8 +178,8 @@ def kb_add(
 
 def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
     """Link the long forms of inventories, and add them to the index of a pipeline."""
-    from ...corpora.inventory import read_inventory
-    from ...linking.long_forms import link_long_forms
+    from ..corpora.inventory import read_inventory
+    from ..linking.long_forms import link_long_forms
 
     entries = [entry for file in files for entry in read_inventory(file)]
     with changed_kb(path) as (_, component):
@@ -134,10 +194,10 @@ def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool)
     missing = update.missing if list_missing else []  # own edits are no release
     return {
         "added": len(update.added),
-        "updated": len(update.replaced),
+        "updated": len(update.changed),
         "unchanged": update.unchanged,
         "retired": len(update.retired),
-        "successors": {entity_id: kb.resolve(entity_id) for entity_id in update.retired[:_N_LISTED]},
+        "successors": {entity_id: kb.resolve(entity_id) for entity_id in list(update.retired)[:_N_LISTED]},
         "n_without_successor": len(update.obsolete),
         "perhaps": {entity_id: list(ids) for entity_id, ids in update.obsolete.items() if ids},
         "n_missing": len(missing),
@@ -149,24 +209,26 @@ def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool)
 
 
 def _update_text(result: dict[str, Any]) -> str:
-    # "updated" could mean that names were added to an entity's
-    rows: dict[str, Any] = {"added": result["added"], "replaced": result["updated"]}
-    rows["unchanged"] = f"{result['unchanged']:,}"
-    successors = (f"{old} -> {new}" if new else old for old, new in result["successors"].items())
-    rows["retired"] = count_with_examples(result["retired"], successors)
-    perhaps = (f"{old} (perhaps {', '.join(new)})" for old, new in result["perhaps"].items())
-    if result["n_without_successor"]:
-        rows["without successor"] = count_with_examples(result["n_without_successor"], perhaps)
-    if result["n_missing"]:
-        missing = count_with_examples(result["n_missing"], result["missing"])
-        rows["not in the release"] = f"{missing}; retire them with --retire-missing"
-    if result["n_others"]:
-        rows["from other sources"] = f"{result['n_others']:,}, unchanged"
-    if edited := result["edited"]:
-        rows["edits kept"] = count_with_examples(len(edited), (f"{id} {kind}" for id, kind in edited.items()))
-    if lost := result["corrections_without_entity"]:
-        rows["corrections without an entity"] = count_with_examples(len(lost), map(str, lost))
-    rows.update({key: result[key] for key in ("repairs", "entities", "fingerprint")})
+    successors = [f"{old} -> {new}" if new else old for old, new in result["successors"].items()]
+    perhaps = [f"{old} (perhaps {', '.join(new)})" for old, new in result["perhaps"].items()]
+    missing = count_with_examples(result["n_missing"], result["missing"])
+    edited, lost = result["edited"], result["corrections_without_entity"]
+    n_unreplaced = result["n_without_successor"]
+    if_any = {
+        "without successor": (n_unreplaced, count_with_examples(n_unreplaced, perhaps)),
+        "not in the release": (result["n_missing"], f"{missing}; retire them with --retire-missing"),
+        "from other sources": (result["n_others"], f"{result['n_others']:,}, unchanged"),
+        "edits kept": (edited, count_with_examples(len(edited), (f"{id} {kind}" for id, kind in edited.items()))),
+        "corrections without an entity": (lost, count_with_examples(len(lost), map(str, lost))),
+    }
+    rows = {
+        "added": result["added"],
+        "replaced": result["updated"],  # "updated" could mean that names were added to an entity's
+        "unchanged": f"{result['unchanged']:,}",
+        "retired": count_with_examples(result["retired"], successors),
+        **{name: text for name, (n, text) in if_any.items() if n},
+        **{key: result[key] for key in ("repairs", "entities", "fingerprint")},
+    }
     conflicts = (
         f"conflict: {entity_id} {edited[entity_id]} here, {change} in the release"
         for entity_id, change in result["conflicts"].items()
@@ -231,10 +293,10 @@ def kb_migrate(
 
     Example: spacy-pel kb migrate linked.jsonl kb_2023 kb_2024 --output linked_2024.jsonl
     """
-    from ...corpora import read_links
-    from ...engines.formats import codes_in, output_format, write_links
-    from ...kb.migrate import Migration
-    from ...util.parsing import guarded
+    from ..corpora import read_links
+    from ..engines.formats import codes_in, output_format, write_links
+    from ..kb.compare import Migration
+    from ..util.parsing import guarded
 
     target = output or links.with_name(links.name.replace(".", ".migrated.", 1))
     to = output_format("auto", target)

@@ -21,8 +21,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
-from ...errors import Errors, PelError
-from ...types import NIL, Entity
+from ..errors import Errors, PelError
+from ..types import NIL, Entity
+from ..util.xrefs import normalize_xref
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
@@ -70,7 +71,7 @@ def repaired(entity: Entity, count: Count) -> Entity | None:
         PelError: if a field is not text.
     """
     try:
-        if is_clean(entity) and entity.concept_id != NIL:
+        if _is_clean(entity) and entity.concept_id != NIL:
             return entity
     except TypeError as err:
         raise PelError(Errors.E105.format(entity=entity)) from err
@@ -118,7 +119,7 @@ def repaired_redirects(redirects: Mapping[str, str], count: Count) -> dict[str, 
     return repaired
 
 
-def is_clean(entity: Entity) -> bool:
+def _is_clean(entity: Entity) -> bool:
     """A quick test that most entities pass, so that their fields need not be checked one by one.
 
     Returns:
@@ -177,3 +178,20 @@ def merge_duplicates(entities: Sequence[Entity]) -> Entity:
     return Entity(
         first.concept_id, first.canonical_name, tuple(dict.fromkeys(aliases)), types, definition, xrefs, parents
     )
+
+
+def tidied(entity: Entity) -> Entity:
+    """An entity of a file, with single blanks, cross references in their usual spelling, and each text of a list
+    once."""
+    name = _tidied(entity.canonical_name)
+    aliases = dict.fromkeys(alias for alias in map(_tidied, entity.aliases) if alias not in ("", name))
+    types, xrefs, parents = (
+        tuple(dict.fromkeys(filter(None, (text.strip() for text in texts))))
+        for texts in (entity.types, map(normalize_xref, entity.xrefs), entity.parents)
+    )
+    definition = _tidied(entity.definition or "") or None
+    return Entity(entity.concept_id.strip(), name, tuple(aliases), types, definition, xrefs, parents)
+
+
+def _tidied(name: str) -> str:
+    return " ".join(name.split())

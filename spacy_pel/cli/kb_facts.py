@@ -4,14 +4,14 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...errors import Errors, PelError
-from .._app import kb_cli
-from .._kb import index_meta, open_kb
-from .._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
-from .._output import JSON, emit, first_rows, key_values, type_rows
+from ..errors import Errors, PelError
+from ._app import kb_cli
+from ._kb import index_meta, open_kb
+from ._options import CurrentKB, KBOrPipeline, OldKB, argument, flag, option
+from ._output import JSON, emit, first_rows, key_values, type_rows
 
 if TYPE_CHECKING:
-    from ...kb import KnowledgeBase
+    from ..kb import KnowledgeBase
 
 _N_SHOWN = 5  # parents, children
 
@@ -40,7 +40,7 @@ def kb_info(
 
 def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
     """What a knowledge base holds, as JSON data."""
-    from ...types.semantic_types import semantic_types
+    from ..types.semantic_types import semantic_types
 
     types, network = kb.types(), semantic_types()
     known = {kind: network[kind] for kind in types if kind in network}
@@ -87,8 +87,8 @@ def kb_show(
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
-    from ...kb.near_ids import did_you_mean_id
-    from ...types.semantic_types import type_group, type_name
+    from ..kb.compare import did_you_mean_id
+    from ..types.semantic_types import type_group, type_name
 
     opened = open_kb(kb)
     if opened.resolve(entity_id) is None and not opened.is_retired(entity_id):
@@ -111,7 +111,7 @@ def kb_show(
 
 
 def _entity_text(result: dict[str, Any]) -> str:
-    from ...types.semantic_types import type_label
+    from ..types.semantic_types import type_label
 
     lines = [f"{result['concept_id']}  {result['canonical_name']}"]
     if "successor_of" in result:
@@ -151,10 +151,11 @@ def kb_diff(
 
     Example: spacy-pel kb diff corpus/kb_2023 corpus/kb_2024 --json
     """
-    from ...kb.diff import diff
+    from ..kb.compare import diff
 
     before, after = open_kb(old), open_kb(new)
-    changes = vars(diff(before, after, show_progress=True))
+    update = diff(before, after, show_progress=True)
+    changes: dict[str, Any] = {"added": update.added, "removed": update.retired, "changed": update.changed}
     counts = {f"n_{kind}": len(changes[kind]) for kind in ("added", "removed", "changed")}
     result = {**counts, "n_edits": {"old": len(before.edits), "new": len(after.edits)}, **changes}
 

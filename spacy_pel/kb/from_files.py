@@ -1,24 +1,99 @@
-"""Changes to a knowledge base: entities to add or replace, and ids to retire."""
+"""Source files read into a new knowledge base, or as changes to one: entities to add or replace, ids to retire."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
 from ..errors import Errors, PelError, quoted
 from ..types import Entity, KBReader
-from ..util.files import Place, unexpected
-from .changes import Update
+from ..util.files import PathLike, Place, unexpected
+from .compare import did_you_mean_id
+from .edits import State, Update
 from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
 from .readers.reader_base import KBReaderBase
-from .readers.repair import merge_duplicates
-from .subtree import subtree
+from .repair import merge_duplicates
 
 _CUI = re.compile(r"C\d{7}")
+
+
+def build_kb(
+    reader: KBReader,
+    paths: Sequence[Path],
+    out: PathLike,
+    *,
+    about: Mapping[str, Any],
+    below: Sequence[str] = (),
+    strict: bool = False,
+    show_progress: bool = False,
+) -> KnowledgeBase:
+    """Read source files into a knowledge base folder, and open it.
+
+    Args:
+        reader: streams the entities; its source, its redirects and its repairs are
+            written to the folder too.
+        paths: what the reader reads.
+        out: the folder to write.
+        about: JSON data for meta.json, e.g. the reader's name and settings.
+        below: keep the entities with these ids, and all narrower ones; empty = all.
+        strict: treat faults that the reader did not report as errors.
+        show_progress: show a progress bar.
+
+    Returns:
+        Memory-mapped.
+
+    Raises:
+        PelError: if ``below`` names an unknown id, or no entity has a broader one.
+    """
+    if below:  # what is below is known only at the end of the files
+        with TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
+            settings: Any = {"about": about, "strict": strict, "show_progress": show_progress}
+            whole = build_kb(reader, paths, Path(folder) / "kb", **settings)
+            kept, redirects = subtree(whole, below)
+            source = {**whole.source, "below": list(below)}
+            return KnowledgeBase.build(kept, out, source=source, redirects=redirects)
+    redirects, source = {}, {}
+
+    def entities() -> Iterator[Entity]:
+        yield from reader(paths)
+        # a reader knows these only at the end of its files
+        redirects.update(reader.redirects)
+        source.update({**reader.source, **about, "repairs": dict(reader.report)})
+
+    facts: Any = {"source": source, "redirects": redirects}
+    return KnowledgeBase.build(entities(), out, **facts, strict=strict, show_progress=show_progress)
+
+
+def subtree(kb: KnowledgeBase, ids: Sequence[str]) -> tuple[Iterator[Entity], dict[str, str]]:
+    """Choose the entities with these ids, and all narrower ones (is-a).
+
+    Args:
+        kb: source; retired entities are left out.
+        ids: of entities.
+
+    Returns:
+        The entities, in the order of the knowledge base, and the redirects to them.
+
+    Raises:
+        PelError: if an id is unknown, or no entity has a broader one.
+    """
+    for entity_id in ids:
+        if entity_id not in kb:
+            raise PelError(Errors.E145.format(id=entity_id, hint=did_you_mean_id(kb, entity_id)))
+    if not kb.field_counts()["parents"]:
+        raise PelError(Errors.E146.format(ids=", ".join(ids)))
+    mask = kb.rows_below(ids)
+    redirects = kb.redirects()
+    rows = kb.rows(list(redirects))
+    lead_there = (rows >= 0) & mask[rows]
+    kept = {old: new for (old, new), is_kept in zip(redirects.items(), lead_there, strict=True) if is_kept}
+    return (entity for (entity, _), is_below in zip(kb.items(), mask, strict=True) if is_below), kept
 
 
 @dataclass
@@ -162,10 +237,16 @@ def _check_retired(kb: KnowledgeBase, changes: Changes, given: set[str]) -> None
                 raise PelError(Errors.E123.format(expected=expected, place=place, id=id_, fault=fault))
 
 
+def _source_states(kb: KnowledgeBase, ids: Sequence[str]) -> list[State]:
+    """What the source has for each id: the knowledge base without the edits."""
+    pairs = zip(ids, kb.states(ids), strict=True)
+    return [kb.edits[entity_id].release if entity_id in kb.edits else state for entity_id, state in pairs]
+
+
 def _fault(kb: KnowledgeBase, given: set[str], entity_id: str) -> str:
     """Why an id cannot be retired or succeed another one; "" = it can."""
     successor = kb.resolve(entity_id)
-    if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:
+    if entity_id in given or successor == entity_id or _source_states(kb, [entity_id])[0].live:
         return ""
     if successor is not None:
         return f"which is retired already (its successor is '{successor}')"
@@ -179,7 +260,7 @@ def _no_longer_used(
     ids that may replace them."""
     unused = {**changes.redirects, **changes.obsolete, **changes.retired}
     redirects = {old: new for old, new in changes.redirects.items() if old not in given}
-    states = kb.source_states(list(redirects.values()))
+    states = _source_states(kb, list(redirects.values()))
     replaced: dict[str, str | None] = {}
     obsolete = {old: ids for old, ids in changes.obsolete.items() if old not in given}
     for (old, new), state in zip(redirects.items(), states, strict=True):
@@ -187,7 +268,7 @@ def _no_longer_used(
             replaced[old] = new
         else:
             obsolete.setdefault(old, () if new == old else (new,))  # the same: a circle
-    states = kb.source_states(list(obsolete))
+    states = _source_states(kb, list(obsolete))
     obsolete = {old: obsolete[old] for old, state in zip(obsolete, states, strict=True) if state.live}
     return {**dict.fromkeys(obsolete), **replaced, **changes.retired}, obsolete
 

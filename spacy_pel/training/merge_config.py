@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ...errors import Errors, PelError
-from ...registry import registry
+from ..errors import Errors, PelError
+from ..registry import registry
 
 Scope = Literal["exact", "related", "narrow", "broad"]
 

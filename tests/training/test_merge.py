@@ -12,12 +12,11 @@ from spacy_pel.cli import pel_cli
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.corpora.corpus_names_kb import CorpusNamesKB, rank_surfaces
-from spacy_pel.training.merge.merge import Merge, find_twins, merge_twins
-from spacy_pel.training.merge.merge_config import parse_merge_config
-from spacy_pel.training.merge.merge_record import MergeRecord
+from spacy_pel.training.merge import Merge, MergeRecord, find_twins, merge_twins
+from spacy_pel.training.merge_config import parse_merge_config
 from spacy_pel.types import Entity
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
 ONTO, BASE = FIXTURES / "onto", FIXTURES / "base"
 
 
@@ -228,7 +227,7 @@ def test_command_writes_the_source_of_each_name(tmp_path):
 
 @pytest.mark.parametrize("name", ["licensed.cfg", "medic.cfg", "open_cui.cfg"])
 def test_shipped_configs_are_valid(name):
-    config = Config().from_disk(Path(__file__).parents[3] / "configs" / name)
+    config = Config().from_disk(Path(__file__).parents[2] / "configs" / name)
     assert parse_merge_config(config["merge"]).sources
 
 

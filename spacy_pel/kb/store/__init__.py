@@ -1,1 +1,0 @@
-"""The Arrow files of a knowledge base, its alias map, and the changes on top of them."""

@@ -1,1 +1,0 @@
-"""Several sources merged into one knowledge base."""
