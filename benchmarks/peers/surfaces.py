@@ -10,8 +10,8 @@ def surfaces(documents: Iterable[Document], *, expand: bool) -> list[str]:
     are replaced by the long forms that scispaCy's detector finds in it."""
     import spacy
 
+    from spacy_pel.abbreviations.documents import long_form_at, long_forms
     from spacy_pel.pipeline.abbreviations import AbbreviationDetector
-    from spacy_pel.pipeline.mentions import long_form_at, long_forms
 
     nlp = spacy.blank("en")
     detector = AbbreviationDetector(nlp.vocab) if expand else None

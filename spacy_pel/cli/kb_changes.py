@@ -155,7 +155,7 @@ def kb_add(
 
     Example: spacy-pel kb add my_pipeline hp.obo --retire-missing
     """
-    from ..corpora.inventory import is_inventory
+    from ..abbreviations.inventory import is_inventory
     from ..kb.from_files import apply_changes, changes_from_reader
 
     filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
@@ -178,8 +178,7 @@ def kb_add(
 
 def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
     """Link the long forms of inventories, and add them to the index of a pipeline."""
-    from ..corpora.inventory import read_inventory
-    from ..linking.long_forms import link_long_forms
+    from ..abbreviations.inventory import link_long_forms, read_inventory
 
     entries = [entry for file in files for entry in read_inventory(file)]
     with changed_kb(path) as (_, component):

@@ -10,9 +10,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import ignore_error, raise_error
 
+from ..abbreviations.documents import SharedDefinitions
 from ..errors import PelError, one_line, shortened
 from ..types import Document
-from .shared_definitions import SharedDefinitions
 
 HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
 ARTICLE = "article_id"  # in the meta of documents that are passages of one article

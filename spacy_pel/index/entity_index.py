@@ -14,9 +14,7 @@ from ..registry import registry
 from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.files import PathLike
-from ..util.packing import Buffer, load_from_bytes, save_to_bytes
-from ..util.saved_folder import check_folder, damaged, write_folder
-from .abbreviations import FILE as ABBREVIATIONS
+from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions
 from .faiss_ivf import FaissIVF
@@ -25,6 +23,7 @@ from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
 VERSION = 1  # of the folder's format
 META = "meta.json"
+_ABBREVIATIONS = "abbreviations.arrow"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
 _RECODED_SAMPLE = 32_768  # rows that codes and rotations of another index are learned from
 
@@ -38,7 +37,7 @@ class EntityIndex:
         rows: the entity and the kind of each of them.
         priors: counts of surface forms and entities in annotated text.
         topics: which entities annotated texts name, by what they are about; None = not known.
-        abbreviations: which entities short forms stand for, see ``abbreviations.py``; None = not known.
+        abbreviations: which entities short forms stand for, see ``abbreviations/undefined.py``; None = not known.
         kb_fingerprint: of the knowledge base that the rows belong to.
         encoder_fingerprint: of the encoder that computed the vectors.
         kinds: kinds of rows that an entity gets.
@@ -267,7 +266,7 @@ class EntityIndex:
                 if content is not None:
                     content.to_disk(part)
             if len(self.abbreviations):
-                self.abbreviations.to_disk(part, ABBREVIATIONS)
+                self.abbreviations.to_disk(part, _ABBREVIATIONS)
             write_json(part / META, self.meta)
 
     @classmethod
@@ -295,7 +294,7 @@ class EntityIndex:
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
             topics = Topics.from_disk(path) if meta["topics"] else None
-            abbreviations = AliasPriors.from_disk(path, ABBREVIATIONS) if meta.get("abbreviations") else None
+            abbreviations = AliasPriors.from_disk(path, _ABBREVIATIONS) if meta.get("abbreviations") else None
         except PelError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abbreviations.forms import may_be_short
 from ..candidates.evidence.evidence import best_cosines
 from ..types import MENTION_TYPE, CandidateTable, Floats
-from .short_forms import may_be_short
 
 _CLOSE = 1e-6  # probabilities have finite logits
 

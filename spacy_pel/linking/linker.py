@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abbreviations.undefined import trust_in_short_forms
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError, Warnings
@@ -54,7 +55,6 @@ from .new_entities import estimate_share, forms_by_document, log_odds, share_of_
 from .nil.thresholds import Threshold
 from .query import MentionQuery
 from .reranker import Reranker
-from .short_forms import trust_in_short_forms
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
@@ -556,7 +556,7 @@ class Linker:
         if not priors or not self.decider(ranked.stage).confidence.is_fitted:
             return np.ones(len(ranked.queries))
         first = ranked.table.kb_rows[np.arange(len(ranked.queries)), ranked.scores.argmax(axis=1)]
-        bounds = trust_in_short_forms(self.kb, priors, ranked.queries, first)
+        bounds = trust_in_short_forms(self.kb, priors, [query.form for query in ranked.queries], first)
         return bounds if ranked.matches is None else np.where(ranked.matches.decided, 1.0, bounds)
 
     def _ids_and_scores(self, ranked: Ranked, order: NDArray[np.int64]) -> tuple[list[list[str]], list[list[float]]]:

@@ -6,7 +6,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from ..corpora.abbreviations import find_abbreviations
+from ..abbreviations.definitions import find_abbreviations
 from .mentions import PHRASE, add_phrase, as_list, declare
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations

@@ -7,10 +7,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from ..abbreviations.documents import LongForms, long_forms, spelled_out
 from ..corpora.document_stream import text_pieces
 from ..linking import MentionQuery, replace_mention
 from ..types import NIL, Document, Mention, Vectors
-from .mentions import LongForms, long_forms, spelled_out
 from .token_types import span_types
 
 

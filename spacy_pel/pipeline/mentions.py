@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
-from ..corpora.shared_definitions import KNOWN
+from ..abbreviations.documents import long_forms, spelled_out
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group
 from .token_types import span_types
 
@@ -18,8 +17,6 @@ Owner = Doc | Span
 ReadStored = Callable[[Any, Any], Any]  # the Doc or Span, and what was set (None = nothing) -> the value
 # of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
 PHRASE = "pel_phrase"
-LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
-_AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
 _TYPES = frozenset(ST21PV.values())
 _prefixes: set[str] = set()  # of the linkers of this process
 
@@ -128,62 +125,6 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
             docs, n_found = [], 0
     if docs:
         yield docs
-
-
-def long_forms(doc: Doc) -> LongForms:
-    """The abbreviations that a document defines, as our detector leaves them in ``doc._.pel_abbreviations``
-    and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form; and those that passages
-    before it define, see ``SharedDefinitions``.
-
-    Returns:
-        By short form.
-    """
-    forms: LongForms = {}
-    user_data: Any = doc.user_data
-    # as stored: read as an attribute, ours would be made into spans
-    names = ("pel_abbreviations", "abbreviations", KNOWN)
-    stored = (user_data.get(("._.", name, None, None)) or () for name in names)
-    for definition in chain.from_iterable(stored):
-        if isinstance(definition, dict):
-            short, long_form = definition["short_text"], definition["long_text"]
-            token = definition.get("short_start", 0)  # another detector may not say where
-            start = doc[token].idx if token < len(doc) else len(doc.text)
-        else:
-            short, start = definition.text, definition.start_char
-            long_form = getattr(definition._.long_form, "text", definition._.long_form)
-        forms.setdefault(short, {}).setdefault(start, long_form)
-    return forms
-
-
-def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
-    """What a short form stands for at a character of the text: what it does where it
-    occurs there or last before, or else first; None = it is no short form."""
-    starts = forms.get(short)
-    if not starts:
-        return None
-    return starts[max((other for other in starts if other <= start), default=min(starts))]
-
-
-def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
-    """The long form of a mention that is an abbreviation, or a long form followed by its abbreviation.
-
-    Args:
-        mention: its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
-        start: its first character.
-        forms: from ``long_forms``.
-
-    Returns:
-        The long form; None if the mention is neither of these.
-    """
-    if mention in forms:
-        return long_form_at(forms, mention, start)
-    both = (
-        long_form
-        for short, places in forms.items()
-        for long_form in dict.fromkeys(places.values())
-        if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short
-    )
-    return next(both, None)
 
 
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> "list[MentionQuery]":

@@ -1,38 +1,12 @@
-"""What short forms stand for: their normal form, and counts by entity."""
+"""What short forms stand for, counted by entity."""
 
 import numpy as np
 import pytest
 
+from spacy_pel.abbreviations.undefined import abbreviation_counts
 from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.abbreviations import FILE, abbreviation_counts, short_form
 from spacy_pel.index.faiss_flat import FaissFlat
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("ATP", "ATP"),
-        ("CsA", "CsA"),
-        ("PGs", "PG"),
-        ("IL-2s", "IL2"),
-        ("TNF-α", "TNFalpha"),
-        ("TNF alpha", ""),
-        ("NF-κB", "NFkappaB"),
-        ("5-FU", "5FU"),
-        ("T3", "T3"),
-        ("G6Pase", "G6Pase"),
-        ("DAS", "DAS"),
-        ("aspirin", ""),
-        ("Aspirin", ""),
-        ("A", ""),
-        ("13", ""),
-        ("", ""),
-        ("CONSERVATIVELYTREATED", ""),
-    ],
-)
-def test_normal_form(text, expected):
-    assert short_form(text) == expected
 
 
 def test_counts_become_shares_of_candidates(kb, encoder, tmp_path):
@@ -58,5 +32,5 @@ def test_counts_become_shares_of_candidates(kb, encoder, tmp_path):
 def test_an_index_without_them_has_no_file(kb, encoder, tmp_path):
     index = EntityIndex.build(kb, encoder, index=FaissFlat())
     index.to_disk(tmp_path / "index")
-    assert not (tmp_path / "index" / FILE).exists()
+    assert not (tmp_path / "index" / "abbreviations.arrow").exists()
     assert EntityIndex.from_disk(tmp_path / "index").meta["abbreviations"] == 0

@@ -79,7 +79,7 @@ def test_round_trips(tmp_path):
 
 SHARED = """
 import spacy
-from spacy_pel.pipeline.mentions import long_forms
+from spacy_pel.abbreviations.documents import long_forms
 nlp = spacy.blank("en")
 for name in ORDER:
     nlp.add_pipe(name, config={"make_serializable": True} if name == "abbreviation_detector" else {})

@@ -1,8 +1,8 @@
 import pytest
 from spacy.tokens import Doc, Span
 
+from spacy_pel.abbreviations.documents import long_forms, spelled_out
 from spacy_pel.pipeline.gold import query_maker
-from spacy_pel.pipeline.mentions import long_forms, spelled_out
 from spacy_pel.types import Document, Mention
 
 from .conftest import NAME

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.abbreviations import short_form
+from ...abbreviations.forms import normal_form
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
@@ -71,7 +71,7 @@ class SurfaceForms(NamedTuple):
         distinct: normalised surface forms, each once, but once for each formula where capitals
             make another one of it: "CO", "Co".
         formulas: for each of them the names that it has as a formula, see formulas.py.
-        short_forms: for each of them its normal form as an abbreviation, see index/abbreviations.py;
+        short_forms: for each of them its normal form as an abbreviation, see abbreviations/forms.py;
             "" = it is none. Capitals make another one of it, too: "CsA", "CSA".
         which: (n,), the surface form of each mention.
     """
@@ -85,7 +85,7 @@ class SurfaceForms(NamedTuple):
     def of(cls, surfaces: Sequence[str]) -> "SurfaceForms":
         """Of mentions with these texts."""
         read = {
-            surface: (normalize_alias(surface), formula_names(surface), short_form(surface))
+            surface: (normalize_alias(surface), formula_names(surface), normal_form(surface))
             for surface in dict.fromkeys(surfaces)
         }
         found, which = numbered(read[surface] for surface in surfaces)

@@ -124,9 +124,9 @@ def corpus_abbreviations(
 
     Example: spacy-pel corpus abbreviations abstracts.txt abbreviations.tsv --kb my_pipeline
     """
+    from ...abbreviations.inventory import AbbreviationCounts, write_inventory
     from ...cli._kb import open_kb
     from ...cli._settings import make_reader, parse_settings
-    from ...corpora.inventory import AbbreviationCounts, write_inventory
     from ...engines.documents import Columns, read_documents
     from ...util import progress
 

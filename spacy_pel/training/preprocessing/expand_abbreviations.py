@@ -2,7 +2,7 @@
 
 import spacy
 
-from ...corpora.abbreviations import find_abbreviations
+from ...abbreviations.definitions import find_abbreviations
 from ...registry import registry
 from ...types import Document
 from ...util.config import known_language

@@ -1,27 +1,37 @@
-"""An inventory of abbreviations: what short forms stand for, and how often, in texts and in a knowledge base."""
+"""An inventory of abbreviations: what short forms stand for, and how often, in texts and in a knowledge base; and
+the entities that its long forms name."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import spacy
 
+from ..corpora.document_stream import text_pieces
 from ..errors import quoted
 from ..types import Document, Entity
-from ..util import normalize_alias, read_lines
-from ..util.files import READ_ERRORS, PathLike, Place, open_bytes, unexpected
-from ..util.writing import write_text
-from .abbreviations import find_abbreviations
-from .document_stream import text_pieces
-from .long_forms import is_no_word
+from ..util import normalize_alias, progress, read_lines
+from ..util.files import READ_ERRORS, PathLike, open_bytes, write_text
+from ..util.place import Place, unexpected
+from ..util.tables import best_first
+from .definitions import find_abbreviations
+from .forms import normal_form
+
+if TYPE_CHECKING:  # "corpus abbreviations" links nothing
+    from ..index import AliasPriors
+    from ..linking import Linker
 
 COLUMNS = ("short_form", "long_form", "uses", "documents")
 _HEADER = "\t".join(COLUMNS)
-_SHORT = range(2, 11)  # characters of a name that may be a short form
 _PIECE = 1_000_000  # characters that are read at once
 _LONGEST_HEADER = 1_000  # bytes
+_MOST = 3  # entities of a long form
+_MIN_SHARE = 0.05  # of its uses
+
+Shares = list[tuple[int, float]]  # rows of the knowledge base, -1 = no entity
 
 
 class Abbreviation(NamedTuple):
@@ -59,7 +69,7 @@ class AbbreviationCounts:
         their definitions define. Of several long forms of a short form, an entity counts its first."""
         for entity in entities:
             names = (entity.canonical_name, *entity.aliases)
-            spelled = ((short, self._long_form(short, names)) for short in filter(_may_be_short, names))
+            spelled = ((short, self._long_form(short, names)) for short in filter(normal_form, names))
             self._add(Counter((short, long_form) for short, long_form in spelled if long_form))
             if "(" in (entity.definition or ""):
                 self._add(Counter(self._definitions(entity.definition or "")))
@@ -93,10 +103,6 @@ class AbbreviationCounts:
                 if (short, name) in self._definitions(f"{name} ({short})"):
                     return name
         return None
-
-
-def _may_be_short(name: str) -> bool:
-    return len(name) in _SHORT and " " not in name and is_no_word([name])
 
 
 def _has_letters(short: str, name: str) -> bool:
@@ -158,3 +164,50 @@ def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:
         if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
             raise unexpected(place, "a whole number above 0 as a count", quoted(text))
     return Abbreviation(short, long_form, *map(int, counts))
+
+
+def link_long_forms(
+    linker: "Linker", uses: Iterable[tuple[str, str, int]], *, show_progress: bool = False
+) -> "AliasPriors":
+    """Link each long form by itself, and divide its uses among its candidates and NIL.
+
+    Args:
+        linker: with the knowledge base that the counts are for.
+        uses: short form, long form, and how often it stands for it.
+        show_progress: show a progress bar.
+
+    Returns:
+        Counts of uses by short form and entity, see ``abbreviation_counts``.
+    """
+    from .undefined import abbreviation_counts
+
+    linker, listed = linker.without_memory(), list(uses)
+    forms = list(dict.fromkeys(long_form for _, long_form, _ in listed))
+    starts = range(0, len(forms), linker.batch_size)
+    shares: dict[str, Shares] = {}
+    for start in progress(starts, description="Linking long forms", show=show_progress):
+        batch = forms[start : start + linker.batch_size]
+        shares.update(zip(batch, _link(linker, batch), strict=True))
+    return abbreviation_counts(
+        (short, row, share * n) for short, long_form, n in listed for row, share in shares[long_form]
+    )
+
+
+def _link(linker: "Linker", forms: list[str]) -> list[Shares]:
+    """P(entity | form) of the best candidates of each form, and the rest for NIL."""
+    from ..linking.confidence import shares_of
+    from ..linking.query import MentionQuery
+
+    ranked = linker.rank("form", [MentionQuery(form, 0, len(form)) for form in forms], linker.top_k)
+    shares = shares_of(ranked.table, ranked.scores)
+    if linker.decider("form").decides_without_threshold:
+        shares *= 1.0 - np.clip(ranked.nil_scores, 0.0, 1.0)[:, None]
+    shares[shares < _MIN_SHARE] = 0.0
+    best = best_first(shares)[:, :_MOST]
+    rows = np.take_along_axis(ranked.table.kb_rows, best, axis=1)
+    shares = np.take_along_axis(shares, best, axis=1)
+    rest = np.maximum(1.0 - shares.sum(axis=1), 0.0)
+    return [
+        [(-1, nil), *zip(its_rows, its_shares, strict=True)]
+        for nil, its_rows, its_shares in zip(rest.tolist(), rows.tolist(), shares.tolist(), strict=True)
+    ]

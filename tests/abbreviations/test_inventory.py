@@ -2,7 +2,13 @@
 
 import pytest
 
-from spacy_pel.corpora.inventory import Abbreviation, AbbreviationCounts, is_inventory, read_inventory, write_inventory
+from spacy_pel.abbreviations.inventory import (
+    Abbreviation,
+    AbbreviationCounts,
+    is_inventory,
+    read_inventory,
+    write_inventory,
+)
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document, Entity
 

@@ -1,12 +1,26 @@
-"""Where a text may define an abbreviation: in brackets, after words such as "hereafter", or in a list."""
+"""Abbreviations that a text defines: in brackets, after words such as "hereafter", or in a list."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Token
 
-from .long_forms import Rule, Tokens, are_balanced, find_initials, is_no_word, is_short_form, lower, match_long_form
+from .forms import (
+    Rule,
+    Tokens,
+    are_balanced,
+    find_initials,
+    is_short_form,
+    looks_short,
+    lower,
+    match_long_form,
+    other_number,
+)
+
+Words = tuple[str, ...]
+_BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" or "(IS)-"
 
 _CLOSING = {"(": ")", "[": "]"}
 _QUOTES = frozenset(("''", "``", *"\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"))
@@ -60,6 +74,75 @@ class Candidate(NamedTuple):
     is_weak: bool = False
 
 
+def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
+    """Find the abbreviations that a document defines, and wherever else their short forms occur, in the singular
+    or the plural. A short form that is defined again, by words with its initials, stands for each long form from
+    its definition on.
+
+    It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
+    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector, also in square brackets
+    and quotes: "long form (SF)" and "SF (a long form)". Furthermore few words in brackets after a short form, "RA
+    (rheumatoid arthritis)"; and where there is no other definition, those that a remark follows,
+    "diethylnitrosamine (DEN: 10 mg/kg)", those after words such as "hereafter" or "abbreviated as", and those
+    of a list of abbreviations. Tokens without white space between them are one word, so that it finds
+    "5-FU" and "NF-kB", and does not cut a long form at the wrong token. A long form begins where the initials
+    match, is within a sentence, and does not contain its short form.
+
+    Args:
+        doc: only its tokens are read.
+
+    Returns:
+        By short form and place, each with "short_text", "short_start",
+        "short_end", "long_text", "long_start" and "long_end" (token offsets).
+    """
+    words = [token.text for token in doc]
+    definitions: dict[Words, dict[int, Tokens]] = {}  # short form -> where it is defined -> long form
+    long_forms = set()
+    read = set()  # brackets whose long form is known
+    for short, candidate, rule, is_weak in definition_candidates(doc, words):
+        key = tuple(words[slice(*short)])
+        if candidate in read or (is_weak and key in definitions) or not is_short_form(doc, short):
+            continue
+        long_form = match_long_form(doc, short, candidate, rule)
+        if long_form is None or (text := lower(_long_text(doc, long_form))) in long_forms:
+            continue
+        if key in definitions and find_initials(text, doc[slice(*short)].text) != 0:
+            continue
+        long_forms.add(text)
+        read.add(candidate)
+        definitions.setdefault(key, {})[short[0]] = long_form
+    found = []
+    for start, end, (long_start, long_end) in _occurrences(words, definitions):
+        record = {"short_text": doc[start:end].text, "short_start": start, "short_end": end}
+        long_text = _long_text(doc, (long_start, long_end))
+        found.append({**record, "long_text": long_text, "long_start": long_start, "long_end": long_end})
+    return found
+
+
+def _long_text(doc: Doc, long_form: Tokens) -> str:
+    """A long form, without another short form that is written together with it:
+    "stroke (IS)/transient ischemic attack (TIA)"."""
+    text = doc[slice(*long_form)].text
+    before = _BEHIND.match(text)
+    return text[before.end() :] if before and before[1].isalpha() else text
+
+
+def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) -> Iterator[tuple[int, int, Tokens]]:
+    """Where the tokens of each short form occur, or of its other number unless that is defined itself, and the long
+    form that is defined there or last before; before the first definition, that one."""
+    starts = defaultdict(list)
+    for start, word in enumerate(words):
+        starts[word].append(start)
+    for defined, long_forms in definitions.items():
+        other = (*defined[:-1], other_number(defined[-1]))
+        for key in (defined,) if other in definitions else (defined, other):
+            for start in starts.get(key[0], ()):
+                end = start + len(key)
+                if tuple(words[start:end]) == key:
+                    place = max((place for place in long_forms if place <= start), default=min(long_forms))
+                    yield start, end, long_forms[place]
+
+
 def definition_candidates(doc: Doc, words: list[str]) -> Iterator[Candidate]:
     """The places that may define an abbreviation; the weak ones come last.
 
@@ -86,7 +169,7 @@ def _in_brackets(doc: Doc, words: list[str], brackets: list[int]) -> Iterator[Ca
             within, inside = words[short_start:short_end], words[start:end]
             if len(within) <= _SHORT:
                 # "[Pi]", of a concentration, is no definition, and "[number]" stands for one
-                rule: Rule = "initials" if closing == "]" and not is_no_word(within) else "anywhere"
+                rule: Rule = "initials" if closing == "]" and not looks_short(within) else "anywhere"
                 yield Candidate((short_start, short_end), _before(words, bracket, within), rule)
             if not are_balanced(inside) or (closing == "]" and inside[0].startswith(words[bracket - 1])):
                 continue  # "loxP [loxP257]", a variety of it
@@ -118,7 +201,7 @@ def _may_name(short: list[str], inside: list[str]) -> bool:
     text, last = "".join(short), "".join(inside[-1:])
     if len(inside) == 1 and not (len(text) >= _SURE[0] and len(last) >= _SURE[1] and _IN_ADDRESSES.isdisjoint(last)):
         return False
-    return is_no_word(short) and text[-1].lower() in last.lower()
+    return looks_short(text) and text[-1].lower() in last.lower()
 
 
 def _before_remarks(words: list[str], brackets: list[int]) -> Iterator[Candidate]:
@@ -129,7 +212,7 @@ def _before_remarks(words: list[str], brackets: list[int]) -> Iterator[Candidate
         inside = range(start, min(start + _SHORT + 1, len(words)))
         end = next((number for number in inside if words[number] in _SEPARATORS), start)
         remark = words[end + 1 : start + _REMARK]
-        if _CLOSING[words[bracket]] in remark and is_no_word(words[start:end]) and not _is_bare_number(remark):
+        if _CLOSING[words[bracket]] in remark and looks_short(words[start:end]) and not _is_bare_number(remark):
             yield Candidate((start, end), _before(words, bracket, words[start:end]), is_weak=True)
 
 
@@ -155,7 +238,7 @@ def _after_cues(doc: Doc, words: list[str]) -> Iterator[Candidate]:
         while start < min(cue + _CUE, len(words)) and words[start].lower() in _AFTER_CUE:
             start += 1
         end = _end_of_word(doc, words, start)
-        if not is_no_word(words[start:end]):
+        if not looks_short(words[start:end]):
             continue
         before = cue
         while before > max(0, cue - _CUE) and words[before - 1].lower() in _BEFORE_CUE:
@@ -211,11 +294,11 @@ def _items(doc: Doc, words: list[str]) -> Iterator[Candidate]:
         if words[mark - 1].islower() and words[mark - 2] not in _JOINING:
             continue  # most commas follow a word
         start = _word_before(doc, mark)
-        if not is_no_word(words[start:mark]) or (words[mark] in _JOINING and not doc[mark - 1].whitespace_):
+        if not looks_short(words[start:mark]) or (words[mark] in _JOINING and not doc[mark - 1].whitespace_):
             continue
         first = mark + 1
         end = _end_of_item(words, first)
-        if end > first + 1 or not is_no_word(words[first:end]):  # "IL-6, IL-6R" are two names
+        if end > first + 1 or not looks_short(words[first:end]):  # "IL-6, IL-6R" are two names
             yield Candidate((start, mark), (first, end), "whole", is_weak=True)
 
 
@@ -235,5 +318,7 @@ def _end_of_item(words: list[str], first: int) -> int:
 def _ends_item(words: list[str], number: int) -> bool:
     word = words[number]
     if word == "and":  # the last item
-        return bool(_MARKS.intersection(words[number + 2 : number + 3])) and is_no_word(words[number + 1 : number + 2])
+        return bool(_MARKS.intersection(words[number + 2 : number + 3])) and looks_short(
+            "".join(words[number + 1 : number + 2])
+        )
     return word in _AFTER_ITEM or "\n" in word

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from spacy_pel.abbreviations.undefined import trust_in_short_forms
 from spacy_pel.index.annotated_text import AliasPriors
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery, replace_mention
-from spacy_pel.linking.short_forms import trust_in_short_forms
 from spacy_pel.types import Entity
 
 KB = KnowledgeBase(
@@ -26,7 +26,7 @@ def trust(surface, entity_id, *, priors=PRIORS, long_form=None):
     text = f"Patient with {surface}, stable."
     query = MentionQuery(text, 13, 13 + len(surface))
     query = query if long_form is None else replace_mention(query, long_form)
-    (bound,) = trust_in_short_forms(KB, priors, [query], KB.rows([entity_id]))
+    (bound,) = trust_in_short_forms(KB, priors, [query.form], KB.rows([entity_id]))
     return bound
 
 
@@ -54,6 +54,6 @@ def test_a_defined_short_form_has_no_bound():
 
 
 def test_each_mention_has_its_own():
-    queries = [MentionQuery(form, 0, len(form)) for form in ("RA", "", "HLD", "colon", "RA")]
-    bounds = trust_in_short_forms(KB, PRIORS, queries, np.append(KB.rows(["RA", "RA", "LD", "CO"]), -1))
+    forms = ["RA", "", "HLD", "colon", "RA"]
+    bounds = trust_in_short_forms(KB, PRIORS, forms, np.append(KB.rows(["RA", "RA", "LD", "CO"]), -1))
     assert bounds.tolist() == pytest.approx([0.75, 1.0, 0.5, 1.0, 1.0])

@@ -1,4 +1,4 @@
-"""Matching a short form with the text that may be its long form (Schwartz & Hearst 2003)."""
+"""What a short form looks like, and which text may be its long form (Schwartz & Hearst 2003)."""
 
 import re
 from collections.abc import Sequence
@@ -7,13 +7,17 @@ from typing import Literal
 
 from spacy.tokens import Doc, Span
 
+from ..util.names import GREEK, GREEK_SYMBOL, NOT_WORD, compatible
+
 # where the long form may be: anywhere in a text; its last words, by their initials; or the whole text
 Rule = Literal["anywhere", "initials", "whole"]
 Tokens = tuple[int, int]  # first token, and end
 
 FUNCTION_WORDS = frozenset("a an and by for from in of on or the to with".split())
 _ARTICLES = frozenset("a an the".split())
-_CHARACTERS = range(2, 10)  # of each word of a short form
+_CHARACTERS = range(2, 10)  # of each word of a short form that a text defines
+_UNDEFINED = range(2, 7)  # characters of a form that may be short without a definition
+_NORMAL = range(2, 13)  # letters and digits of a normal form
 _NOT_IN_SHORT = frozenset('()[]{},"\u201c\u201d')
 _NOT_IN_LONG = frozenset(";=")  # as words
 _WORD = re.compile(r"[^\W_]+")
@@ -33,11 +37,43 @@ def is_short_form(doc: Doc, short: Tokens) -> bool:
     return begins and 2 * letters >= len(text) and are_words
 
 
-def is_no_word(words: Sequence[str]) -> bool:
-    """Whether these have two capitals, or one and a digit. A remark may begin with a word."""
+def looks_short(words: Sequence[str]) -> bool:
+    """Whether these, or a text, have two capitals, or one and a digit. A remark may begin with a word."""
     text = "".join(words)
     capitals = sum(map(str.isupper, text))
     return capitals > 1 or (capitals == 1 and any(map(str.isdigit, text)))
+
+
+def may_be_short(form: str) -> bool:
+    """Whether a form is as short as abbreviations are, capitals or not."""
+    return len(form) in _UNDEFINED and " " not in form
+
+
+def normal_form(text: str) -> str:
+    """The normal form of a short form: letters and digits as they are written, Greek letters by name, without the s
+    of a plural.
+
+    Args:
+        text: a mention as it stands in the text, e.g. "TNF-αs".
+
+    Returns:
+        e.g. "TNFalpha"; "" for what does not look like a short form of one word.
+    """
+    if not 2 <= len(text) <= 2 * _NORMAL[-1] or not any(map(str.isupper, text)) or " " in text.strip():
+        return ""
+    plain = GREEK_SYMBOL.sub(lambda letter: GREEK[letter[0]], compatible(text).strip())
+    form = NOT_WORD.sub("", plain)
+    if form.endswith("s") and (form[-2:-1].isupper() or form[-2:-1].isdigit()):
+        form = form[:-1]
+    return form if len(form) in _NORMAL and looks_short(form) else ""
+
+
+def other_number(word: str) -> str:
+    """The singular of "MMs", the plural of "MM"; the same of what may be a word."""
+    stem = word.removesuffix("s")
+    if not any(map(str.isupper, stem[1:])):
+        return word
+    return stem if stem != word else word + "s"
 
 
 def are_balanced(words: Sequence[str]) -> bool:
@@ -118,7 +154,7 @@ def _is_definition(itself: str, found: Span, matched: str) -> bool:
         return False
     if not are_balanced(words) or _END.search(text) or not _NOT_IN_LONG.isdisjoint(words):
         return False
-    if any(is_no_word([inside]) for inside in _BRACKETED.findall(text)):  # another short form
+    if any(looks_short(inside) for inside in _BRACKETED.findall(text)):  # another short form
         return False
     return not _SINGLE_LETTERS.fullmatch(itself) or _begin_words(itself, matched)
 

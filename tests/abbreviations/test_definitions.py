@@ -4,7 +4,8 @@ import pytest
 import spacy
 from spacy.matcher import Matcher
 
-from spacy_pel.corpora.abbreviations import find_abbreviations
+from spacy_pel.abbreviations.definitions import find_abbreviations
+from spacy_pel.abbreviations.forms import normal_form
 
 NLP = spacy.blank("en")
 
@@ -198,3 +199,29 @@ def test_as_scispacys():
     keys = ("short_start", "short_end", "long_start", "long_end", "short_text", "long_text")
     assert sorted([one[key] for key in keys] for one in ours) == sorted([one[key] for key in keys] for one in theirs)
     assert len({one["short_text"] for one in ours}) >= 8
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ATP", "ATP"),
+        ("CsA", "CsA"),
+        ("PGs", "PG"),
+        ("IL-2s", "IL2"),
+        ("TNF-α", "TNFalpha"),
+        ("TNF alpha", ""),
+        ("NF-κB", "NFkappaB"),
+        ("5-FU", "5FU"),
+        ("T3", "T3"),
+        ("G6Pase", "G6Pase"),
+        ("DAS", "DAS"),
+        ("aspirin", ""),
+        ("Aspirin", ""),
+        ("A", ""),
+        ("13", ""),
+        ("", ""),
+        ("CONSERVATIVELYTREATED", ""),
+    ],
+)
+def test_normal_form_of_a_short_form(text, expected):
+    assert normal_form(text) == expected

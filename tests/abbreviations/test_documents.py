@@ -3,9 +3,8 @@
 import pytest
 import spacy
 
+from spacy_pel.abbreviations.documents import SharedDefinitions, long_form_at, long_forms
 from spacy_pel.corpora.document_stream import ARTICLE, process_documents
-from spacy_pel.corpora.shared_definitions import SharedDefinitions
-from spacy_pel.pipeline.mentions import long_form_at, long_forms
 from spacy_pel.types import Document
 
 DEFINING = "Progressive encephalopathies (PEs) are rare; a PE is."
