@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.soak import processes_of
-from spacy_pel.corpora.readers.parquet_rows import parquet_rows
+from spacy_pel.corpora.formats.parquet import parquet_rows
 from spacy_pel.engines.documents import read_documents
 from spacy_pel.util import write_jsonl
 

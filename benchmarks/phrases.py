@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from spacy_pel.candidates.evidence.variants import variants
-from spacy_pel.corpora.readers.jsonl_corpus import read_corpus
+from spacy_pel.corpora.formats.jsonl import read_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.nil.inputs import logistic
 from spacy_pel.pipeline.detectors.name_patterns import relative_length

@@ -27,7 +27,7 @@ from spacy_pel.candidates import bi_encoder
 from spacy_pel.candidates.evidence import evidence
 from spacy_pel.candidates.form_cache import FormCache
 from spacy_pel.corpora import read_corpus
-from spacy_pel.corpora.spacy_reader import with_gold
+from spacy_pel.corpora.formats.docbin import with_gold
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.linking.decider import Decider

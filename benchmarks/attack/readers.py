@@ -12,7 +12,7 @@ import spacy
 
 from benchmarks.attack.mutations import mutated
 from benchmarks.attack.runner import GIVEN, Wrong, emptied
-from spacy_pel.corpora.readers.jsonl_corpus import to_record
+from spacy_pel.corpora.formats.jsonl import to_record
 from spacy_pel.engines.documents import read_documents
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.from_files import apply_changes, read_changes

@@ -51,8 +51,7 @@ def convert(
     Example: spacy-pel convert corpus/test.jsonl --reader pubtator corpus_pubtator.txt.gz
     --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:
     """
-    from ..corpora.own_ids import OwnIds
-    from ..corpora.type_labels import TypeLabels
+    from ..corpora.kb_annotation import OwnIds, TypeLabels
     from ._kb import open_kb
 
     if bool(dev_share) != (dev_out is not None):
@@ -134,7 +133,7 @@ def _selected(part: Any, documents: Iterator[Document], splits: list[Path], with
 
 def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: str) -> dict[str, Any]:
     from ..corpora import write_corpus
-    from ..corpora.preprocess import preprocess
+    from ..corpora.original import preprocess
 
     counts: dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
 
@@ -146,7 +145,7 @@ def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: 
             yield document
 
     if path.suffix == ".spacy":
-        from ..corpora.spacy_reader import to_docbin
+        from ..corpora.formats.docbin import to_docbin
 
         report: Counter[str] = Counter()
         to_docbin(path, counted(), _load_nlp(nlp), report)

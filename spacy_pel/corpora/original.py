@@ -1,11 +1,184 @@
-"""What a preprocessed document records about its original."""
+"""Original documents: offsets of a changed text lead back to them, and whatever is split is split by them."""
 
-from typing import Any, NamedTuple
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import Errors, PelError
 from ..types import Document, Mention
-from ..util import fingerprint
-from .offset_map import OffsetMap
+from ..util import fingerprint, read_lines
+from ..util.place import unexpected
+from .formats.jsonl import read_corpus
+
+Span = tuple[int, int]
+
+
+class Piece(NamedTuple):
+    """A span of the new text.
+
+    Attributes:
+        start, end: characters of the new text.
+        old_start, old_end: characters of the original that it replaces or copies.
+        copied: character by character; otherwise only the whole piece corresponds to the whole span.
+    """
+
+    start: int
+    end: int
+    old_start: int
+    old_end: int
+    copied: bool
+
+
+class OffsetMap:
+    """Maps character offsets of a text made from another one, and back.
+
+    The pieces follow each other without a gap in the new text. In the original their starts never
+    decrease, and gaps are what was left out. A character of a piece that is not copied comes from the
+    piece's whole span.
+
+    Args:
+        pieces: in the order of the new text; none of them is empty there.
+    """
+
+    def __init__(self, pieces: Sequence[Piece]):
+        self.pieces: list[Piece] = []
+        for piece in pieces:
+            last = self.pieces[-1] if self.pieces else None
+            if last and last.copied and piece.copied and last.old_end == piece.old_start:
+                self.pieces[-1] = Piece(last.start, piece.end, last.old_start, piece.old_end, True)
+            else:
+                self.pieces.append(piece)
+        self._starts = [piece.start for piece in self.pieces]
+
+    @classmethod
+    def cut(cls, start: int, end: int) -> "OffsetMap":
+        """The map of a span of the original, from start to end, which may be all of it."""
+        return cls([Piece(0, end - start, start, end, True)] if end > start else [])
+
+    @classmethod
+    def replaced(cls, length: int, changes: Sequence[tuple[int, int, int]]) -> "OffsetMap":
+        """The map of a text in which spans were replaced.
+
+        Args:
+            length: of the original.
+            changes: start and end in the original and the length of
+                the replacement; ascending, without overlaps.
+        """
+        pieces: list[Piece] = []
+        at = done = 0  # in the new text, in the original
+        for start, end, size in [*changes, (length, length, 0)]:
+            if start > done:
+                pieces.append(Piece(at, at + start - done, done, start, True))
+                at += start - done
+            if size:
+                pieces.append(Piece(at, at + size, start, end, False))
+                at += size
+            done = end
+        return cls(pieces)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OffsetMap) and self.pieces == other.pieces
+
+    def __len__(self) -> int:
+        """Characters of the new text."""
+        return self.pieces[-1].end if self.pieces else 0
+
+    def original_span(self, start: int, end: int) -> Span:
+        """Args:
+            start, end: characters of the new text, at least one.
+
+        Returns:
+            The corresponding characters of the original.
+
+        Raises:
+            PelError: if they are outside the new text.
+        """
+        if not 0 <= start < end <= len(self):
+            raise PelError(Errors.E239.format(start=start, end=end, length=len(self)))
+        first = self.pieces[bisect_right(self._starts, start) - 1]
+        last = self.pieces[bisect_right(self._starts, end - 1) - 1]
+        return (
+            first.old_start + (start - first.start if first.copied else 0),
+            last.old_start + (end - last.start) if last.copied else last.old_end,
+        )
+
+    def new_span(self, start: int, end: int) -> Span | None:
+        """Args:
+            start, end: characters of the original, at least one.
+
+        Returns:
+            Characters of the new text that correspond to any of them;
+            None = none is left.
+        """
+        touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]
+        if not touched:
+            return None
+        first, last = touched[0], touched[-1]
+        return (
+            first.start + (max(0, start - first.old_start) if first.copied else 0),
+            last.start + (min(end, last.old_end) - last.old_start) if last.copied else last.end,
+        )
+
+    def then(self, later: "OffsetMap") -> "OffsetMap":
+        """Join two steps.
+
+        Args:
+            later: from this map's new text to a newer one.
+
+        Returns:
+            From this map's original to the newer text.
+        """
+        pieces: list[Piece] = []
+        for piece in later.pieces:
+            if not piece.copied:
+                empty = piece.old_start == piece.old_end
+                old = self._point(piece.old_start) if empty else self.original_span(*piece[2:4])
+                pieces.append(Piece(piece.start, piece.end, *old, False))
+                continue
+            shift = piece.start - piece.old_start
+            for mine in self.pieces[bisect_right(self._starts, piece.old_start) - 1 :]:
+                if mine.start >= piece.old_end:
+                    break
+                start, end = max(mine.start, piece.old_start), min(mine.end, piece.old_end)
+                pieces.append(Piece(start + shift, end + shift, *self.original_span(start, end), mine.copied))
+        return OffsetMap(pieces)
+
+    def _point(self, at: int) -> Span:
+        """An empty span of the original, for inserted text."""
+        end = 0 if at == 0 else self.original_span(at - 1, at)[1]
+        return end, end
+
+    def to_json(self) -> list[list[int]]:
+        """For each piece its length, where it begins in the original and, if
+        it is not copied, the length there."""
+        return [
+            [piece.end - piece.start, piece.old_start] + ([] if piece.copied else [piece.old_end - piece.old_start])
+            for piece in self.pieces
+        ]
+
+    @classmethod
+    def from_json(cls, given: Any) -> "OffsetMap":
+        """Args:
+            given: as ``to_json`` gives it.
+
+        Raises:
+            PelError: if it is something else.
+        """
+        pieces: list[Piece] = []
+        at = done = 0
+        try:
+            for length, old_start, *old_length in given:
+                old_end = old_start + (old_length[0] if old_length else length)
+                if length < 1 or old_start < done or old_end < old_start or len(old_length) > 1:
+                    raise ValueError([length, old_start, *old_length])
+                pieces.append(Piece(at, at + length, old_start, old_end, not old_length))
+                at, done = at + length, old_start if old_length else old_end
+        except (TypeError, ValueError) as err:
+            raise PelError(Errors.E238.format(got=f"{str(given)[:80]} ({err})")) from err
+        return cls(pieces)
+
 
 KEY = "original"  # in the meta of a document whose text or id was changed
 
@@ -73,3 +246,98 @@ def original_span(document: Document, mention: Mention) -> tuple[int, int]:
         Character offsets.
     """
     return Original.of(document).offsets.original_span(mention.start, mention.end)
+
+
+@runtime_checkable
+class Preprocessor(Protocol):
+    """Makes a document into others with changed text or mentions: one, several or none.
+
+    ``original_span`` maps the result back to the source; a mention that is kept is the same one there.
+    ``report`` counts what was changed since the part was created.
+    """
+
+    report: dict[str, int]
+
+    def __call__(self, document: Document) -> list[Document]: ...
+
+
+def preprocess(documents: Iterable[Document], steps: Sequence[Preprocessor]) -> Iterator[Document]:
+    """Send documents through steps.
+
+    Args:
+        documents: from any reader; they are not changed.
+        steps: in this order.
+
+    Yields:
+        What the last step makes; each leads back to its source by ``original_span``.
+    """
+    for document in documents:
+        made: list[Document] = [document]
+        for step in steps:
+            made = [new for old in made for new in step(old)]
+        yield from made
+
+
+def read_ids(path: str | Path) -> set[str]:
+    """Read the document ids of a corpus (JSON lines), or a list of ids, one per line (e.g. MedMentions' PMID lists).
+
+    Raises:
+        PelError: if there is none in the file.
+    """
+    ids = {line.strip() for _, line in read_lines(path)} - {""}
+    if any(line.startswith("{") for line in ids):
+        ids = {original_id(document) for document in read_corpus(path)}
+    if not ids:
+        todo = "Pass the split list of your corpus, or a corpus."
+        raise unexpected(path, "document ids, one per line", "an empty file", todo)
+    return ids
+
+
+def split_by_hash(documents: Iterable[Document], share: float) -> tuple[list[Document], list[Document]]:
+    """Split off a development set; it does not depend on the order of the documents.
+
+    The documents whose ids have the smallest BLAKE2b hash (64 bits) go to the development
+    part, ``round(share * n)`` of the n distinct ids; all documents of an id go together, and so do those that
+    were made from one.
+
+    Args:
+        documents: the corpus.
+        share: between 0 and 1.
+
+    Returns:
+        The rest and the development part, in
+        the order of the corpus.
+    """
+    if not 0.0 <= share <= 1.0:
+        raise PelError(Errors.E204.format(got=share))
+    documents = list(documents)
+    ranked = _ranked({original_id(document) for document in documents})
+    chosen = set(ranked[: round(share * len(ranked))])
+    fit = [document for document in documents if original_id(document) not in chosen]
+    dev = [document for document in documents if original_id(document) in chosen]
+    return fit, dev
+
+
+def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
+    """Split a corpus into parts of nearly equal size; they do not depend on the order of the documents.
+
+    Args:
+        documents: the corpus.
+        n: how many parts.
+
+    Returns:
+        The original ids of each part, by their hashes; the first is what ``split_by_hash``
+        splits off with a share of 1 / n.
+
+    Raises:
+        PelError: if there are fewer ids than parts.
+    """
+    ranked = _ranked({original_id(document) for document in documents})
+    if len(ranked) < n:
+        raise PelError(Errors.E218.format(n=n, got=len(ranked)))
+    ends = [round(number / n * len(ranked)) for number in range(n + 1)]
+    return [set(ranked[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+
+
+def _ranked(ids: Iterable[str]) -> list[str]:
+    return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode("utf8"), digest_size=8).digest(), name))

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..corpora.readers.parquet_rows import document_rows, json_object_of
-from ..corpora.readers.table_rows import open_table
+from ..corpora.formats.parquet import document_rows, json_object_of
+from ..corpora.formats.table import open_table
 from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
 from ..util import logger, read_jsonl, read_lines, read_text
@@ -193,14 +193,14 @@ def meta_of(record: dict[str, Any], text_key: str, id_key: str | None) -> dict[s
 
 
 def _pubtator(path: Path) -> Iterator[Document]:
-    from ..corpora.readers.pubtator_corpus import PubtatorCorpus
+    from ..corpora.formats.pubtator import PubtatorCorpus
 
     for document in PubtatorCorpus()([path]):
         yield Document(document.id, document.text, meta=document.meta)
 
 
 def _bioc(path: Path) -> Iterator[Document]:
-    from ..corpora.readers.bioc_corpus import BiocCorpus
+    from ..corpora.formats.bioc import BiocCorpus
 
     reader = BiocCorpus(annotations=False)
     for document in reader(_files(path, "bioc") if path.is_dir() else [path]):

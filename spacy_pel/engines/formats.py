@@ -5,19 +5,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..corpora.readers.bioc_corpus import BiocCorpus
-from ..corpora.readers.brat_corpus import BratCorpus
-from ..corpora.readers.jsonl_corpus import JsonlCorpus
-from ..corpora.readers.jsonl_corpus import read_links as read_records
-from ..corpora.readers.pubtator_corpus import PubtatorCorpus
-from ..corpora.readers.table_rows import open_table
-from ..corpora.writers.bioc import write_bioc
-from ..corpora.writers.brat import write_brat
-from ..corpora.writers.fhir import read_fhir, write_fhir
-from ..corpora.writers.omop import OmopConcepts, note_id, read_omop, write_omop
-from ..corpora.writers.parquet import write_parquet
-from ..corpora.writers.pubtator import write_pubtator
-from ..corpora.writers.table import read_table, write_table
+from ..corpora.formats.bioc import BiocCorpus, write_bioc
+from ..corpora.formats.brat import BratCorpus, write_brat
+from ..corpora.formats.fhir import read_fhir, write_fhir
+from ..corpora.formats.jsonl import JsonlCorpus
+from ..corpora.formats.jsonl import read_links as read_records
+from ..corpora.formats.omop import OmopConcepts, note_id, read_omop, write_omop
+from ..corpora.formats.parquet import write_parquet
+from ..corpora.formats.pubtator import PubtatorCorpus, write_pubtator
+from ..corpora.formats.table import open_table, read_table, write_table
 from ..errors import Errors, PelError
 from ..types import CorpusReader, Document
 from ..util import write_jsonl

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.document_stream import process_documents
-from ..corpora.writers.omop import OmopConcepts
+from ..corpora.formats.omop import OmopConcepts
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.calibration import learned_state

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 from pyarrow import fs
 
-from ..corpora.readers.parquet_rows import document_columns, json_rows, open_parquet
-from ..corpora.readers.table_rows import open_table
+from ..corpora.formats.parquet import document_columns, json_rows, open_parquet
+from ..corpora.formats.table import open_table
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.saved import LoadedPipeline

@@ -17,10 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from ..corpora.readers.parquet_rows import as_in_json
-from ..corpora.readers.table_rows import open_table
-from ..corpora.writers.parquet import link_row, link_schema
-from ..corpora.writers.table import table_text
+from ..corpora.formats.parquet import as_in_json, link_row, link_schema
+from ..corpora.formats.table import open_table, table_text
 from ..errors import Errors, PelError
 from .job import count
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spacy_pel.corpora import read_corpus, read_links
-from spacy_pel.corpora.writers.parquet import write_parquet
+from spacy_pel.corpora.formats.parquet import write_parquet
 from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import done, refused, run

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from benchmarks.attack.mutations import CHANGES, mutated
 from benchmarks.attack.readers import check_documents, check_entities, reader_attacks
 from benchmarks.attack.runner import FAILURES, verdict_of
-from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
-from spacy_pel.corpora.readers.jsonl_corpus import JsonlCorpus
-from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
+from spacy_pel.corpora.formats.bioc import BiocCorpus
+from spacy_pel.corpora.formats.jsonl import JsonlCorpus
+from spacy_pel.corpora.formats.pubtator import PubtatorCorpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.obo_kb import OboKB

@@ -66,8 +66,7 @@ def corpus_folds(
     Example: spacy-pel corpus folds corpus/train.jsonl corpus/folds --n 5
     """
     from ...corpora import read_corpus, write_corpus
-    from ...corpora.original import original_id
-    from ...corpora.split import folds
+    from ...corpora.original import folds, original_id
 
     documents = list(read_corpus(corpus))
     sizes = []

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...corpora.readers.jsonl_corpus import read_corpus
+from ...corpora.formats.jsonl import read_corpus
 from ...kb.readers.reader_base import KBReaderBase
 from ...registry import registry
 from ...types import Entity

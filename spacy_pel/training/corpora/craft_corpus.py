@@ -6,8 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from ...corpora.formats.base import CorpusReaderBase, whole_number, wrong_format
 from ...corpora.policy import split_ids
-from ...corpora.readers.reader_base import CorpusReaderBase, whole_number, wrong_format
 from ...errors import quoted, shortened
 from ...registry import registry
 from ...types import Document

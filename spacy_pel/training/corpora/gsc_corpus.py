@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...corpora.formats.base import CorpusReaderBase, wrong_format
 from ...corpora.policy import split_ids
-from ...corpora.readers.reader_base import CorpusReaderBase, wrong_format
 from ...errors import quoted
 from ...registry import registry
 from ...types import Document

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...corpora.formats.base import CorpusReaderBase, id_text, wrong_format
 from ...corpora.policy import split_ids
-from ...corpora.readers.reader_base import CorpusReaderBase, id_text, wrong_format
 from ...errors import PelError
 from ...registry import registry
 from ...types import Document

@@ -6,7 +6,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
-from ...corpora.readers.reader_base import CorpusReaderBase, wrong_format
+from ...corpora.formats.base import CorpusReaderBase, wrong_format
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 
-from ...corpora.readers.jsonl_corpus import read_corpus
+from ...corpora.formats.jsonl import read_corpus
 from ...registry import registry
 from ...types import Document
 from ...util import normalize_alias

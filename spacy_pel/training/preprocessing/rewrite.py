@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...corpora.offset_map import OffsetMap
-from ...corpora.original import KEY, Original
+from ...corpora.original import KEY, OffsetMap, Original
 from ...types import TITLE_LENGTH, Document, Mention
 
 

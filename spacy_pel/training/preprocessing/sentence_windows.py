@@ -3,7 +3,7 @@
 import spacy
 from pydantic import NonNegativeInt
 
-from ...corpora.offset_map import OffsetMap
+from ...corpora.original import OffsetMap
 from ...registry import registry
 from ...types import Document
 from ...util.config import known_language

@@ -1,7 +1,7 @@
 """Steps that change a corpus for the detector: rough copies, and short forms for expanded ones."""
 
 import pytest
-from corpora.preprocessing.test_preprocessors import document, make, surfaces
+from training.test_preprocessing import document, make, surfaces
 
 from spacy_pel.corpora.original import original_span
 from spacy_pel.types import Document, Mention

@@ -1,0 +1,188 @@
+"""The corpus format of this package: JSON lines, one document per line."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import Errors, PelError, Warnings, quoted
+from ...registry import registry
+from ...types import NIL, Document, Mention
+from ...util import logger, numbered_jsonl, write_jsonl
+from ...util.files import PathLike, ending_of, unexpected
+from ...util.parsing import guarded
+from ..offsets import OffsetCheck
+from .base import CorpusReaderBase, id_text, text_or_empty, whole_number
+from .parquet import parquet_rows
+
+_LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
+
+
+@registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
+@dataclass(kw_only=True, eq=False)
+class JsonlCorpus(CorpusReaderBase):
+    """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
+
+    A mention may have "composite" (all ids are meant) and "text", which is compared with
+    the document's text. Mentions are not changed, including their order and white space. A .parquet file of
+    ``link`` is read in the same way.
+
+    Args:
+        strict: a mention whose "text" differs from the text at its offsets is an error;
+            otherwise it is moved by at most three characters or left out, and counted.
+        strip_prefix: taken off the ids that have it, e.g. "MESH:".
+    """
+
+    label: str | None = field(default=None, init=False)  # mentions stay as they are
+    strict: bool = True
+
+    def read(self, paths: Sequence[Path], *, gold: bool = False) -> Iterator[Document]:
+        """As calling it, but a file may be empty.
+
+        Args:
+            gold: the output of ``link`` is an error.
+        """
+        for path in paths:
+            n_links = corrected = 0
+            for number, record in _numbered(Path(path)):
+                document = _document(record, self.check, f"{path}, line {number}")
+                links = [mention for mention in record.get("mentions") or [] if _LINK_KEYS <= mention.keys()]
+                if gold and links:
+                    raise PelError(Errors.E219.format(path=path))
+                n_links += len(links)
+                corrected += sum(map(_is_corrected, links))
+                if prefix := self.strip_prefix:
+                    document.mentions = [
+                        replace(mention, ids=tuple(key.removeprefix(prefix) or key for key in mention.ids))
+                        for mention in document.mentions
+                    ]
+                yield document
+            if corrected:
+                logger.warning(Warnings.W202.format(path=path, n=corrected))
+            elif n_links:
+                logger.warning(Warnings.W203.format(path=path, n=n_links))
+
+    def tidied(self, paths: Sequence[Path]) -> Iterator[Document]:
+        return self.read(paths)  # as they are
+
+
+def read_corpus(path: PathLike) -> Iterator[Document]:
+    """Read a corpus file (.jsonl or .jsonl.gz), verifying the offsets; it may be empty.
+
+    Args:
+        path: the file, or a .parquet file of ``link``.
+
+    Yields:
+        The documents in order.
+
+    Raises:
+        PelError: if a line is not a document or a mention's offsets do not match.
+    """
+    return guarded(JsonlCorpus().read([Path(path)]), "JsonlCorpus", [path])
+
+
+def read_gold(path: PathLike) -> Iterator[Document]:
+    """Read an annotated corpus as ``read_corpus`` does; refuse what ``link`` wrote, whose ids are answers.
+
+    Args:
+        path: the file.
+
+    Yields:
+        The documents in order.
+
+    Raises:
+        PelError: as ``read_corpus``, and if ``link`` wrote the file.
+    """
+    return guarded(JsonlCorpus().read([Path(path)], gold=True), "JsonlCorpus", [path])
+
+
+def read_links(path: PathLike) -> Iterator[dict[str, Any]]:
+    """Read what ``link`` wrote as JSON lines or as Parquet: both give the same.
+
+    Args:
+        path: a .jsonl, .jsonl.gz or .parquet file.
+
+    Yields:
+        A document with "id", "text", "mentions" and "meta". A mention's "candidates" are
+        pairs [id, score], also from Parquet, where they are structures.
+
+    Raises:
+        PelError: if the file is missing, or is not JSON lines or Parquet.
+    """
+    return (record for _, record in _numbered(Path(path)))
+
+
+def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
+    """Write a corpus file, atomically; gzipped if the name ends in .gz.
+
+    Args:
+        path: the file.
+        documents: what to write; may be a generator.
+
+    Returns:
+        The number of documents.
+    """
+    return write_jsonl(path, map(to_record, documents))
+
+
+def to_record(document: Document) -> dict[str, Any]:
+    """One line of the corpus format."""
+    mentions = []
+    for mention in document.mentions:
+        record: dict[str, Any] = {"start": mention.start, "end": mention.end}
+        record["text"] = document.text[mention.start : mention.end]
+        record |= {"label": mention.label, "ids": list(mention.ids)}
+        if mention.composite:
+            record["composite"] = True
+        mentions.append(record)
+    return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if ending_of(path) in (".csv", ".tsv"):
+        todo = "Convert it, or let `link` write .jsonl or .parquet."
+        raise unexpected(path, "JSON lines or Parquet", "a table, which lacks texts or mentions", todo)
+    return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
+
+
+def _is_corrected(mention: dict[str, Any]) -> bool:
+    """Whether the ids of a mention that ``link`` wrote were changed, or its kb_id."""
+    answer = [] if mention["kb_id"] in ("", NIL) else [mention["kb_id"]]
+    return (mention.get("ids") or []) != answer
+
+
+def _document(record: dict[str, Any], check: OffsetCheck, where: str) -> Document:
+    text = record.get("text")
+    mentions, meta = record.get("mentions") or [], record.get("meta") or {}
+    if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
+        raise PelError(Errors.E202.format(where=where, got=f"the keys {quoted(sorted(record))}"))
+    if not isinstance(meta, dict):
+        raise PelError(Errors.E202.format(where=where, got=f"the meta {quoted(meta)}"))
+    try:
+        document = Document(id_text(record["id"]), text, meta=meta)
+    except ValueError as err:
+        raise PelError(Errors.E202.format(where=where, got=f"the id {quoted(record['id'])}")) from err
+    where = f"{where} ({document.id})"
+    for item in mentions:
+        try:
+            mention, surface = _mention(item)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
+            raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(item)}")) from err
+        start, end = mention.start, mention.end
+        if 0 <= start < end <= len(text) and surface in (None, text[start:end]):
+            check.report["mentions"] += 1
+            document.mentions.append(mention)
+        elif span := check(text, start, end, surface or "", where=where):
+            document.mentions.append(replace(mention, start=span[0], end=span[1]))
+    return document
+
+
+def _mention(item: dict[str, Any]) -> tuple[Mention, str | None]:
+    """A mention, and its text if that is given."""
+    ids, composite, surface = item.get("ids") or [], item.get("composite", False), item.get("text", "")
+    if not isinstance(ids, list) or not isinstance(composite, bool) or not isinstance(surface, str):
+        raise TypeError
+    start, end = whole_number(item["start"]), whole_number(item["end"])
+    label = text_or_empty(item.get("label"))
+    mention = Mention(start, end, label=label, ids=tuple(map(id_text, ids)), composite=composite)
+    return mention, surface if "text" in item else None

@@ -1,1 +1,0 @@
-"""Corpus readers, one source format per file."""

@@ -1,1 +1,0 @@
-"""Writers of linked documents, one format per file."""
