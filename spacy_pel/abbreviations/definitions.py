@@ -318,7 +318,6 @@ def _end_of_item(words: list[str], first: int) -> int:
 def _ends_item(words: list[str], number: int) -> bool:
     word = words[number]
     if word == "and":  # the last item
-        return bool(_MARKS.intersection(words[number + 2 : number + 3])) and looks_short(
-            "".join(words[number + 1 : number + 2])
-        )
+        mark = words[number + 2 : number + 3]
+        return not _MARKS.isdisjoint(mark) and looks_short(words[number + 1 : number + 2])
     return word in _AFTER_ITEM or "\n" in word
