@@ -115,7 +115,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     from ..util.processes import machine_note, memory_in_use
 
     started = time.perf_counter()
-    from ..pipeline.detectors.name_patterns import example_names, example_text
+    from ..pipeline.detectors.name_search import example_names, example_text
 
     nlp, name, component = load_pipeline(path)
     loaded = time.perf_counter(), memory_in_use()

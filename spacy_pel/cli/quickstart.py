@@ -67,7 +67,7 @@ def quickstart(
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
-    from ..pipeline.detectors.name_patterns import example_names, example_text
+    from ..pipeline.detectors.name_search import example_names, example_text
     from ..pipeline.mentions import mention_spans
     from ..pipeline.records import mention_record
 

@@ -20,9 +20,7 @@ from ...types import Vectors
 from ...types.semantic_types import labels_named
 from ...util.arrays import softmax
 from ..token_types import type_columns, write_token_types
-from .boundary_rules import trimmed
-from .token_splitting import split_tokens
-from .white_space import breaks_of
+from .boundaries import breaks_of, split_tokens, trimmed
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _OUTSIDE, _INSIDE = 0, 2

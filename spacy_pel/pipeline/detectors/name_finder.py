@@ -9,11 +9,8 @@ from spacy.tokens import Doc
 from ...errors import Errors, PelError
 from ...util.names import Runs, runs_of
 from ..mentions import PHRASE
-from .name_patterns import phrase_probability
-from .name_search import NameTable
-from .reading import Mention, best_reading
-from .token_splitting import split_tokens
-from .white_space import has_blank_line
+from .boundaries import has_blank_line, split_tokens
+from .name_search import Mention, NameTable, best_reading, phrase_probability
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
     from ...linking import Linker

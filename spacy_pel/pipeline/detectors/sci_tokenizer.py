@@ -9,10 +9,11 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
 from ...errors import Errors, PelError
+from .boundaries import BULLETS, GLUED_NUMBER
 
 _PREFIXES = (
-    r"^[|•●▪◦‣]",
-    r"^\d{1,2}[.)](?=[A-Za-z]{2})",  # "1.HTN"
+    rf"^[|{BULLETS}]",
+    rf"^{GLUED_NUMBER}",
     r"^[A-Za-z]{4,}(?=\d+(?:\.\d+)?(?:mc?g|[gu]|m[lL]|mEq|units?)$)",  # "metformin500mg"
 )
 _INFIXES = (

@@ -1,18 +1,23 @@
 """Documents in windows of word pieces, for a transformer that gives each token of them a vector."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from spacy.attrs import LENGTH, SPACY
 from spacy.tokens import Doc
+from torch import Tensor
 
+from ...encoders.backend import EncodedBatch
 from ...encoders.templates import RaggedTokens
 from ...encoders.templates.token_arrays import pieces_with_offsets
-from ...util.arrays import places_of, take_pieces
+from ...types import Vectors
+from ...util.ragged import take_pieces
+from ...util.tables import places_of
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")
@@ -70,17 +75,24 @@ class TokenWindows(NamedTuple):
         inside = (position >= 0) & (position < count)
         return inside, (first + position)[inside]
 
-    def means(self, states: Any) -> Any:
+    def vectors(self, batches: Iterable[EncodedBatch], width: int) -> Vectors:
         """Vectors of the tokens.
 
         Args:
-            states: (pieces, width), a torch tensor.
+            batches: of windows: which, their mask, and the states of their pieces.
+            width: of the states.
 
         Returns:
             (tokens, width); 0 for a token without pieces.
         """
-        import torch
+        states = np.empty((int(self.reads[:, 2].sum()), width), dtype=np.float32)
+        for rows, mask, of_batch in batches:
+            inside, numbers = self.read(rows, mask.shape[1])
+            states[numbers] = of_batch[inside]
+        return self.means(torch.from_numpy(states)).numpy()  # type: ignore[no-any-return]
 
+    def means(self, states: Tensor) -> Tensor:
+        """(tokens, width), the means over (pieces, width) of each token; 0 for a token without pieces."""
         if not len(self.pieces):
             return states.new_zeros((len(self.counts), states.shape[1]))
         pieces, counts = (torch.from_numpy(array).to(states.device) for array in (self.pieces, self.counts))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import spacy
+import torch
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.shims import Shim
@@ -17,12 +18,12 @@ from thinc.util import get_torch_default_device, torch2xp, xp2torch
 
 from ...encoders.backend import AutoBackend, Backend, EncodeBatch, encode_batches
 from ...encoders.templates.token_arrays import check_length
+from ...encoders.tower import TokenTower, Tower
 from ...errors import Errors, PelError
 from ...types import Vectors
-from ...util.config import check_range
-from ...util.packing import load_from_bytes, save_to_bytes
-from ...util.saved_folder import check_folder, write_folder
-from .known_names import Codes, KnownNames, MarkedText, fold_of, learn_names
+from ...util.ranges import check_range
+from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
+from .known_names import Codes, KnownNames, MarkedText, NamedTower, fold_of, learn_names
 from .token_windows import TokenWindows, token_windows
 
 _KIND, _VERSION = "transformer", 1
@@ -173,16 +174,11 @@ class TowerShim(Shim):
 
     def _set(self, tokenizer: Any, transformer: Any) -> None:
         from ...encoders.pretrained import check_lengths
-        from ...encoders.tower import TokenTower, Tower
 
         check_lengths(transformer.config, self.max_length)
         self._tokenizer = tokenizer
         tower = Tower(transformer, pooling="mean")
-        module: Any = TokenTower(tower)
-        if self.known is not None:
-            from .named_tower import NamedTower
-
-            module = NamedTower(tower, self.known.features())
+        module: Any = TokenTower(tower) if self.known is None else NamedTower(tower, self.known.features())
         self._model = module.to(get_torch_default_device())
         self._encode = None
 
@@ -216,8 +212,6 @@ class TowerShim(Shim):
 
     def predict(self, fwd_args: list[Doc]) -> Vectors:
         """(tokens of all documents, width)."""
-        import torch
-
         tower = self._tower()
         windows = self._windows(fwd_args, KnownNames.codes)
         if not len(windows.windows):
@@ -226,12 +220,8 @@ class TowerShim(Shim):
         if encode is None:
             self._encode = encode = self.backend.prepare(tower)
         pad_id = self._tokenizer.pad_token_id
-        states = np.empty((int(windows.reads[:, 2].sum()), self.width), dtype=np.float32)
-        for rows, mask, of_batch in encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id):
-            inside, numbers = windows.read(rows, mask.shape[1])
-            states[numbers] = of_batch[inside]
-        vectors: Vectors = windows.means(torch.from_numpy(states)).numpy()
-        return vectors
+        batches = encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id)
+        return windows.vectors(batches, self.width)
 
     def begin_update(self, fwd_args: list[Doc], *, dropout: float = 0.0) -> tuple[Any, Callable[[Any], None]]:
         """Read documents for an update.
@@ -244,8 +234,6 @@ class TowerShim(Shim):
             The vectors as an array of thinc, (tokens, width), and what adds to
             the gradients of the weights, given those of the vectors.
         """
-        import torch
-
         tower = self._tower()
         windows = self._windows(fwd_args, self._training_codes)
         tower.float().eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
@@ -336,8 +324,6 @@ class TowerShim(Shim):
         return b"" if self._model is None else save_to_bytes(self._write, kind=_KIND)
 
     def _write(self, path: Path) -> None:
-        import torch
-
         from ...encoders.tower_files import save_tower
 
         dtype = torch.float32 if self.store == "float32" else torch.float16

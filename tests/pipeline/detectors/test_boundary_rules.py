@@ -6,10 +6,8 @@ import pytest
 import spacy
 
 from benchmarks.notes import judge, read_notes
-from spacy_pel.pipeline.detectors.boundary_rules import trimmed
+from spacy_pel.pipeline.detectors.boundaries import breaks_of, split_tokens, trimmed
 from spacy_pel.pipeline.detectors.sci_tokenizer import add_note_rules
-from spacy_pel.pipeline.detectors.token_splitting import split_tokens
-from spacy_pel.pipeline.detectors.white_space import breaks_of
 
 TOKENIZER = Path(__file__).parents[3] / "assets" / "pel_medmentions" / "tokenizer"
 

@@ -5,7 +5,7 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_pel.errors import PelError
-from spacy_pel.pipeline.detectors.name_patterns import phrase_probability
+from spacy_pel.pipeline.detectors.name_search import phrase_probability
 from spacy_pel.types import Entity
 
 from ..conftest import NAME, copies

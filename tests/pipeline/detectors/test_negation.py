@@ -3,8 +3,7 @@
 import pytest
 import spacy
 
-from spacy_pel.pipeline.detectors.boundary_rules import trimmed
-from spacy_pel.pipeline.detectors.white_space import breaks_of
+from spacy_pel.pipeline.detectors.boundaries import breaks_of, trimmed
 
 # a sentence, and what is tagged as a mention in it, as detectors that learned from abstracts do
 SENTENCES = [

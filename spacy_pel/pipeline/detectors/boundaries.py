@@ -1,0 +1,349 @@
+"""Where a mention may begin and end, whatever tagged it: lines, items of lists, brackets, negations, doses, values and
+the headings of notes; and tokens that are split there."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from spacy.tokens import Doc, SpanGroup, Token
+
+Offsets = tuple[int, int]
+
+# -- lines and lists: "1. HTN", "- asthma", "fever; chills"
+BULLETS = "•●▪◦‣"
+GLUED_NUMBER = r"\d{1,2}[.)](?=[A-Za-z]{2})"  # "1.HTN"
+_NARROWEST = 40  # characters; text is hardly ever wrapped to shorter lines
+_CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:)")  # "Hypertension", "ALLERGIES:"
+# what begins an item: "-", "2.", "(3)", "#4", "[x]", "b)", "ii."; not "E." of "E. coli"
+_MARK = re.compile(
+    r"[^\S\n]*(?:\d{1,2}[.)](?=[A-Za-z])"
+    rf"|(?:[-–—*+·{BULLETS}>]|\[[ xX]?\]|\(?(?:\d{{1,2}}|[a-z])\)|\d{{1,2}}\.|#\d{{0,2}}|i{{1,3}}\.)(?=\s))"
+)
+_NUMBERED = re.compile(r"(?<!\S)\(?(\d{1,2})[.)](?=\s|[A-Za-z])")  # "1." in "1. asthma 2. gout"
+_FIRST = re.compile(r"[:;\n]\s*$|^\s*$")
+_NEAR = 5  # characters
+# between the items of a list. A plus is one between words, not after a sign of charge or of a marker: "CD4+ cells"
+_SEPARATOR = re.compile(
+    rf"\s*[;|\t]\s*|\s*[{BULLETS}]\s*(?=[A-Za-z])|\s+nor\s+|(?:(?<=\s)|^){GLUED_NUMBER}"
+    r"|(?<=[A-Za-z]{2})(?:\+|\s\+\s)(?=[A-Za-z]{2,}(?![\w+]))"
+)
+_SLASHED = re.compile(r"[A-Za-z][a-z]{3,}(?:/[a-z]{4,})+|[A-Z][A-Za-z0-9]{1,4}(?:/[A-Z][A-Za-z0-9]{1,4}){2,}")
+_DRUG = re.compile(
+    r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
+    r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"
+)
+_BLANKS = re.compile(r"\s*")
+_ITEM_MARK = re.compile(r"[-–*+>#•]\s*(?=[A-Za-z])")
+
+# -- brackets
+_OPENING = {")": "(", "]": "[", "}": "{"}
+
+# -- what a mention does not begin with
+# "NO" is nitric oxide unless the word after it is in capitals, too: "NO FEVER", but not "NO synthase"
+_NEGATION = re.compile(
+    r"(?<![\w-])(?:"
+    r"(?i:no|without|w/o)\s+(?:\w+\s+)?(?i:evidence|signs?|symptoms?|history|hx|complaints?|indication)\s+(?i:of)"
+    r"|(?i:neg(?:ative)?\s+for|free\s+of|absence\s+of|ruled?\s+out)"
+    r"|(?i:not|without|w/o|r/o|never(?:\s+had)?|n?either|nor|none|den(?:y|ies|ied|ying))"
+    r"|(?i:hx\s+of|h/o|c/o|s/p)"  # no negations, but shorthand that ConText knows
+    r"|[Nn]o|NO(?=\s+[A-Z]{3,}\b)"
+    r")(?:\s+(?i:any))?(?![\w-])"
+)
+_HEADING = re.compile(
+    r"(?<![\w-])(?i:"
+    r"pmhx?|pshx?|hpi|fhx?|shx?|hx|a/p|(?:past |prior )?(?:medical|surgical|family|social) history"
+    r"|history of present illness|chief complaint|reason for (?:visit|admission)|hospital course"
+    r"|(?:current |home |discharge )?med(?:ication)?s|(?:drug )?allergies|physical exam(?:ination)?|vital signs|vitals"
+    r"|labs|problem list|problems?|diagnos[ei]s|assessment|(?:assessment(?: and |/))?plan|impression|findings"
+    r"|(?:in|ex)clusion(?: criteria)?"
+    r")\s?:"
+)
+
+# -- doses, laboratory values and vital signs: "aspirin 81 mg daily", "glucose 212 mg/dL", "Na 138"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?|\.\d+)"
+_RANGE = rf"[<>≤≥=~]?\s?{_NUMBER}(?:\s?[-–x×/]\s?{_NUMBER})*(?:\^\d+)?"
+# one letter is a unit only after a blank: "1 g", but not the compound "11g"
+_UNIT = (
+    r"(?:mcg|mg|[µμu]g|ng|pg|kg|m[lL]|d[lL]|mmol|[µμun]mol|[mµμun]M|mEq|meq|m?IU|[Uu]nits?|mm\s?Hg|bpm|mm|cm|%"
+    r"|°\s?[CF]|(?<=\d\d\s)[CF]|(?<=\.\d\s)[CF]|(?<=\s)[gLU]|/(?:[uµμ]?[lL]|mm3|min))"
+)
+# after a blank, a sign or a word, "metformin500mg", but not inside a name, "sCD40L"
+_DOSE = re.compile(rf"(?:(?<![\w.,-])|(?<=[a-z]{{4}})){_RANGE}\s?{_UNIT}(?![A-Za-z0-9])")
+_BEFORE_DOSE = re.compile(r"[\s:=<>≤≥~,(\[-]*(?:\s(?:of|at|is|was|to|by|x))?[\s:=(\[]*$")
+_AFTER_DOSE = re.compile(r"(?:/\S+)?[\s,.]*(?:of\s)?")
+_OPEN_BRACKET = re.compile(r"[\s,]*[(\[](?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])*$")
+_VALUE = re.compile(
+    rf"([A-Za-z]\w*)(?:\s?[:=<>≤≥]\s?|\s(?:of\s|is\s|was\s)?)(\d{{2,}}|\d+\.\d+|{_NUMBER}/\d+)\s?[HL]?$"
+)
+_FRACTION = re.compile(r"\s\d{2,3}/\d{2,3}$|(?i:(?<=pain)\s\d{1,2}/10$)")  # a blood pressure, "pain 7/10"
+# what a bare number is a value of; "T" and "K" are left out, as in "T 4" and "vitamin K 12"
+_MEASURED = frozenset(
+    "Na Cl CO2 HCO3 BUN Cr SCr Glu Gluc Ca Mg Phos WBC RBC Hgb HGB Hb HB Hct HCT Plt PLT Plts MCV INR PT PTT AST ALT "
+    "ALP LDH LDL HDL TSH CRP ESR BNP A1c A1C HbA1c HbA1C PSA GFR eGFR ANC pH pO2 pCO2 SpO2 SaO2 BP HR RR BMI GCS "
+    "Temp EF".split()
+)
+_MEASURED_WORDS = frozenset(
+    "sodium potassium chloride bicarbonate creatinine glucose calcium magnesium phosphorus phosphate hemoglobin "
+    "haemoglobin hematocrit haematocrit platelets bilirubin albumin lactate lipase amylase troponin ferritin urea "
+    "triglycerides cholesterol temperature pulse pressure rate weight sat saturation".split()
+)
+_CELL_LINES = frozenset({"HCT 116"})
+
+
+def has_blank_line(text: str) -> bool:
+    """Whether there is a line without words between two lines of a text."""
+    return any(not line.strip() for line in f"x{text}x".splitlines())
+
+
+class Breaks(NamedTuple):
+    """Tokens at which the items of a list, the lines of a note or the words of a text end, or do not.
+
+    Attributes:
+        certain: no mention crosses them: blank lines, tabs and bars, what marks an item at the start of a
+            line ("-" or "2.") or in a numbered list, and line breaks before a capitalised word or a heading.
+        likely: other line breaks where text does not seem to be wrapped, as the line is very short or
+            the next word would have fitted on it.
+        within_word: tokens that begin between two letters of a word.
+    """
+
+    certain: set[int]
+    likely: set[int]
+    within_word: set[int]
+
+
+def breaks_of(doc: Doc) -> Breaks:
+    """Of a document."""
+    breaks = Breaks(set(), set(), set())
+    lines = doc.text.splitlines(keepends=True)
+    ends = list(accumulate(map(len, lines)))
+    marks = {offset for span in _marks(doc.text) for offset in range(*span)}
+    is_after_letter = False
+    for token in doc:
+        if is_after_letter and token.text[:1].isalpha():
+            breaks.within_word.add(token.i)
+        is_after_letter = not token.whitespace_ and token.text[-1:].isalpha()
+        if not token.is_space:
+            if token.text == "|" or marks.issuperset(range(token.idx, token.idx + len(token))):
+                breaks.certain.add(token.i)
+        elif token.text.strip(" \xa0") == "\t":  # a column of a table
+            breaks.certain.add(token.i)
+        elif token.idx + len(token) >= ends[line := bisect_right(ends, token.idx)]:
+            following = "".join(lines[line + 1 : line + 2])
+            if has_blank_line(token.text) or _CAPITALISED.match(following) or _MARK.match(following):
+                breaks.certain.add(token.i)
+            elif not _is_wrapped(lines, line):
+                breaks.likely.add(token.i)
+    return breaks
+
+
+def _marks(text: str) -> Iterator[Offsets]:
+    """What marks the items of lists: bullets and numbers at the start of a line, and numbers from 1 on within
+    one."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        if (mark := _MARK.match(line)) is not None:
+            yield start, start + mark.end()
+        start += len(line)
+    numbers: list[Offsets] = []
+    for number in _NUMBERED.finditer(text):
+        before = text[max(0, number.start() - _NEAR) : number.start()]
+        if int(number[1]) == len(numbers) + 1 and (numbers or _FIRST.search(before)):
+            numbers.append(number.span())
+    if len(numbers) > 1:
+        yield from numbers
+
+
+def _is_wrapped(lines: Sequence[str], number: int) -> bool:
+    """Whether text seems to be wrapped after this line."""
+    line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
+    width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
+    return len(line.lstrip()) >= _NARROWEST and bool(following) and len(line) + 1 + len(following[0]) > width
+
+
+def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int]) -> list[list[Offsets]]:
+    """Cut mentions where none may begin, end or go on.
+
+    No mention has half a bracket ("(IL-6) levels" tagged from "IL-6" on becomes two), goes over the end of an
+    item, or begins with a negation, so that components that look for negations still see it. Doses, values and
+    the headings of notes are in none.
+
+    Args:
+        doc: the document.
+        runs: the tokens of each mention, at least one.
+        line_ends: tokens at which a line ends, probably with its sentence; not within a mention that has words
+            around it.
+
+    Returns:
+        Of each mention the pieces that have letters or digits, as character offsets. They may
+        begin or end within a token, as in "fever/chills".
+    """
+    text = doc.text
+    left_out = sorted(match.span() for pattern in (_NEGATION, _HEADING) for match in pattern.finditer(text))
+    doses = [match.span() for match in _DOSE.finditer(text)]
+    return [
+        [
+            narrow
+            for piece in _pieces(doc, tokens, line_ends)
+            for item in _items(text, *piece)
+            if (narrow := _narrowed(text, *item, left_out, doses)) is not None
+        ]
+        for tokens in runs
+    ]
+
+
+def _pieces(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> Iterator[Offsets]:
+    """The parts of a mention between line ends and brackets without their other half."""
+    start = doc[tokens[0]].idx
+    unpaired = {start + position for position in _unpaired(doc[tokens[0] : tokens[-1] + 1].text)}
+    cuts = {i for i in tokens if len(doc[i]) == 1 and doc[i].idx in unpaired}
+    if not _is_within_line(doc, tokens):
+        cuts.update(line_ends)
+    pieces: list[list[Token]] = [[]]
+    for token in doc[tokens[0] : tokens[-1] + 1]:
+        if token.i in cuts:
+            pieces.append([])
+        elif not token.is_space:
+            pieces[-1].append(token)
+    for piece in filter(None, pieces):
+        yield piece[0].idx, piece[-1].idx + len(piece[-1])
+
+
+def _items(text: str, start: int, end: int) -> Iterator[Offsets]:
+    """The items of a list that is tagged as one mention; separators in brackets, as in "t(8;21)", are none."""
+    if _SLASHED.fullmatch(text, start, end) and not _is_product(text[start:end].split("/")):
+        separators: Iterable[Offsets] = [match.span() for match in re.finditer("/", text[start:end])]
+    else:
+        found = _SEPARATOR.finditer(text[start:end])
+        separators = [match.span() for match in found if not _is_in_brackets(text[start : start + match.start()])]
+    first = start
+    for separator_start, separator_end in separators:
+        yield first, start + separator_start
+        first = start + separator_end
+    yield first, end
+
+
+def _is_product(words: Sequence[str]) -> bool:
+    """Whether all words end as names of drugs do: "piperacillin/tazobactam" is one product."""
+    return all(map(_DRUG.search, words))
+
+
+def _is_in_brackets(before: str) -> bool:
+    return any(before[position] not in _OPENING for position in _unpaired(before))
+
+
+def _narrowed(text: str, start: int, end: int, left_out: Sequence[Offsets], doses: Sequence[Offsets]) -> Offsets | None:
+    """A mention without what it may not begin or end with; None = nothing is left."""
+    mark = _ITEM_MARK.match(text, start)
+    if mark is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip():
+        start = mark.end()
+    for first, last in left_out[max(0, bisect_right(left_out, (start, start)) - 1) :]:
+        if first > start:
+            break
+        if start < last:
+            start = _BLANKS.match(text, last).end()  # type: ignore[union-attr]
+    if start >= end:
+        return None
+    start, end = _without_values(text, start, end, doses)
+    kept = text[start:end]
+    start += len(kept) - len(kept.lstrip())
+    start, end = _with_other_halves(text, start, start + len(kept.strip()))
+    return (start, end) if any(map(str.isalnum, text[start:end])) else None
+
+
+def _unpaired(text: str) -> list[int]:
+    """The positions of brackets without their other half, in order."""
+    unpaired: list[int] = []
+    unclosed: list[int] = []
+    for position, character in enumerate(text):
+        if character in _OPENING.values():
+            unclosed.append(position)
+        elif unclosed and text[unclosed[-1]] == _OPENING.get(character):
+            unclosed.pop()
+        elif character in _OPENING:
+            unpaired.append(position)
+    return sorted(unpaired + unclosed)
+
+
+def _with_other_halves(text: str, start: int, end: int) -> Offsets:
+    """Extend a mention to brackets next to it whose other half is inside one of its words, which cannot be
+    cut: "poly(ADP-ribose" becomes "poly(ADP-ribose)"."""
+    for bracket in [text[start + position] for position in _unpaired(text[start:end])]:
+        if bracket in _OPENING and text[start - 1 : start] in _OPENING.values():
+            start -= 1
+        elif bracket not in _OPENING and text[end : end + 1] in _OPENING:
+            end += 1
+    return start, end
+
+
+def _is_within_line(doc: Doc, words: Sequence[int]) -> bool:
+    """Whether a stretch of tokens has words before and after it on its lines, as in a
+    sentence: "with rheumatoid arthritis was"."""
+    before, after = doc[max(0, words[0] - 1) : words[0]].text, doc[words[-1] + 1 : words[-1] + 2].text
+    return before.isalpha() and (after.isalpha() or after == ".")
+
+
+def _without_values(text: str, start: int, end: int, doses: Sequence[Offsets]) -> Offsets:
+    """Find the name in a mention that also has a dose or a value.
+
+    Numbers that are part of a name stay: "type 2 diabetes", "stage 3", "vitamin B12", "interleukin 6". A number
+    without a unit is a value only after the name of something that is measured, and a percentage only at the end.
+
+    Returns:
+        Where the name begins and ends; both the same if the mention is only a dose, such as "500 mg".
+    """
+    for dose_start, dose_end in doses[max(0, bisect_right(doses, (start, start)) - 1) :]:
+        if dose_start >= end:
+            break
+        if dose_end <= start or (text[dose_end - 1] == "%" and dose_end < end):
+            continue
+        name = _BEFORE_DOSE.sub("", text[start:dose_start]) if dose_start > start else ""
+        if name:
+            if not _goes_on_after_brackets(text[start:dose_start], text[dose_end:end]):
+                end = start + len(_OPEN_BRACKET.sub("", name))
+            return start, end
+        start = min(end, _AFTER_DOSE.match(text, dose_end).end())  # type: ignore[union-attr]
+    value = _VALUE.search(text[start:end])
+    if value is not None and value[0] not in _CELL_LINES:
+        if value[1] in _MEASURED or value[1].lower() in _MEASURED_WORDS or (value[1] == "K" and "." in value[2]):
+            return start, start + value.end(1)
+    return start, start + len(_FRACTION.sub("", text[start:end]))
+
+
+def _goes_on_after_brackets(before: str, after: str) -> bool:
+    """Whether a dose is in brackets inside a name: "birth weight (<1000 g) infants"."""
+    return _is_in_brackets(before) and any(map(str.isalnum, re.split(r"[)\]]", after, maxsplit=1)[-1]))
+
+
+def split_tokens(doc: Doc, mentions: Iterable[Offsets]) -> None:
+    """Split tokens in place, so that mentions begin and end with tokens. Span groups keep their text; a
+    ``Span`` that was made before must not be used any more.
+
+    Args:
+        doc: the document.
+        mentions: character offsets, end exclusive.
+    """
+    cuts: dict[int, set[int]] = {}  # token -> its characters that begin a new token
+    for mention in mentions:
+        if doc.char_span(*mention) is not None:
+            continue
+        span: Any = doc.char_span(*mention, alignment_mode="expand")
+        for token in (span[0], span[-1]):
+            inner = {offset - token.idx for offset in mention} & set(range(1, len(token)))
+            cuts.setdefault(token.i, set()).update(inner)
+    if not cuts:
+        return
+    groups = [
+        (key, group.attrs, [(s.start_char, s.end_char, s.label, s.kb_id, s.id) for s in group])
+        for key, group in doc.spans.items()
+    ]
+    with doc.retokenize() as retokenizer:
+        for i, inner in cuts.items():
+            token = doc[i]
+            parts = [token.text[start:end] for start, end in pairwise(sorted({0, *inner, len(token)}))]
+            heads: Any = [(token.head, 0), *[(token, 0)] * (len(parts) - 1)]
+            retokenizer.split(token, parts, heads=heads)
+    for key, attrs, spans in groups:
+        made = [doc.char_span(a, b, label, kb_id, span_id=span_id) for a, b, label, kb_id, span_id in spans]
+        doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=made)  # type: ignore[arg-type]
