@@ -14,9 +14,9 @@ from ..corpora.document_stream import text_pieces
 from ..errors import quoted
 from ..types import Document, Entity
 from ..util import normalize_alias, progress, read_lines
-from ..util.files import READ_ERRORS, PathLike, open_bytes, write_text
-from ..util.place import Place, unexpected
-from ..util.tables import best_first
+from ..util.arrays import best_first
+from ..util.files import READ_ERRORS, PathLike, Place, open_bytes, unexpected
+from ..util.writing import write_text
 from .definitions import find_abbreviations
 from .forms import normal_form
 

@@ -14,7 +14,7 @@ from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
 from ..types import Rows
 from ..util import hash_strings, normalize_alias
-from ..util.ragged import segment_sum
+from ..util.arrays import segment_sum
 from .forms import looks_short, may_be_short, normal_form
 
 _UNIT = 1000  # counts of a use

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from ..errors import Errors, PelError
 from ..types import Document, Mention
 from ..util import fingerprint, read_lines
-from ..util.place import unexpected
+from ..util.files import unexpected
 from .formats.jsonl import read_corpus
 
 Span = tuple[int, int]

@@ -18,9 +18,9 @@ from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document
 from ...util import logger, numbered_jsonl, read_text
-from ...util.files import JSON_ERRORS, check_unicode, open_bytes, write_text
-from ...util.place import Place
-from ...util.xml_elements import read_elements
+from ...util.files import Place, open_bytes
+from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
+from ...util.writing import write_text
 from ..offsets import fits
 from ..policy import split_ids
 from .base import CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format

@@ -17,8 +17,8 @@ from ...errors import PelError, Warnings
 from ...registry import registry
 from ...types import DOC_ID, NIL, Document
 from ...util import atomic_path, logger
+from ...util.config import known_language
 from ...util.files import check_expansion, check_is_file
-from ...util.languages import known_language
 from ..original import original_id
 from ..policy import split_ids
 from .base import CorpusReaderBase, wrong_format

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...util import atomic_path
-from ...util.files import DATA_ERRORS, JSON_ERRORS, check_is_file
-from ...util.place import unexpected
+from ...util.files import check_is_file, unexpected
+from ...util.parsing import DATA_ERRORS, JSON_ERRORS
 
 VERSION = 1  # of the schema of links
 METADATA = {"spacy_pel.links": str(VERSION)}

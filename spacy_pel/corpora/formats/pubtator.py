@@ -13,7 +13,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import NIL, TITLE_LENGTH, Document
 from ...util import read_lines
-from ...util.files import write_text
+from ...util.writing import write_text
 from ..policy import split_ids
 from .base import CorpusReaderBase, first_line_end, one_line, whole_number
 

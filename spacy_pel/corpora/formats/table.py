@@ -12,8 +12,9 @@ from typing import IO, Any
 
 from ...errors import quoted
 from ...types import NIL, Document, Mention
-from ...util.files import ending_of, read_cells, read_lines, write_text
-from ...util.place import Place, unexpected
+from ...util.files import Place, ending_of, read_lines, unexpected
+from ...util.parsing import read_cells
+from ...util.writing import write_text
 from .parquet import unique_names
 
 

@@ -16,8 +16,7 @@ from ...encoders.backend import EncodedBatch
 from ...encoders.templates import RaggedTokens
 from ...encoders.templates.token_arrays import pieces_with_offsets
 from ...types import Vectors
-from ...util.ragged import take_pieces
-from ...util.tables import places_of
+from ...util.arrays import places_of, take_pieces
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")

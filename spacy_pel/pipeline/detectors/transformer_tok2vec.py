@@ -21,8 +21,9 @@ from ...encoders.templates.token_arrays import check_length
 from ...encoders.tower import TokenTower, Tower
 from ...errors import Errors, PelError
 from ...types import Vectors
-from ...util.ranges import check_range
-from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
+from ...util.config import check_range
+from ...util.packing import load_from_bytes, save_to_bytes
+from ...util.saved_folder import check_folder, write_folder
 from .known_names import Codes, KnownNames, MarkedText, NamedTower, fold_of, learn_names
 from .token_windows import TokenWindows, token_windows
 
