@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.corpora.offsets import OffsetCheck, new_report
+from spacy_pel.corpora.offsets import OffsetCheck, new_report, same_but_spelling
 
 TEXT = "no fever,  high\nfever"
 
@@ -66,3 +66,30 @@ def test_blanks_of_parts_do_not_count():
     check = OffsetCheck(new_report())
     assert check.parts(text, [(0, 2), (6, 8)], "", where="x") is None
     assert check.report["dropped"] == 1 and check.report["mismatches"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "same"),
+    [
+        ("TNF-α", "TNF-alpha", True),
+        ("IL-1ß", "IL-1b", True),  # a sharp s for a beta
+        ("NF‐κB", "NF-kappa B", True),
+        ("SARS‐CoV‐2", "SARS CoV 2", True),
+        ("SARSCoV-2", "SARS-CoV-2", True),
+        ("Sjögren’s", "Sjogren's", True),
+        ("Me\u0301nie\u0300re", "Ménière", True),
+        ("Ørsted", "Orsted", True),
+        ("CD4⁺", "CD4+", True),
+        ("type\u00a02\n diabetes", "Type 2 diabetes", True),
+        ("broncho\u00adspasm", "bronchospasm", True),
+        ("asthma", "asthna", False),
+        ("TNF-α", "TNF-b", False),
+        ("TNF-", "TNF-a", False),
+        ("IL-1-2", "IL-12", False),
+        ("CD4+", "CD4", False),
+        ("Δ", "", False),
+        ("rash", "a rash", False),
+    ],
+)
+def test_strings_that_differ_in_spelling_alone(text, other, same):
+    assert same_but_spelling(text, other) == same_but_spelling(other, text) == same

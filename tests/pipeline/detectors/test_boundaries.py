@@ -97,6 +97,9 @@ def cut(nlp, text):
         ("NO synthase", ["NO synthase"]),
         ("non-small cell cancer", ["non-small cell cancer"]),
         ("nodular goiter", ["nodular goiter"]),
+        ("neither fever nor pain", ["fever", "pain"]),
+        ("negative for asthma", ["asthma"]),
+        *[("No", []), ("Negative", ["Negative"])],
         # headings
         ("PMH: gout", ["gout"]),
         ("Allergies: penicillin", ["penicillin"]),
@@ -135,3 +138,49 @@ def test_the_mentions_of_notes_stay_as_they_are(nlp):
             assert not outcome.wrong and not outcome.missed, note.text
             split_tokens(doc, found)
             assert all(doc.char_span(*offsets) is not None for offsets in found)
+
+
+# a sentence, and what is tagged as a mention in it, as detectors that learned from abstracts do
+SENTENCES = [
+    ("No asthma.", ["No asthma"]),
+    ("No diabetes.", ["No diabetes"]),
+    ("Pt has no rash.", ["no rash"]),
+    ("No headache, no fever.", ["No headache", "no fever"]),
+    ("No seizures since 2019.", ["No seizures"]),
+    ("Denies chest pain.", ["Denies chest pain"]),
+    ("Patient denied any palpitations.", ["denied any palpitations"]),
+    ("She denies fever or chills.", ["denies fever", "chills"]),
+    ("Extremities without edema.", ["without edema"]),
+    ("Negative for pneumonia.", ["Negative for pneumonia"]),
+    ("No evidence of metastases.", ["No evidence of metastases"]),
+    ("No history of stroke.", ["No history of stroke"]),
+    ("No signs of infection.", ["No signs of infection"]),
+    ("There is no pneumothorax.", ["no pneumothorax"]),
+    ("Absence of lymphadenopathy.", ["Absence of lymphadenopathy"]),
+    ("NO FEVER TODAY.", ["NO FEVER"]),
+]
+AFFIRMED = [("Pt has asthma.", ["asthma"]), ("NO synthase rises.", ["NO synthase"])]
+
+
+def annotated(nlp, text, tagged):
+    """A document with what the rules leave of mentions of these words."""
+    doc = nlp.make_doc(text)
+    stretches = [(text.index(words), text.index(words) + len(words)) for words in tagged]
+    doc.ents = [doc.char_span(*offsets, label="FINDING") for offsets in mentions_of(doc, stretches)]
+    return doc
+
+
+@pytest.mark.parametrize(
+    "package, component, config, attribute",
+    [("negspacy.negation", "negex", {}, "negex"), ("medspacy.context", "medspacy_context", {}, "is_negated")],
+)
+def test_negations_stand_before_the_mention(package, component, config, attribute):
+    """NegEx and ConText see them, as they are never part of one."""
+    pytest.importorskip(package)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe(component, config=config)
+    for expected, sentences in ((True, SENTENCES), (False, AFFIRMED)):
+        for text, tagged in sentences:
+            doc = nlp(annotated(nlp, text, tagged))
+            assert [ent._.get(attribute) for ent in doc.ents] == [expected] * len(tagged), text
