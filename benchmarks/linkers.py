@@ -192,7 +192,7 @@ def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any],
 
 
 def _plot(output: Path, results: dict[str, Result]) -> None:
-    from spacy_pel.evaluation.report.figures import nil_figure, recall_figure, save_figure
+    from spacy_pel.evaluation.figures import nil_figure, recall_figure, save_figure
 
     recall = recall_figure({name: metrics for name, (metrics, _) in results.items()})
     save_figure(*recall, output / "recall.png")

@@ -26,7 +26,7 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutExtras
 LINK = """
 import spacy
 from spacy_pel import Entity, KnowledgeBase
-from spacy_pel.evaluation.report import entity_url, render_links  # for serve and demo
+from spacy_pel.evaluation.links import entity_url, render_links  # for serve and demo
 
 nlp = spacy.blank("en")
 nlp.add_pipe("entity_ruler").add_patterns([{"label": "ENTITY", "pattern": "asthma"}])

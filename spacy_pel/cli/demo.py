@@ -50,7 +50,7 @@ def demo(
     Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
     from ..corpora.document_stream import process_documents
-    from ..evaluation.report import render_links
+    from ..evaluation.links import render_links
     from ..pipeline.records import document_record
     from ..types import Document
     from ..util import atomic_path, write_jsonl
@@ -74,7 +74,7 @@ def demo(
 
 
 def _tables(result: dict[str, Any], kb: Any) -> str:
-    from ..evaluation.report import NOTE, PROBABILITY, LinkRow, link_row
+    from ..evaluation.links import NOTE, PROBABILITY, LinkRow, link_row
 
     titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
     header = [titles.get(column, column) for column in LinkRow._fields]

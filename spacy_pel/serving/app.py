@@ -31,7 +31,7 @@ _LOOKUPS = 4  # times as many look-ups may wait as texts: each takes a moment
 _SHOWN = 5  # faults in an answer
 _FEW = 3  # entities found by name, below which similar ones are looked for
 _PAGE = "spacy_pel.serving"
-_STYLE = "spacy_pel.evaluation.report"  # its page.css is the look of all pages
+_STYLE = "spacy_pel.evaluation"  # its page.css is the look of all pages
 _FILES = {
     "": (_PAGE, "page/index.html", "text/html"),
     "docs": (_PAGE, "page/docs.html", "text/html"),

@@ -9,7 +9,7 @@ from pydantic_core import to_jsonable_python
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
-from ..evaluation.report.links import entity_url
+from ..evaluation.links import entity_url
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.corrections import queries_of

@@ -221,7 +221,7 @@ class BaseTrainer:
     def _draw_curve(self) -> None:
         """Write learning_curve.png, or say which extra draws it."""
         try:
-            from ..evaluation.report.learning_curve import plot_training
+            from .report.learning_curve import plot_training
         except PelError as err:  # without matplotlib
             logger.info("No learning curve was drawn. %s", err)
         else:

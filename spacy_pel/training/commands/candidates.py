@@ -94,7 +94,7 @@ def candidates_eval(
     """
     from ...corpora import read_corpus, read_gold
     from ...evaluation import seen_in_corpus
-    from ...evaluation.report.figures import recall_figure, save_figure
+    from ...evaluation.figures import recall_figure, save_figure
     from ...util import atomic_path, fingerprint, write_json
     from ..generators.recall import POLICY, LinkableMentions, measure_generator
 

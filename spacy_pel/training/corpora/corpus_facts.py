@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...evaluation.figures import COLORS, new_panels, save_figure
 from ...evaluation.metrics.groups import NO_NAME
-from ...evaluation.report.figures import COLORS, new_panels, save_figure
 from ...types import Document
 from ...util import normalize_alias
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spacy_pel.encoders.similarities import Similarity
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.report.figures import COLORS, new_panels, save_figure
+from spacy_pel.evaluation.figures import COLORS, new_panels, save_figure
 from spacy_pel.types import Entity, MentionInText, Vectors
 
 from ..errors import StudyErrors

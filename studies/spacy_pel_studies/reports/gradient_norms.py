@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.report.figures import new_figure, save_figure
+from spacy_pel.evaluation.figures import new_figure, save_figure
 from spacy_pel.util import read_jsonl
 
 from ..errors import StudyErrors

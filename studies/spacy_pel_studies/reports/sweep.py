@@ -6,7 +6,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.report.figures import new_panels, save_figure
+from spacy_pel.evaluation.figures import new_panels, save_figure
 
 from ..errors import StudyErrors
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.evaluation.compare import McNemar, mcnemar
 from spacy_pel.evaluation.metrics.bootstrap import Difference, metric_difference
 from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.evaluation.outcomes import Outcomes
+from spacy_pel.training.report.compare import McNemar, mcnemar
 
 from .plan import ClaimSettings
 

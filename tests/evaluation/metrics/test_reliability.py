@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
+from spacy_pel.evaluation.figures import reliability_figure, save_figure
 from spacy_pel.evaluation.metrics.probabilities import reliability_curve, reliability_metrics
 from spacy_pel.evaluation.metrics.recall import recall_all_at
-from spacy_pel.evaluation.report.figures import reliability_figure, save_figure
 
 from ..conftest import predicted
 

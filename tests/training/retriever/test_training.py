@@ -11,9 +11,9 @@ from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.report.learning_curve import read_curve
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
+from spacy_pel.training.report.learning_curve import read_curve
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.dev import DevRetrieval
 from spacy_pel.training.retriever.objective import Objective
@@ -111,8 +111,8 @@ def test_a_training_that_brings_nothing_says_so(train, tmp_path, caplog):
 def test_without_matplotlib_one_line_names_the_extra(train, tmp_path, caplog, monkeypatch):
     caplog.set_level("INFO", logger="spacy_pel")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for name in ("figure", "learning_curve"):
-        monkeypatch.delitem(sys.modules, f"spacy_pel.evaluation.report.{name}", raising=False)
+    for name in ("evaluation.figures", "training.report.learning_curve"):
+        monkeypatch.delitem(sys.modules, f"spacy_pel.{name}", raising=False)
     train(tmp_path / "run", pel__training__max_steps=1)
     lines = [record.getMessage() for record in caplog.records if "learning curve" in record.getMessage()]
     assert len(lines) == 1 and "spacy-pel[report]" in lines[0]

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...evaluation.metrics.groups import NO_NAME, group_metrics
+from ...evaluation.metrics.recall import RECALL_AT
+from ...evaluation.metrics.relations import RELATIONS
+from ...evaluation.outcomes import Flags
+from ...evaluation.run_folder import Run
 from ...types.semantic_types import type_label
-from ..compare import POLICY as COMPARE_POLICY
-from ..compare import compare_runs
-from ..metrics.groups import NO_NAME, group_metrics
-from ..metrics.recall import RECALL_AT
-from ..metrics.relations import RELATIONS
-from ..outcomes import Flags
-from ..run_folder import Run
+from .compare import POLICY as COMPARE_POLICY
+from .compare import compare_runs
 from .page import Cell, Table
 
 Runs = Mapping[str, Run]  # name -> run

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ...errors import Errors, PelError
-from ...util import atomic_path
-from ..metrics.probabilities import ACCURACIES, RankedAnswers, reliability_curve
-from ..metrics.recall import precision_recall_curve
-from ..outcomes import Outcomes
-from ..run_folder import Run
+from ..errors import Errors, PelError
+from ..util import atomic_path
+from .metrics.probabilities import ACCURACIES, RankedAnswers, reliability_curve
+from .metrics.recall import precision_recall_curve
+from .outcomes import Outcomes
+from .run_folder import Run
 
 try:
     from matplotlib import rc_context

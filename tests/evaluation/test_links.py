@@ -2,11 +2,10 @@
 
 import pytest
 
-from spacy_pel.evaluation.report import entity_url, link_row, render_links
-from spacy_pel.evaluation.report.links import pieces
+from spacy_pel.evaluation.links import entity_url, link_row, pieces, render_links
 from spacy_pel.types import Entity
 
-from ..conftest import PageParser
+from .conftest import PageParser
 
 ENTITIES = {
     "C0009443": Entity("C0009443", "common cold", (), ("T047",), "A <mild> infection.", ("MESH:D003139", "local 7")),

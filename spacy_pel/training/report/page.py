@@ -1,11 +1,12 @@
 """Evaluations as one HTML page that needs no other file: tables, figures and an error browser."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from .links import entity_url, render_template
+from ...evaluation.links import entity_url, render_template
 
 
 class Cell(NamedTuple):
@@ -106,7 +107,9 @@ def render_report(page: Page) -> str:
     Args:
         page: its content.
     """
-    from .figures import COLORS  # with matplotlib, which the page of links does not need
+    from ...evaluation.figures import COLORS  # with matplotlib, which the page of links does not need
 
     types = sorted({name for error in page.errors for name in error.types if name})
-    return render_template("report.html", page=page, url_of=entity_url, types=types, n_styles=len(COLORS))
+    return render_template(
+        "report.html", Path(__file__).parent, page=page, url_of=entity_url, types=types, n_styles=len(COLORS)
+    )

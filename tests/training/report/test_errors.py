@@ -7,8 +7,8 @@ import pytest
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Prediction
-from spacy_pel.evaluation.report.errors import KINDS, ErrorCase, ErrorSample, error_kind, shown_error, texts_of, why
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.report.errors import KINDS, ErrorCase, ErrorSample, error_kind, shown_error, texts_of, why
 from spacy_pel.types import Document, Entity
 
 

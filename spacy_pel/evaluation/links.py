@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ...types import NIL, Entity
-from ...types.semantic_types import SEMANTIC_GROUPS, mention_group, type_name
+from ..types import NIL, Entity
+from ..types.semantic_types import SEMANTIC_GROUPS, mention_group, type_name
 
 # pattern of the whole id, address; the first match counts, {id} is its first group
 ENTITY_URLS: Sequence[tuple[str, str]] = (
@@ -155,13 +156,18 @@ def pieces(text: str, mentions: Sequence[Record]) -> list[Record]:
     return [piece for piece in [*found, {"text": text[done:], "mention": None}] if piece["text"]]
 
 
-def render_template(name: str, **values: Any) -> str:
-    """An HTML page from a template of this folder, with all text escaped.
+def render_template(name: str, *folders: Path, **values: Any) -> str:
+    """An HTML page from a template, with all text escaped.
+
+    Args:
+        name: of the file.
+        folders: where it is, besides this one, which has the look of all pages.
+        values: what the template uses.
 
     Raises:
         UndefinedError: if the template uses a value that is not given.
     """
-    loader = PackageLoader("spacy_pel.evaluation.report", ".")
+    loader = FileSystemLoader([Path(__file__).parent, *folders])
     layout: Any = {"trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **layout)
     return environment.get_template(name, globals=values).render()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.report.learning_curve import plot_training, read_curve, training_figures
+from spacy_pel.training.report.learning_curve import plot_training, read_curve, training_figures
 
 SCORES = [40.0, 35.0, 60.5, 58.0]
 

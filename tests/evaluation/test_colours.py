@@ -9,7 +9,7 @@ import pytest
 
 from spacy_pel.types.semantic_types import SEMANTIC_GROUPS
 
-PAGE = resources.files("spacy_pel.evaluation.report").joinpath("page.css").read_text(encoding="utf8")
+PAGE = resources.files("spacy_pel.evaluation").joinpath("page.css").read_text(encoding="utf8")
 _LIGHT, _DARK = PAGE.split("@media (prefers-color-scheme: dark)")[:2]
 COLOURS = [
     {name: np.array([int(code[at : at + 2], 16) for at in (0, 2, 4)]) / 255 for name, code in found}

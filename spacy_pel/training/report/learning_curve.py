@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
+from ...evaluation.figures import COLORS, LINE_STYLES, new_figure, new_panels, save_figure
+from ...evaluation.run_folder import run_names
 from ...util import read_jsonl
-from ..run_folder import run_names
-from .figures import COLORS, LINE_STYLES, new_figure, new_panels, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

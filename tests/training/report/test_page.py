@@ -1,9 +1,9 @@
 """The page of a report: well formed, escaped, and nothing is fetched."""
 
-from spacy_pel.evaluation.report.figures import inline_svg, new_figure
-from spacy_pel.evaluation.report.page import Cell, Page, ShownEntity, ShownError, Table, render_report
+from evaluation.conftest import PageParser
 
-from ..conftest import PageParser
+from spacy_pel.evaluation.figures import inline_svg, new_figure
+from spacy_pel.training.report.page import Cell, Page, ShownEntity, ShownError, Table, render_report
 
 EVIL = "<script>alert(1)</script>"
 

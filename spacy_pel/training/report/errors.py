@@ -10,11 +10,11 @@ import numpy as np
 
 from ...corpora import read_corpus
 from ...errors import Errors, PelError
+from ...evaluation.outcomes import Prediction
 from ...kb import KnowledgeBase
 from ...types import NIL, Entity
 from ...types.semantic_types import mention_group, type_name
 from ...util.console import without_warnings, words_around
-from ..outcomes import Prediction
 from .page import ShownEntity, ShownError
 
 _CONTEXT = 160  # characters of context on each side

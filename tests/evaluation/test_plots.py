@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
-from spacy_pel.evaluation.report.figures import inline_figures
+from spacy_pel.evaluation.figures import inline_figures
 from spacy_pel.evaluation.run_folder import Run
 
-from ..conftest import predicted
+from .conftest import predicted
 
 
 def run(*nil_scores, nil=True, ks=(1, 4, 64), path=Path("run"), probability=None):

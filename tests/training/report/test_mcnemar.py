@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from spacy_pel.evaluation.compare import mcnemar
+from spacy_pel.training.report.compare import mcnemar
 
 
 def outcome(n_both, only_a, only_b, n_neither):

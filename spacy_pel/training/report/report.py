@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...evaluation.figures import inline_figures
+from ...evaluation.metrics.groups import GROUPINGS, MentionGroups
+from ...evaluation.outcomes import Prediction
+from ...evaluation.run_folder import Run, read_metrics, read_run, run_names
 from ...kb import KnowledgeBase
-from ..metrics.groups import GROUPINGS, MentionGroups
-from ..outcomes import Prediction
-from ..run_folder import Run, read_metrics, read_run, run_names
 from .errors import KINDS, ErrorSample, shown_error, texts_of
-from .figures import inline_figures
 from .learning_curve import training_figures
 from .page import Page, render_report
 from .tables import difference_table, group_tables, metric_table, relation_table, run_notes
