@@ -164,7 +164,7 @@ def _named(given: Sequence[str]) -> dict[str, Path]:
 
 def _ours(loaded: Any, documents: list[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
     from spacy_pel.evaluation import evaluate
-    from spacy_pel.evaluation.run_folder import read_run
+    from spacy_pel.evaluation.outcomes import read_run
     from spacy_pel.pipeline.gold import query_maker
 
     metrics = evaluate(

@@ -37,7 +37,7 @@ def evaluate(
     from ..evaluation import evaluate as evaluate_linker
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
     from ..evaluation.figures import plot_run
-    from ..evaluation.run_folder import read_run
+    from ..evaluation.outcomes import read_run
     from ..pipeline.gold import query_maker
     from ..pipeline.mentions import mention_spans
     from ..pipeline.new_share import sample_step, use_new_share

@@ -17,7 +17,7 @@ from .metrics.detection import Detection
 from .metrics.groups import GROUPINGS, DocumentGroups, MentionGroups
 from .metrics.recall import RECALL_AT
 from .metrics.relations import Relations
-from .outcomes import Outcomes, Prediction
+from .outcomes import Outcomes, Prediction, recorded, tapped
 from .predict import (
     IsSeen,
     MakeQueries,
@@ -28,7 +28,6 @@ from .predict import (
     predict_gold,
     seen_in_index,
 )
-from .run_folder import recorded, tapped
 
 _GROUPED_BY = ("label", "form", "seen")
 

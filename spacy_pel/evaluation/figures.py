@@ -14,8 +14,7 @@ from ..errors import Errors, PelError
 from ..util import atomic_path
 from .metrics.probabilities import ACCURACIES, RankedAnswers, reliability_curve
 from .metrics.recall import precision_recall_curve
-from .outcomes import Outcomes
-from .run_folder import Run
+from .outcomes import Outcomes, Run
 
 try:
     from matplotlib import rc_context
@@ -67,7 +66,7 @@ def new_panels(n: int, *, width: float, height: float) -> tuple[Figure, list[Axe
     FigureCanvasAgg(figure)
     panels = [figure.add_subplot(1, n, number + 1) for number in range(n)]
     for axes in panels:
-        axes.set_prop_cycle(color=COLORS)
+        axes.set_prop_cycle(color=COLORS, linestyle=LINE_STYLES)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_axisbelow(True)
         axes.grid(alpha=0.3)
@@ -155,7 +154,7 @@ def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple[Figure, Axes]:
     Args:
         runs: name of a run -> its metrics.
     """
-    figure, axes = _new_figure()
+    figure, axes = new_figure()
     every_k = set()
     for name, metrics in runs.items():
         keys = (key for key in metrics if key.startswith("recall@") and key[7:].isdigit())
@@ -178,7 +177,7 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     Args:
         runs: name of a run -> its outcomes.
     """
-    figure, axes = _new_figure()
+    figure, axes = new_figure()
     for name, outcomes in runs.items():
         draw_nil_curve(axes, outcomes, label=name)
     axes.set(xlabel="recall of NIL", ylabel="precision of NIL", title="NIL (dot = calibrated decision)")
@@ -217,7 +216,7 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
         runs: name of a run -> its outcomes; a run whose nil_scores are not
             probabilities has no line.
     """
-    figure, axes = _new_figure(width=4.6, height=4.4)
+    figure, axes = new_figure(width=4.6, height=4.4)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", zorder=0)
     for name, outcomes in runs.items():
         curve = reliability_curve(outcomes.nil_score, outcomes.is_nil)
@@ -238,7 +237,7 @@ def risk_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     Args:
         runs: name of a run -> its outcomes; a run without P(right) has no line.
     """
-    figure, axes = _new_figure()
+    figure, axes = new_figure()
     for accuracy in ACCURACIES:
         axes.axhline(100 - accuracy, color=GREY, linewidth=1, linestyle="--", zorder=0)
     for name, outcomes in runs.items():
@@ -248,10 +247,4 @@ def risk_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
         axes.plot(100 * curve.coverage[shown], 100 * (1.0 - curve.accuracy[shown]), label=name if n else None)
     axes.set(xlabel="answers kept, the most certain ones (%)", ylabel="of these wrong (%)", title="Risk and coverage")
     axes.set(xlim=(0, 100), ylim=(0, None))
-    return figure, axes
-
-
-def _new_figure(**size: float) -> tuple[Figure, Axes]:
-    figure, axes = new_figure(**size)
-    axes.set_prop_cycle(color=COLORS, linestyle=LINE_STYLES)
     return figure, axes

@@ -13,9 +13,8 @@ import numpy as np
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
-from spacy_pel.evaluation.outcomes import Outcomes, Prediction
+from spacy_pel.evaluation.outcomes import Outcomes, Prediction, recorded
 from spacy_pel.evaluation.predict import IsSeen, gold_prediction
-from spacy_pel.evaluation.run_folder import recorded
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.nil import best_f1_threshold

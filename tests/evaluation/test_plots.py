@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
 from spacy_pel.evaluation.figures import inline_figures
-from spacy_pel.evaluation.run_folder import Run
+from spacy_pel.evaluation.outcomes import Run
 
 from .conftest import predicted
 

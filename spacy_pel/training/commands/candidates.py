@@ -125,7 +125,7 @@ def _load_generators(
 ) -> dict[str, tuple[Any, float | None]]:
     """Generator and seconds of its build, by label."""
     from ...candidates.loading import load_generator
-    from ...evaluation.run_folder import run_names
+    from ...evaluation.outcomes import run_names
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
     from ..generators.ensemble import EnsembleCandidates

@@ -39,7 +39,7 @@ def compare(
     """
     from ...cli._kb import fill_types, open_kb
     from ...evaluation.metrics.groups import GROUPINGS, NO_NAME, MentionGroups
-    from ...evaluation.run_folder import read_run
+    from ...evaluation.outcomes import read_run
     from ..report.compare import compare_runs
 
     groups = MentionGroups(GROUPINGS[group_by])

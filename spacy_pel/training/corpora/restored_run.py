@@ -9,8 +9,7 @@ from ...corpora.original import Original
 from ...errors import Errors, PelError
 from ...evaluation.metrics.all_metrics import compute_metrics
 from ...evaluation.metrics.recall import RECALL_AT
-from ...evaluation.outcomes import Outcomes, Prediction
-from ...evaluation.run_folder import read_metrics, read_predictions, recorded
+from ...evaluation.outcomes import Outcomes, Prediction, read_metrics, read_predictions, recorded
 from ...types import Document
 from ...util import write_json
 

@@ -10,8 +10,7 @@ from ...errors import Errors, PelError
 from ...evaluation.metrics.bootstrap import metric_difference, share_difference
 from ...evaluation.metrics.probabilities import ACCURACIES, RankedAnswers
 from ...evaluation.metrics.recall import average_precision, found_within
-from ...evaluation.outcomes import Flags, Outcomes
-from ...evaluation.run_folder import Run
+from ...evaluation.outcomes import Flags, Outcomes, Run
 
 Shares = dict[str, tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
 RECALL_AT = (1, 5, 64)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...evaluation.figures import COLORS, LINE_STYLES, new_figure, new_panels, save_figure
-from ...evaluation.run_folder import run_names
+from ...evaluation.outcomes import run_names
 from ...util import read_jsonl
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from ...evaluation.figures import inline_figures
 from ...evaluation.metrics.groups import GROUPINGS, MentionGroups
-from ...evaluation.outcomes import Prediction
-from ...evaluation.run_folder import Run, read_metrics, read_run, run_names
+from ...evaluation.outcomes import Prediction, Run, read_metrics, read_run, run_names
 from ...kb import KnowledgeBase
 from .errors import KINDS, ErrorSample, shown_error, texts_of
 from .learning_curve import training_figures

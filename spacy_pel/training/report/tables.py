@@ -6,8 +6,7 @@ from typing import Any
 from ...evaluation.metrics.groups import NO_NAME, group_metrics
 from ...evaluation.metrics.recall import RECALL_AT
 from ...evaluation.metrics.relations import RELATIONS
-from ...evaluation.outcomes import Flags
-from ...evaluation.run_folder import Run
+from ...evaluation.outcomes import Flags, Run
 from ...types.semantic_types import type_label
 from .compare import POLICY as COMPARE_POLICY
 from .compare import compare_runs

@@ -38,7 +38,7 @@ def margins(
     Example: spacy-pel research margins metrics/margins --run "Pb 0=metrics/pb0" --run "Pb 0.05=metrics/pb05"
     --run CE=metrics/ce
     """
-    from spacy_pel.evaluation.run_folder import read_run
+    from spacy_pel.evaluation.outcomes import read_run
     from spacy_pel.util import atomic_path, write_json
 
     from ..reports.margins import margin_rows, plot_margins

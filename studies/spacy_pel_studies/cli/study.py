@@ -79,7 +79,7 @@ def study(
 
 def _report(task: Any, runs: list[Any], output: Path) -> Report:
     """Train and evaluate the runs on one corpus."""
-    from spacy_pel.evaluation.run_folder import read_run
+    from spacy_pel.evaluation.outcomes import read_run
 
     from ..study import run_study
     from ..study.run import EVALUATION

@@ -60,7 +60,7 @@ def sweep(
 
 
 def _read(runs: list[str]) -> list[tuple[float, Path, dict[str, Any]]]:
-    from spacy_pel.evaluation.run_folder import read_metrics
+    from spacy_pel.evaluation.outcomes import read_metrics
 
     read: dict[float, tuple[float, Path, dict[str, Any]]] = {}
     for one in runs:

@@ -17,9 +17,8 @@ from spacy_pel.cli import pel_cli
 from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.outcomes import Outcomes
+from spacy_pel.evaluation.outcomes import Outcomes, read_predictions, read_run
 from spacy_pel.evaluation.predict import gold_queries
-from spacy_pel.evaluation.run_folder import read_predictions, read_run
 from spacy_pel.training.report.compare import compare_runs
 from spacy_pel.types import Document, Mention
 

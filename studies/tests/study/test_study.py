@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.outcomes import Outcomes
-from spacy_pel.evaluation.run_folder import read_predictions
+from spacy_pel.evaluation.outcomes import Outcomes, read_predictions
 from spacy_pel.training.retriever.settings import resolve_settings
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 from spacy_pel.evaluation import Outcomes
 from spacy_pel.evaluation.metrics.relations import RELATIONS, Relations
-from spacy_pel.evaluation.run_folder import Run
+from spacy_pel.evaluation.outcomes import Run
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.report.tables import relation_table
 from spacy_pel.types import Entity
