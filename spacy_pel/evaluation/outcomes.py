@@ -1,4 +1,4 @@
-"""What became of each mention: its line in predictions.jsonl, all of them as arrays, and the folder of an evaluation."""
+"""What became of each mention: its line in predictions.jsonl, all of them as arrays, and an evaluation's folder."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
