@@ -25,7 +25,7 @@ from rich.table import Table
 from benchmarks.kb_open import made_up_entities, memory
 
 OURS = "spacy_pel"
-MODES = {OURS: "when_it_may_matter", "spacy_pel, context always": "always", "spacy_pel, context never": "never"}
+MODES = {OURS: "never", "spacy_pel, context always": "always"}
 TORCH, OPENVINO = "spacy_pel, torch", "spacy_pel, OpenVINO"
 SCISPACY, SPACY = "scispaCy candidates", "spaCy candidates"
 BACKENDS = {TORCH: "spacy-pel.TorchBackend.v1", OPENVINO: "spacy-pel.OpenVinoBackend.v1"}

@@ -97,7 +97,7 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
         ("evidence: best rows", evidence, "best_row"),
         ("evidence: votes", evidence, "votes"),
         ("evidence: spelling", evidence, "spelling"),
-        ("combiner", type(linker.in_context.combiner), "__call__"),
+        ("combiner", type(linker.decider.combiner), "__call__"),
         ("reranker", type(linker.reranker), "__call__"),
         ("NIL model", Decider, "nil_scores"),
         ("writing to the Doc", type(component), "set_annotations"),

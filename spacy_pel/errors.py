@@ -326,7 +326,6 @@ class Errors(metaclass=WithCodes):
     E607 = "The pipeline failed on all {n} documents. Fix the pipeline."
     E610 = "Expected linkable and NIL mentions, but {n_nil} of {n} are NIL. Use a corpus with both."
     E611 = "Expected a NIL model fitted on {expected}, got one fitted on {got}. Refit it with: spacy-pel calibrate"
-    E612 = "Expected --new-share to be corpus, document, home or a number between 0 and 1, got {got}. Change it."
     E613 = "Expected a NIL precision above 0 and at most 1, got {got}. Fix --precision."
     E614 = "No threshold has a NIL precision of {expected}; the best is {best} on {n} mentions. Lower --precision."
     E615 = "P(NIL) was fitted on vectors of width {expected}, got {got}. Refit it with: spacy-pel calibrate"
@@ -513,7 +512,7 @@ class Warnings(metaclass=WithCodes):
         "spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W503 = (
-        "'{name}' was calibrated with the reranker {saved}, now has {now}. Recalibrate it with: "
+        "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: "
         "spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W501 = (

@@ -195,12 +195,11 @@ def link_long_forms(
 
 def _link(linker: "Linker", forms: list[str]) -> list[Shares]:
     """P(entity | form) of the best candidates of each form, and the rest for NIL."""
-    from ..linking.confidence import shares_of
     from ..linking.query import MentionQuery
 
-    ranked = linker.rank("form", [MentionQuery(form, 0, len(form)) for form in forms], linker.top_k)
-    shares = shares_of(ranked.table, ranked.scores)
-    if linker.decider("form").decides_without_threshold:
+    ranked = linker.rank([MentionQuery(form, 0, len(form)) for form in forms], linker.top_k)
+    shares = linker.decider.shares(ranked.table, ranked.scores)
+    if linker.decider.decides_without_threshold:
         shares *= 1.0 - np.clip(ranked.nil_scores, 0.0, 1.0)[:, None]
     shares[shares < _MIN_SHARE] = 0.0
     best = best_first(shares)[:, :_MOST]

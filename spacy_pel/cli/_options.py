@@ -59,9 +59,6 @@ TextColumn = Annotated[str | None, option("NAME", "Column or JSON key of the tex
 IdColumn = Annotated[str | None, option("NAME", "Column or JSON key of the id. [default: id]", "--id-column")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
-Share = Annotated[
-    str, option("SHARE", "Share of new entities: corpus (estimated from a sample of it), document, home or a number.")
-]
 Seed = Annotated[int, option("N", "Random seed.")]
 TrainCorpora = Annotated[
     list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")

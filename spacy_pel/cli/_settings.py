@@ -73,23 +73,6 @@ def parse_settings(settings: list[str], *, exact: bool = True) -> dict[str, Any]
     return parsed
 
 
-def share_option(value: str) -> Any:
-    """The value of ``--new-share``: corpus, document, None for "home", or a number.
-
-    Raises:
-        PelError: if it is something else.
-    """
-    if value in ("corpus", "document", "home"):
-        return None if value == "home" else value
-    try:
-        share = float(value)
-    except ValueError:
-        share = float("nan")
-    if not 0.0 < share < 1.0:
-        raise PelError(Errors.E612.format(got=quoted(value)))
-    return share
-
-
 def split_names(names: str) -> list[str]:
     """Names that are separated by commas."""
     return [name.strip() for name in names.split(",") if name.strip()]

@@ -54,8 +54,8 @@ def calibrate(
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
     from ..linking.calibration import collect, fit
-    from ..linking.nil import best_f1_threshold, precision_threshold
     from ..linking.recalibration import FEW_NIL, refit_decision
+    from ..linking.thresholds import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
@@ -78,7 +78,7 @@ def calibrate(
         parts.append(collect(fold_linker, fold_queries, fold_documents))
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
-    was_calibrated, threshold = linker.in_context.is_calibrated, linker.nil_threshold
+    was_calibrated, threshold = linker.decider.is_calibrated, linker.nil_threshold
     plain = linker.without_memory()  # corrections may come from these documents
     before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
@@ -102,7 +102,7 @@ def calibrate(
         message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how}")
     fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.without_memory().link(queries))
     learned = learned_state(linker)
-    if linker.in_context.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
+    if linker.decider.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         todo = "To link every mention that has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
         message(f"P(NIL) was not fitted, so its default weights still decide. {todo}")
     if output:

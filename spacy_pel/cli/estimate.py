@@ -1,7 +1,6 @@
 """The command ``estimate``: what accuracy to expect on text that nobody annotated."""
 
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +9,8 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..types import NIL
 from ._app import pel_cli
-from ._options import Files, IdColumn, InputFormat, Pipeline, Share, TextColumn, argument, option
-from ._output import JSON, emit, key_values, message, percent, text_table
+from ._options import Files, IdColumn, InputFormat, Pipeline, TextColumn, argument, option
+from ._output import JSON, emit, key_values, message, text_table
 
 _NO_LABEL = "–"
 
@@ -26,11 +25,9 @@ def estimate(
     check: Annotated[
         Files, option("CORPUS", "Annotated corpus on which to check such an estimate (repeatable).")
     ] = None,
-    new_share: Share = "corpus",
     as_json: bool = JSON,
 ) -> None:
-    """Estimate the accuracy of a pipeline on text without annotation, from P(right) of its answers, and its share of
-    new entities, see docs/configuration.md.
+    """Estimate the accuracy of a pipeline on text without annotation, from P(right) of its answers.
 
     It counts the mentions that the pipeline finds, not those that it misses. The estimate is as good as P(right) is on
     this kind of text: --check shows how far it is off where the answers are known.
@@ -40,21 +37,16 @@ def estimate(
     from ..corpora.document_stream import process_documents
     from ..engines.documents import Columns, read_documents
     from ..pipeline.mentions import mention_spans
-    from ..pipeline.new_share import sample_step, use_new_share
     from ..pipeline.records import mention_record
     from ..pipeline.saved import load_pipeline
-    from ._settings import share_option
 
-    share = share_option(new_share)
     read = partial(read_documents, texts, format_name, Columns(text_column, id_column))
     nlp, _, component = loaded = load_pipeline(pipeline)
     linker = component.linker
-    if not linker.in_context.confidence.is_fitted:
+    if not linker.decider.confidence.is_fitted:
         message(
             "P(right) of this pipeline is not calibrated, so the estimate is rough. Fit it with: spacy-pel calibrate"
         )
-    step = sample_step(sum(1 for _ in read()))
-    about = use_new_share(loaded, share, islice(read(), 0, None, step))
     found: list[tuple[float, bool, str]] = []
     n_documents = n_left_out = 0
     for _, pieces, error in process_documents(nlp, read(), batch_size=nlp.batch_size):
@@ -70,11 +62,11 @@ def estimate(
     if not found:
         raise PelError(Errors.E663.format(path=texts))
     probability, is_nil, label = (np.array(column) for column in zip(*found, strict=True))
-    result: dict[str, Any] = {"n_documents": n_documents, "n_left_out": n_left_out, **about}
+    result: dict[str, Any] = {"n_documents": n_documents, "n_left_out": n_left_out}
     result.update(_expected(probability, is_nil))
     by_label = {one: _expected(probability[label == one], is_nil[label == one]) for one in np.unique(label).tolist()}
     result["labels"] = dict(sorted(by_label.items(), key=lambda item: -item[1]["n"]))
-    result["checks"] = {str(corpus): _check(loaded, share, corpus) for corpus in check or []}
+    result["checks"] = {str(corpus): _check(loaded, corpus) for corpus in check or []}
     emit(result, as_json=as_json, text=_text)
 
 
@@ -90,17 +82,15 @@ def _expected(probability: Any, is_nil: Any) -> dict[str, Any]:
     }
 
 
-def _check(loaded: Any, share: Any, corpus: Path) -> dict[str, Any]:
+def _check(loaded: Any, corpus: Path) -> dict[str, Any]:
     """Estimate and truth of the annotated mentions of a corpus."""
     from ..evaluation.metrics.bootstrap import share_interval
     from ..evaluation.metrics.probabilities import RankedAnswers, coverages
     from ..evaluation.predict import link_outcomes
-    from ..pipeline.new_share import use_new_share
     from ._saved_pipeline import read_gold_mentions
 
     documents, queries = read_gold_mentions(loaded.nlp, loaded.name, corpus)
-    linker, of_document = loaded.component.linker, iter(queries)
-    use_new_share(loaded, share, documents, queries=lambda document: list(islice(of_document, len(document.mentions))))
+    linker = loaded.component.linker
     outcomes = link_outcomes(linker.kb, documents, linker.link(queries))
     error = np.bincount(outcomes.document, outcomes.probability - outcomes.correct).astype(np.float64)
     counts = np.bincount(outcomes.document).astype(np.float64)
@@ -121,8 +111,6 @@ def _text(result: dict[str, Any]) -> str:
     groups = {"all": result, **result["labels"]}
     rows = [[name, f"{one['n']:,}", *(f"{100 * one[key]:.1f}" for key in columns)] for name, one in groups.items()]
     counts = {"documents": result["n_documents"], "left out": result["n_left_out"]}
-    if isinstance(result.get("new_share"), float):
-        counts["unknown forms that name new entities"] = percent(result["new_share"])
     parts = [key_values(counts), text_table(["expected (%)", "mentions", *columns.values()], rows)]
     if not result["checks"]:
         return "\n\n".join([*parts, _UNCHECKED])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ._app import pel_cli
-from ._options import Corpus, Files, Pipeline, Seed, Share, flag, option
+from ._options import Corpus, Files, Pipeline, Seed, flag, option
 from ._output import JSON, emit, message, text_table
 
 _MAY_BE_NULL = (
@@ -25,7 +25,6 @@ def evaluate(
     top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
     seen: Annotated[Files, option("FILE", "Training corpus (repeatable). Default: that of the index.")] = None,
     group_by: Annotated[str | None, option("KEY", "Also metrics by a key of the documents, e.g. meta.world.")] = None,
-    new_share: Share = "corpus",
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -40,15 +39,11 @@ def evaluate(
     from ..evaluation.outcomes import read_run
     from ..pipeline.gold import query_maker
     from ..pipeline.mentions import mention_spans
-    from ..pipeline.new_share import sample_step, use_new_share
     from ..pipeline.saved import load_pipeline
     from ..util import fingerprint
-    from ._settings import share_option
 
-    nlp, name, component = loaded = load_pipeline(pipeline)
+    nlp, name, component = load_pipeline(pipeline)
     documents, queries = list(read_gold(corpus)), query_maker(nlp, name=name)  # offsets are checked before linking
-    sample = documents[:: sample_step(len(documents))]
-    use_new_share(loaded, share_option(new_share), sample, queries=None if end_to_end else queries)
     common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True, "group_by": group_by}
     common["corpus_fingerprint"] = fingerprint(corpus)
     if seen:

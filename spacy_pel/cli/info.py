@@ -147,7 +147,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
         "calibration": {
             "nil_threshold": linker.nil_threshold,
             "by_label": linker.label_thresholds,
-            "n_mentions": sum(linker.in_context.confidence.n_mentions.values()),
+            "n_mentions": sum(linker.decider.confidence.n_mentions.values()),
         },
         "corrections": len(component.learned),
         "seconds": {"load": loaded[0] - started, "first_link": linked[0] - began},

@@ -7,7 +7,7 @@ import typer
 
 from ..errors import Errors, PelError, Warnings, listed
 from ._app import CODE, pel_cli
-from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, Share, TextColumn, argument, option
+from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, TextColumn, argument, option
 from ._output import JSON, emit, key_values, message
 
 _N_SHOWN = 5  # documents left out
@@ -43,7 +43,6 @@ def link(
     omop_concepts: Annotated[
         Path | None, option("FILE", "With --to omop: CONCEPT.csv of Athena, for concept ids of the codes.")
     ] = None,
-    new_share: Share = "corpus",
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -59,7 +58,7 @@ def link(
     Example: spacy-pel link training/pipeline abstracts.csv linked.csv --text-column abstract --id-column pmid
     """
     from ..engines import LinkJob
-    from ._settings import make_reader, parse_settings, share_option, split_names
+    from ._settings import make_reader, parse_settings, split_names
 
     names = tuple(split_names(",".join(codes or [])))
     if omop_concepts and (to != "omop" or not names):
@@ -69,7 +68,6 @@ def link(
     result = run(
         LinkJob(
             *(pipeline, input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
-            new_share=share_option(new_share),
             codes=names,
             omop_concepts=str(omop_concepts or ""),
             text_column=text_column,

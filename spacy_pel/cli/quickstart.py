@@ -87,7 +87,7 @@ def quickstart(
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
         if ner is None:
             linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
-            linker.in_context.calibrated_threshold = _NAMES_LINKED
+            linker.decider.calibrated_threshold = _NAMES_LINKED
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
         doc = loaded.nlp(text or example_text(example_names(loaded.component.kb, _N_SHOWN)))

@@ -6,7 +6,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
-from ..pipeline.new_share import CorpusShare
 from ..types import NIL
 from .documents import Columns
 
@@ -24,7 +23,6 @@ class LinkJob:
         part_size: documents per saved part; None = the engine decides.
         resume: continue an interrupted run.
         overwrite: replace an output that exists.
-        new_share: the share of new entities, see ``LinkerSettings``; "corpus" = estimated from a sample of it.
         text_column, id_column: columns or keys of the input, see ``Columns``.
         codes: vocabularies whose codes to add to each mention, or "all".
         omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
@@ -40,7 +38,6 @@ class LinkJob:
     part_size: int | None = None
     resume: bool = False
     overwrite: bool = False
-    new_share: CorpusShare = "corpus"
     text_column: str | None = None
     id_column: str | None = None
     codes: tuple[str, ...] = ()

@@ -22,7 +22,6 @@ from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.calibration import learned_state
 from ..pipeline.detectors.name_finder import read_names
-from ..pipeline.new_share import sample_step, use_new_share
 from ..pipeline.records import document_record
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
@@ -92,22 +91,20 @@ class LocalEngine:
             left_out = list(read_jsonl(left_out_in)) if left_out_in.is_file() else []
             counts = _finished(job, to, {record["id"] for record in left_out})
             logger.info("Nothing to do: all documents are linked (%s)", f"{total:,}")
-            started, before, about = time.perf_counter(), total, {}
+            started, before = time.perf_counter(), total
         else:
             if without_text:
                 what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
                 logger.info("%s of %s no text to link", f"{without_text:,}", what)
-            nlp, _, component = loaded = load_pipeline(Path(job.pipeline))
+            nlp, _, component = load_pipeline(Path(job.pipeline))
             codes = Codes(component.kb, job.codes)
             concepts = OmopConcepts.read(Path(job.omop_concepts), codes.names) if job.omop_concepts else None
-            sample = islice(_documents(job), 0, None, sample_step(total))
-            about = use_new_share(loaded, job.new_share, sample)
             part_size = job.part_size or usual_part_size(total)
             settings: dict[str, Any] = {"input": _input_fingerprint(source, job.format_name)}
             settings["input_format"] = input_format(source, job.format_name)
             settings |= {"text_column": job.text_column, "id_column": job.id_column}
             settings["pipeline"] = pipeline_fingerprint(nlp, component)
-            settings.update(n_candidates=job.n_candidates, part_size=part_size, **about)
+            settings.update(n_candidates=job.n_candidates, part_size=part_size)
             settings["codes"] = ",".join(codes.names) or "none"
             parts.start(settings, resume=job.resume, overwrite=job.overwrite)
             started = time.perf_counter()
@@ -130,7 +127,7 @@ class LocalEngine:
             parts.remove()
         seconds = time.perf_counter() - started
         said: Any = {"left_out": left_out, "left_out_in": str(left_out_in), "without_text": without_text}
-        return {**summary(counts, resumed_after=before, seconds=seconds, **said), **about}
+        return summary(counts, resumed_after=before, seconds=seconds, **said)
 
     def _link(
         self, job: LinkJob, nlp: Any, component: Any, codes: Codes, parts: PartedOutput, part_size: int, total: int

@@ -3,7 +3,7 @@
 import gzip
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, islice, repeat
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -25,7 +25,6 @@ from .job import usual_part_size
 from .parts import FORMATS, KINDS, PartedOutput, file_system
 
 _JSON_LINES = (".jsonl", ".jsonl.gz")
-_SAMPLED_PARTS, _SAMPLED_DOCUMENTS = 20, 200  # at most
 
 
 @dataclass(frozen=True)
@@ -97,14 +96,6 @@ class PartedCorpus:
                 yield Part(number, info.path, first, len(offsets), offsets[0])
                 first += len(offsets)
                 number += 1
-
-    def sample(self) -> Iterator[Document]:
-        """Some documents of parts that are evenly spaced."""
-        parts = list(self.parts())
-        step = -(-len(parts) // _SAMPLED_PARTS)
-        n = -(-_SAMPLED_DOCUMENTS // len(parts[::step]))
-        for part in parts[::step]:
-            yield from read_part(self.files, replace(part, n=min(part.n, n)), self.columns)
 
     def _offsets(self, path: str) -> Iterator[int]:
         """Of each document: where its line begins; 0 in files whose rows or lines can only be counted."""

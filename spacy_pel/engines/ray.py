@@ -14,7 +14,6 @@ from typing import Any
 
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
-from ..pipeline.new_share import use_new_share
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..util import logger, progress
@@ -82,10 +81,8 @@ class RayEngine:
         job = replace(job, output=_absolute(job.output), code=tuple(map(_absolute, job.code)))
         if Path(job.pipeline).exists():
             job = replace(job, pipeline=_absolute(job.pipeline))
-        nlp, _, component = loaded = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
+        nlp, _, component = load_pipeline(Path(job.pipeline))  # an error is known before any worker starts
         job = replace(job, codes=Codes(component.kb, job.codes).names)
-        about = use_new_share(loaded, job.new_share, corpus.sample())
-        job = replace(job, new_share=about.get("new_share", job.new_share))
         settings = {
             "input": corpus.fingerprint,
             "pipeline": pipeline_fingerprint(nlp, component),
@@ -93,10 +90,9 @@ class RayEngine:
             "text_column": job.text_column,
             "id_column": job.id_column,
             "codes": ",".join(job.codes) or "none",
-            **about,
         }
         sizes = {"n_candidates": job.n_candidates, "part_size": corpus.part_size, "batch_size": self.batch_size}
-        del nlp, component, loaded
+        del nlp, component
         output.start(settings | sizes, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
@@ -121,7 +117,7 @@ class RayEngine:
         check_some_linked(counts, left_out, is_all=True)
         output.finish()
         seconds, path = time.perf_counter() - started, f"{job.output}/_left_out-*.jsonl"
-        return {**summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=path), **about}
+        return summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=path)
 
     def _start(self, ray: Any) -> bool:
         """Start Ray, unless it runs.
@@ -181,8 +177,6 @@ class _PartLinker:
         self.engine, self.job = engine, job
         device = "cuda" if engine.gpus else None
         self.pipeline = process_pipeline(job.pipeline, threads=engine.threads, device=device, code=job.code)
-        if job.new_share != "corpus":
-            self.pipeline.component.new_share = job.new_share
         self.codes = Codes(self.pipeline.component.kb, job.codes)
         self.files, _ = file_system(job.input)
         self.output = PartedOutput(job.output, output_kind(job.to, job.output))

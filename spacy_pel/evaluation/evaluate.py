@@ -142,7 +142,6 @@ def _evaluate(
         **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
         **({"n_documents_left_out": tally.n_left_out} if tally.n_left_out else {}),
         "n_outside": tally.n_outside,
-        "new_share": linker.new_share,
         "threshold": linker.nil_threshold,
         "threshold_by_label": linker.label_thresholds,
         "seconds": tally.seconds,

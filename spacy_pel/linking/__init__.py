@@ -1,6 +1,6 @@
 """From mentions in text to entities or NIL, with encoder, index, combiner and NIL model."""
 
 from .corrections import Correction, Learned, Memory
-from .linker import Link, Linker
-from .query import MentionQuery, replace_mention
+from .linker import Linker
+from .query import Link, MentionQuery, replace_mention
 from .reranker import Reranker

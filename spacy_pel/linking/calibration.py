@@ -19,12 +19,12 @@ from ..util.arrays import numbered
 from .combiners.linear import is_gold, right_first
 from .confidence import AnswerScores, Confidence
 from .decider import Decider
+from .decisions import Ranked
 from .label_types import LabelTypes
-from .linker import Link, Linker, Ranked, Stage
-from .new_entities import share_at_home
-from .nil.thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
-from .query import MentionQuery
+from .linker import Linker
+from .query import Link, MentionQuery
 from .reranker import Reranker
+from .thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
 from .track_record import Outcome, RecordFeatures, TrackRecord
 
 _FOLDS = 5  # of the documents
@@ -43,7 +43,6 @@ class Examples:
         gold: for each mention the KB rows of its entity; empty = NIL.
         documents: (n,), which document each mention is in.
         composite: (n,), which mean all of their entities.
-        form_table: the candidates by the surface forms alone; None where reading context changes nothing.
     """
 
     kb: KnowledgeBase
@@ -52,7 +51,6 @@ class Examples:
     gold: list[Rows]
     documents: list[Any]
     composite: NDArray[np.bool_]
-    form_table: CandidateTable | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -81,7 +79,6 @@ class Examples:
             [self.gold[i] for i in rows],
             [self.documents[i] for i in rows],
             self.composite[rows],
-            None if self.form_table is None else self.form_table.take(rows),
         )
 
     @property
@@ -124,11 +121,10 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
     return Examples(
         linker.kb,
         list(queries),
-        plain.evidence(queries, "context" if plain.generator.reads_context else "form"),
+        plain.evidence(queries),
         gold,
         [original for original, _ in mentions],
         np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
-        plain.evidence(queries, "form") if plain.generator.reads_context and plain.reranker is None else None,
     )
 
 
@@ -139,8 +135,9 @@ def fit(
     choose: ChooseThreshold = best_f1_threshold,
     label_minimum: int | None = None,
 ) -> list[Link]:
-    """Count which types the labels of the first part stand for, and fit what decides at each stage, see
-    ``fit_decider``.
+    """Count which types the labels of the first part stand for; fit the combiner on its mentions whose entity is in
+    the KB, then the reranker's weights, then the NIL model on the mentions of all parts; choose the threshold with the
+    best F1 of the NIL class, and calibrate P(right) and the sets by cross-fitting over documents.
 
     As a rule the encoder was trained on the other parts: its cosines are better there than elsewhere, and
     weights fitted there would trust them too much. What a KB lacks shows there all the same.
@@ -155,43 +152,15 @@ def fit(
             get their own threshold. None = one for all.
 
     Returns:
-        The links of the first part's mentions with the fitted parts, by the linker's ``read_context``.
+        The links of the first part's mentions with the fitted parts.
     """
+    decider = linker.decider
     label_types, parts = count_label_types(parts)
-    context = fit_decider(linker.in_context, parts, "context", choose=choose, label_minimum=label_minimum)
-    linker.label_types = label_types
-    links = linker.links(context, linker.top_k)
-    if any(part.form_table is None for part in parts):
-        linker.by_form = linker.in_context
-        return links
-    if linker.by_form is linker.in_context:
-        linker.by_form = linker.in_context.unfitted()
-    of_forms = [replace(part, table=part.form_table) for part in parts if part.form_table is not None]
-    form = fit_decider(linker.by_form, of_forms, "form", choose=choose, label_minimum=label_minimum)
-    if linker.read_context == "always":
-        return links
-    by_form = linker.links(form, linker.top_k)
-    readers = linker.without_memory().readers(parts[0].queries, by_form)
-    logger.info("Read in context: %.1f%% of the mentions", 100 * len(set(readers.values())) / len(by_form))
-    for number, reader in readers.items():
-        by_form[number] = links[reader]
-    return by_form
-
-
-def fit_decider(
-    decider: Decider, parts: Sequence[Examples], stage: Stage, *, choose: ChooseThreshold, label_minimum: int | None
-) -> Ranked:
-    """Fit the combiner on the mentions of the first part whose entity is in the KB, then the reranker's weights, then
-    the NIL model on the mentions of all parts, choose the threshold with the best F1 of the NIL class, and
-    calibrate P(right) and the sets by cross-fitting over documents.
-
-    Returns:
-        The mentions of the first part, with the fitted parts.
-    """
     first, joined = parts[0], _joined(parts)
     table, is_nil = joined.table, joined.is_nil
     linkable = first.linkable
     decider.combiner.fit(linkable.table, linkable.gold)
+    decider.label_types, decider.calibrated_in_context = label_types, linker.reads_context
     scores = decider.combiner(table)
     ranker_scores = None
     if decider.reranker is not None:
@@ -221,9 +190,8 @@ def fit_decider(
             decider.confidence.fit(table, answers, joined.gold, joined.queries, composite=joined.composite)
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
-    are_shares = decider.reranker is not None or getattr(decider.combiner, "is_probability", False)
-    decider.new_share = share_at_home(first.queries, first.table, scores[:n]) if are_shares else None
-    return Ranked(stage=stage, queries=first.queries, table=first.table, scores=scores[:n], nil_scores=nil_scores[:n])
+    ranked = Ranked(first.queries, first.table, scores[:n], nil_scores[:n])
+    return linker.decide(ranked, linker.top_k).links()
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:
@@ -294,30 +262,22 @@ def count_label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examp
     first = parts[0]
     counted = LabelTypes.of(first.kb, first.queries, first.gold)
     if not counted:
-        return counted, [_each_table(part, _without_label_types) for part in parts]
+        return counted, [_without_label_types(part) for part in parts]
 
-    def out_of_fold(table: CandidateTable) -> CandidateTable:
-        def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
-            known = first.take(others)
-            fold_counts = LabelTypes.of(first.kb, known.queries, known.gold)
-            return {LABEL_TYPE: fold_counts.shares(first.kb, [first.queries[i] for i in own], table.take(own))}, {}
+    def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
+        counted_part, scored_part = first.take(others), first.take(own)
+        fold_counts = LabelTypes.of(first.kb, counted_part.queries, counted_part.gold)
+        return {LABEL_TYPE: fold_counts.shares(first.kb, scored_part.queries, scored_part.table)}, {}
 
-        return table.plus(cross_fit(table, first.folds, score_fold).of_candidates)
-
-    def of_part(part: Examples) -> Examples:
-        return _each_table(part, lambda table: table.plus({LABEL_TYPE: counted.shares(part.kb, part.queries, table)}))
-
-    return counted, [_each_table(first, out_of_fold), *map(of_part, parts[1:])]
+    out_of_fold = cross_fit(first.table, first.folds, score_fold).of_candidates
+    rest = [{LABEL_TYPE: counted.shares(part.kb, part.queries, part.table)} for part in parts[1:]]
+    features = zip(parts, [out_of_fold, *rest], strict=True)
+    return counted, [replace(part, table=part.table.plus(of_part)) for part, of_part in features]
 
 
-def _each_table(part: Examples, change: Callable[[CandidateTable], CandidateTable]) -> Examples:
-    form_table = None if part.form_table is None else change(part.form_table)
-    return replace(part, table=change(part.table), form_table=form_table)
-
-
-def _without_label_types(table: CandidateTable) -> CandidateTable:
-    features = {name: values for name, values in table.features.items() if name != LABEL_TYPE}
-    return replace(table, features=features)
+def _without_label_types(part: Examples) -> Examples:
+    features = {name: values for name, values in part.table.features.items() if name != LABEL_TYPE}
+    return replace(part, table=replace(part.table, features=features))
 
 
 def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, RecordFeatures]:
@@ -410,8 +370,7 @@ def cross_fitted_answers(
 
     def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
         # they must not have seen the documents that are left out
-        unfitted = decider.unfitted()
-        combiner, nil_model = unfitted.combiner, unfitted.nil_model
+        combiner, nil_model = decider.unfitted_parts()
         rankable = others[is_rankable[others]]
         combiner.fit(table.take(rankable), [gold[i] for i in rankable])
         scores = combiner(table)

@@ -8,41 +8,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Combiner, NilModel, Scores
-from .confidence import Confidence
-from .nil.thresholds import Threshold, break_even_threshold
+from ..types import LABEL_TYPE, CandidateTable, Combiner, Floats, NilModel, Scores
+from .confidence import Confidence, is_unambiguous, shares_of
+from .label_types import LabelTypes
 from .query import MentionQuery
 from .reranker import Reranker
+
+Threshold = None | float | Mapping[str, float]  # as in the settings
 
 
 @dataclass
 class Decider:
-    """Decides by the evidence of one stage: of surface forms alone, or of mentions read in their context.
+    """Decides by the evidence for candidates.
 
     Attributes:
         combiner: scores candidates from their evidence.
         nil_model: gives the number that is compared with the threshold.
         reranker: reorders the best candidates; None = the combiner's order stays.
+        label_types: which types the labels of mentions stand for, evidence for the combiner.
         confidence: P(right), and sets of answers.
         calibrated_threshold: of nil_score; None = none was fitted.
         calibrated_by_label: label -> its own threshold.
-        new_share: the share of new entities in the text of the calibration, see ``new_entities.py``; None = not known.
+        calibrated_in_context: whether mentions were read in their context for that; None = nothing was fitted.
     """
 
     combiner: Combiner
     nil_model: NilModel
     reranker: Reranker | None = None
+    label_types: LabelTypes = field(default_factory=LabelTypes)
     confidence: Confidence = field(default_factory=Confidence)
     calibrated_threshold: float | None = None
     calibrated_by_label: dict[str, float] = field(default_factory=dict)
-    new_share: float | None = None
+    calibrated_in_context: bool | None = None
 
-    def unfitted(self) -> "Decider":
-        """One with parts of the same settings, without a reranker, that has learned nothing."""
-        parts = copy.deepcopy((self.combiner, self.nil_model))
-        for part in parts:
-            part.load_state({})
-        return Decider(*parts)
+    def unfitted_parts(self) -> tuple[Combiner, NilModel]:
+        """Combiner and NIL model of the same settings, that have learned nothing."""
+        combiner, nil_model = copy.deepcopy((self.combiner, self.nil_model))
+        combiner.load_state({})
+        nil_model.load_state({})
+        return combiner, nil_model
 
     @property
     def is_calibrated(self) -> bool:
@@ -55,10 +59,22 @@ class Decider:
         P(NIL) before it is fitted."""
         return bool(getattr(self.nil_model, "is_probability", False))
 
+    def with_label_types(
+        self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable
+    ) -> CandidateTable:
+        """The table of n mentions with P(type | label) of each candidate, where something is known of labels."""
+        if not self.label_types:
+            return table
+        return table.plus({LABEL_TYPE: self.label_types.shares(kb, queries, table)})
+
     def rank(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
         """(n, k), the scores of the candidates of n mentions; -inf where there is none."""
         scores = self.combiner(table)
         return scores if self.reranker is None else self.reranker(kb, queries, table, scores)
+
+    def shares(self, table: CandidateTable, scores: Scores) -> Floats:
+        """(n, k), the scores of ``rank`` as shares of 1; 0 where there is no candidate."""
+        return shares_of(table, scores)
 
     def nil_scores(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
@@ -92,23 +108,41 @@ class Decider:
         return self.calibrated_by_label.get(label, self.calibrated_threshold)
 
     def thresholds(
-        self, queries: Sequence[MentionQuery], best: NDArray[np.float64], setting: Threshold
-    ) -> NDArray[np.float64]:
+        self, queries: Sequence[MentionQuery], table: CandidateTable, shares: Floats, setting: Threshold
+    ) -> Floats:
         """The threshold of each mention.
 
         Args:
             queries: (n,).
-            best: (n,), the best candidate's share.
+            table: their candidates.
+            shares: (n, k), theirs.
             setting: as for ``threshold_of``.
 
         Returns:
-            (n,); infinite = NIL only for lack of candidates. Without any threshold, NIL has to be more probable than
-            the first candidate, if the NIL model can say.
+            (n,); infinite = NIL only for lack of candidates, as for an unambiguous form of a calibrated linker. Without
+            any threshold, NIL has to be more probable than the first candidate, if the NIL model can say.
         """
         own = np.full(len(queries), np.inf)
         if self.decides_without_threshold:
             is_share = getattr(self.combiner, "is_probability", False)
-            own = break_even_threshold(best) if is_share else np.full(len(queries), 0.5)
+            own = break_even_threshold(shares.max(axis=1)) if is_share else np.full(len(queries), 0.5)
         by_label = {label: self.threshold_of(label, setting) for label in {query.label for query in queries}}
-        known = [by_label[query.label] for query in queries]
-        return np.where([value is None for value in known], own, np.array(known, dtype=np.float64))
+        of_labels = [by_label[query.label] for query in queries]
+        thresholds = np.where([value is None for value in of_labels], own, np.array(of_labels, dtype=np.float64))
+        if setting is None and self.confidence.is_fitted:
+            forms = [query.form for query in queries]
+            thresholds[is_unambiguous(table, shares.argmax(axis=1), forms)] = np.inf
+        return thresholds
+
+
+def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
+    best x (1 - P(NIL)).
+
+    Args:
+        best: (n,), the first candidate's share of its mention's scores.
+
+    Returns:
+        (n,)
+    """
+    return best / (1.0 + best)

@@ -1,6 +1,6 @@
 """Why a mention is linked as it is: the evidence for each candidate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from ..types.semantic_types import type_name
 from ..util import normalize_alias
 from ..util.console import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
-from .new_entities import log_odds, new_candidates
 from .query import MentionQuery
 from .surface_record import WordRecord
 
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
     from .linker import Linker
 
 
-_READ = {"form": "by the surface form alone", "context": "read in context"}
 _PARTS = 4  # contributions in the text
 _CODES = 4  # ids in other vocabularies in the text
 _AROUND = 40  # characters of context on each side in the text
-_NEW = "new_entity"  # the contribution of the share of new entities, beside those of the combiner
 _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are rounded
 
 
@@ -54,8 +51,7 @@ class CandidateEvidence:
         learned: the entry of that mention in the memory.
         features: all features of the candidate, see FEATURES of ``evidence/evidence.py``.
         contributions: what each input of the combiner adds to the score, before the softmax if
-            there is one, and "new_entity" what the share of new entities in the text adds. Empty for a combiner that
-            cannot say.
+            there is one. Empty for a combiner that cannot say.
         ranker_score: of the reranker, as a logit; None if it did not read the candidate.
     """
 
@@ -107,10 +103,7 @@ class Explanation:
         ranker_weights: of the reranker's score, and of the logarithm of the
             combiner's; None without a reranker.
         candidates: best first, as many as the linker returns.
-        stage: what decided: the surface "form" alone, or the mention read in its "context".
-        new_share: how often a form that annotated text lacks names a new entity in this text, as assumed; None = as
-            in the calibration's text.
-        home_share: the same in the calibration's text; None = not known.
+        in_context: whether the mention was read in its context, and not by its surface form alone.
     """
 
     text: str
@@ -131,9 +124,7 @@ class Explanation:
     weights: dict[str, float]
     ranker_weights: tuple[float, float] | None
     candidates: list[CandidateEvidence]
-    stage: str
-    new_share: float | None
-    home_share: float | None
+    in_context: bool
 
     def __str__(self) -> str:
         return self.to_text()
@@ -145,16 +136,11 @@ class Explanation:
         answer = self.kb_id if self.name is None else f"{self.kb_id} {self.name}"
         threshold = "no threshold" if self.threshold is None else f"threshold {self.threshold:.3f}"
         threshold += " of this mention" if self.threshold_is_own else ""
+        how = "read in context" if self.in_context else "by the surface form alone"
         lines = [
             f"{mention}{label} in: {' '.join(self.context.split())}",
-            f"answer, {_READ[self.stage]}: {answer}, P(right) {self.probability:.3f}; "
-            f"P(NIL) {self.nil_score:.3f}, {threshold}",
+            f"answer, {how}: {answer}, P(right) {self.probability:.3f}; P(NIL) {self.nil_score:.3f}, {threshold}",
         ]
-        if self.new_share is not None and self.home_share is not None:
-            lines.append(
-                f"of the forms that annotated text lacks, {self.new_share:.0%} are estimated to name entities that it "
-                f"never names ({self.home_share:.0%} in the calibration's text)"
-            )
         if self.learned is not None:
             lines.append(f"decided by what was learned: {described(self.learned)}")
         if self.id_set is not None:
@@ -220,27 +206,19 @@ class Explanation:
 HEAD = (*("id", "name", "score", "nearest name", "cosine", "mention cosine", "named by", "prior", "spelling"), "ranker")
 
 
-def explain(
-    linker: "Linker", query: MentionQuery, *, written: str | None = None, others: Sequence[MentionQuery] = ()
-) -> Explanation:
+def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None) -> Explanation:
     """Link a mention and keep the evidence.
 
     Args:
         linker: any.
         query: the mention, as the linker is given it.
         written: the mention as it is written; None = as in the query.
-        others: the mentions of its document, from which the share of new entities there is estimated.
 
     Returns:
         With the answer of ``linker.link``.
     """
-    links, readers = linker.links_and_readers([*others, query])
-    stage, share = links[-1].stage, links[-1].new_share
-    # alone, since in another batch the last candidates may differ; in the context that was read for it
-    scored = linker.score(stage, [[*others, query][readers.get(len(others), len(others))]], linker.top_k)
-    ranked = linker.ranked(scored, None if share is None else np.array([share]))
-    (link,) = linker.links(ranked, linker.top_k)
-    decider, table = linker.decider(stage), ranked.table
+    decider, ranked = linker.decider, linker.rank([query], linker.top_k)
+    table, link = ranked.table, linker.decide(ranked, linker.top_k).link(0)
     read = None
     if decider.reranker is not None:
         read = decider.reranker.read(linker.kb, [query], table, decider.combiner(table))[0]
@@ -249,9 +227,6 @@ def explain(
     chosen = [positions[entity_id] for entity_id in link.ids]
     contributions = getattr(decider.combiner, "contributions", None)
     parts: dict[str, Any] = {} if contributions is None else dict(contributions(table))
-    home = linker.home_share
-    if parts and home is not None and link.new_share is not None:
-        parts[_NEW] = log_odds(np.array([link.new_share]), home) * new_candidates(table)
     nearest = _NearestRows(linker, table, query)
     candidates = []
     for position, entity_id, score in zip(chosen, link.ids, link.scores, strict=True):
@@ -297,9 +272,7 @@ def explain(
         words=None if record is None else record.surfaces.of_words(query.surface),
         weights=dict(getattr(decider.combiner, "weights", {})),
         ranker_weights=None if decider.reranker is None else decider.reranker.weights,
-        stage=link.stage,
-        new_share=link.new_share,
-        home_share=home,
+        in_context=linker.reads_context,
         candidates=candidates,
     )
 

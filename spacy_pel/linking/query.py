@@ -1,11 +1,14 @@
-"""The linker's input: a mention, the text around it and its label."""
+"""What a linker is asked, a mention in its text, and what it answers."""
 
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
-from ..types import EncodedMention, MentionInText, Vectors
+from ..types import Candidate, EncodedMention, MentionInText, Vectors
 
 # More than a template reads on one side of a mention.
 _CHARACTERS_PER_SIDE = 2048
+_CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +77,40 @@ def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
     window = text[left:start] + surface + text[end:right]
     document = text if query.document is None else query.document
     return MentionQuery(window, start - left, start - left + len(surface), query.label, document, types=query.types)
+
+
+@dataclass(frozen=True)
+class Link:
+    """The linker's answer for one mention.
+
+    Attributes:
+        kb_id: an entity id, or "NIL".
+        nil_score: the number compared with the NIL threshold.
+        ids: ids of the candidates, best first, distinct, at most top_k.
+        scores: their scores.
+        probability: P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``, and bounded for
+            undefined abbreviations, see ``trust_in_short_forms``.
+        id_set: the answers, ids or "NIL", most probable first, among which the right one is
+            at the rate ``coverage``. None without that setting, or before calibration.
+        learned: the entry of the memory that decided, see ``Linker.learn``; None = none did.
+        threshold: a higher nil_score is NIL, unless ``learned`` decides; None = NIL only for
+            lack of candidates.
+        label: the mention's type by its detector and its candidates together, as a label of ST21PV; None = the
+            detector gave no types.
+    """
+
+    kb_id: str
+    nil_score: float
+    ids: list[str]
+    scores: list[float]
+    probability: float
+    id_set: list[str] | None = None
+    learned: int | None = None
+    threshold: float | None = None
+    label: str | None = None
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The candidates as pairs, made when asked for: dozens of objects for each
+        mention would keep Python's garbage collector busy."""
+        return list(map(_CANDIDATE, zip(self.ids, self.scores, strict=True)))

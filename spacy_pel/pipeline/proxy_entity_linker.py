@@ -20,6 +20,7 @@ from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.calibration import collect, fit
+from ..linking.decider import Decider
 from ..linking.explanation import Explanation, explain
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
 from ..types.semantic_types import label_names
@@ -29,30 +30,20 @@ from ..util.packing import pack_files, unpack_files
 from ..util.parsing import json_object
 from ..util.piped_workers import watch_workers
 from ..util.saved_folder import check_folder, read_whole
-from .calibration import learned_state, load_learned_state
+from .calibration import learned_state, load_learned_state, warn_of_other_reading
 from .checks import check_interfaces, check_parts
 from .corrections import corrected_mentions, reference_of
 from .detectors.transformer_states import TransformerStates
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
-from .mentions import (
-    PHRASE,
-    add_extensions,
-    answers_of_linkers,
-    by_mentions,
-    mention_spans,
-    span_queries,
-    write_groups,
-    write_links,
-)
+from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
 from .settings import LinkerSettings
 
 Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 # settings that the linker has, too
-_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "new_share", "read_context", "form_cache")
-_FITTED = ("in_context", "by_form", "label_types")  # of the linker
+_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context", "form_cache")
 
 
 class ProxyEntityLinker(Pipe):
@@ -114,6 +105,8 @@ class ProxyEntityLinker(Pipe):
         setattr(self.settings, name, value)
         if name in _IN_LINKER and self._linker is not None:
             setattr(self._linker, name, getattr(self.settings, name))
+        if name == "read_context" and self._linker is not None:
+            warn_of_other_reading(self._linker, name=self.name)
         if name == "extension_prefix":
             add_extensions(self.settings.extension_prefix)
 
@@ -155,11 +148,11 @@ class ProxyEntityLinker(Pipe):
         return self._linker is not None
 
     @property
-    def _fitted(self) -> dict[str, Any]:
-        """What is fitted of the linker itself; the parts have their own. Empty without data."""
-        return {} if self._linker is None else {name: getattr(self._linker, name) for name in _FITTED}
+    def _fitted(self) -> Decider | None:
+        """What decides, with its calibration; None without data."""
+        return None if self._linker is None else self._linker.decider
 
-    def _use(self, data: LinkerData, fitted: Mapping[str, Any] | None = None) -> None:
+    def _use(self, data: LinkerData, fitted: Decider | None = None) -> None:
         """Link with this data from now on.
 
         Args:
@@ -191,7 +184,8 @@ class ProxyEntityLinker(Pipe):
             memory=Memory() if data.memory is None else data.memory,
             **{name: getattr(settings, name) for name in _IN_LINKER},
         )
-        vars(linker).update(fitted or {})
+        if fitted is not None:
+            linker.decider = fitted
         self._linker, self.states = linker, states
         self.data = replace(data, memory=linker.memory)
         data.kb.on_change(self._on_kb_change)
@@ -405,24 +399,8 @@ class ProxyEntityLinker(Pipe):
         """
         if not isinstance(span, Span):
             raise PelError(Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
-        *others, query = self._queries(span.doc, [*self._linkable(span.doc), span])
-        return self._as_phrase(span, explain(self.linker, query, written=span.text, others=others))
-
-    def estimate_new_share(self, docs: Iterable[Doc]) -> float | None:
-        """Estimate how often a form that annotated text lacks names an entity that it never named, in text like
-        this. Set it as ``new_share`` to link such text by it.
-
-        Args:
-            docs: with mentions, linked or not; a few hundred, since a single document says little.
-
-        Returns:
-            None if the calibration does not know that share of its own text.
-        """
-        queries: list[MentionQuery] = []
-        for doc in docs:
-            mentions = self._linkable(doc)
-            queries += self._queries(doc, mentions) if mentions else []
-        return self.linker.estimate_new_share(queries)
+        (query,) = self._queries(span.doc, [span])
+        return self._as_phrase(span, explain(self.linker, query, written=span.text))
 
     # -- use ---------------------------------------------------------------------------------
 
@@ -488,7 +466,7 @@ class ProxyEntityLinker(Pipe):
         phrase = span._.get(PHRASE)
         if phrase is None or answer.kb_id == NIL or answer.learned is not None:
             return answer
-        if self.linker.in_context.confidence.is_fitted:
+        if self.linker.decider.confidence.is_fitted:
             return answer
         return replace(answer, probability=answer.probability * phrase)
 
@@ -497,17 +475,9 @@ class ProxyEntityLinker(Pipe):
         return queries if self.states is None else self.states.encode(doc, queries)
 
     def _wants(self, span: Span) -> bool:
-        return self._has_label(span) and (self.settings.overwrite or not span.kb_id_)
-
-    def _has_label(self, span: Span) -> bool:
         settings, names = self.settings, label_names(span.label_)
         is_kept = settings.labels_keep is None or not names.isdisjoint(settings.labels_keep)
-        return is_kept and names.isdisjoint(settings.labels_discard)
-
-    def _linkable(self, doc: Doc) -> list[Span]:
-        """The mentions that are to be linked, or were: the share of new entities is that of both."""
-        spans = [span for span in mention_spans(doc, self.settings.spans_key) if self._has_label(span)]
-        return [span for span in spans if self._wants(span) or span.kb_id_ in answers_of_linkers(span)]
+        return is_kept and names.isdisjoint(settings.labels_discard) and (settings.overwrite or not span.kb_id_)
 
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
         """Write what ``predict`` returned.

@@ -61,11 +61,8 @@ class LinkerSettings(BaseModel):
         batch_size: mentions per batch, across documents.
         coverage: ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
             calibration. None = no sets.
-        new_share: how often a form that annotated text lacks names an entity that it never named: a number between 0
-            and 1, as ``spacy-pel estimate`` gives it; "document" = estimated in each document; None = as in the
-            calibration's text.
-        read_context: whether the encoder reads a mention in its context: "always", "never", or
-            "when_it_may_matter": those that would be NIL by their surface form.
+        read_context: whether the encoder reads a mention in its context: "never" = by its surface form alone, or
+            "always". A calibration is made for one of them: calibrate again after a change.
         form_cache: megabytes for what was found for surface forms, which is not searched again.
         overwrite: also link mentions that already have an id.
         labels_keep: labels whose mentions alone are linked, or their groups or ids of semantic types, see
@@ -99,12 +96,7 @@ class LinkerSettings(BaseModel):
     )
     batch_size: Count = Field(256, description=_COUNT.format(1_000_000))
     coverage: Share | None = Field(None, description="null or a number between 0 and 1, such as 0.95")
-    new_share: Share | Literal["document"] | None = Field(
-        "document", description="null, document, or a number between 0 and 1"
-    )
-    read_context: Literal["when_it_may_matter", "always", "never"] = Field(
-        "when_it_may_matter", description="when_it_may_matter, always or never"
-    )
+    read_context: Literal["never", "always"] = Field("never", description="never or always")
     form_cache: Count = Field(64, le=100_000, description=_COUNT.format(100_000))
     overwrite: Flag = Field(True, description="true or false")
     labels_keep: Labels | None = Field(None, description="null or a list of labels")

@@ -229,7 +229,7 @@ class Service:
         """What the page says about the pipeline."""
         linker = self.component.linker
         facts: Record = {"pipeline": self.title, "entities": len(linker.kb)}
-        facts["calibrated"] = linker.in_context.is_calibrated
+        facts["calibrated"] = linker.decider.is_calibrated
         facts["label_groups"] = {label: _group(label_group(label)) for label in TYPE_LABELS}
         return {**facts, "saves": self.saves, "corrections": len(self.learned)}
 

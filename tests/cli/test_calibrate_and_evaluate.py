@@ -84,9 +84,7 @@ def test_calibrate_in_place_changes_the_calibration_and_its_checksum(folder, pip
 def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     """The figures are those that evaluate gives for the same mentions."""
     fitted = run("calibrate", pipeline, folder / "dev.jsonl", "--json").json
-    measured = run(
-        *("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--new-share", "home", "--json")
-    ).json
+    measured = run(*("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json")).json
     keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
     for key in [*keys, "recall_all@1", "recall_all@64"]:
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key

@@ -347,7 +347,7 @@ def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp
     assert "format changed" in refused("E644", *args, "--resume")  # its records lack "probability"
     write_json(settings, written)
     nlp = spacy.load(tmp_path / "pipeline")
-    nlp.get_pipe("proxy_entity_linker").linker.in_context.confidence = Confidence((0.0, 1.0, -1.0), (0.0, 1.0))
+    nlp.get_pipe("proxy_entity_linker").linker.decider.confidence = Confidence((0.0, 1.0, -1.0), (0.0, 1.0))
     nlp.to_disk(tmp_path / "pipeline")
     assert "pipeline changed" in refused("E644", *args, "--resume")
 

@@ -179,5 +179,5 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     found = links(nlp, "Heart attack was frequent. The students received tobramycin.")
     assert found == {"Heart attack": "I21", "students": NIL, "tobramycin": NIL}
     linker = nlp.get_pipe("proxy_entity_linker").linker
-    assert linker.by_form is linker.in_context and linker.in_context.nil_model.is_probability
-    assert linker.nil_threshold is linker.in_context.calibrated_threshold is None
+    assert linker.decider.nil_model.is_probability
+    assert linker.nil_threshold is linker.decider.calibrated_threshold is None

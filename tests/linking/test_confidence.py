@@ -13,6 +13,7 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import cross_fitted_answers
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set, shares_of
+from spacy_pel.linking.decider import Decider
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Entity
 
@@ -207,7 +208,7 @@ def test_no_fold_is_scored_by_parts_that_saw_it(kb):
 
     def cross_fit_after(part):
         """Of a linker that is fitted on all documents."""
-        decider = linker.in_context.unfitted()
+        decider = Decider(*linker.decider.unfitted_parts())
         decider.combiner.fit(part.linkable.table, part.linkable.gold)
         decider.nil_model.fit(part.table, decider.combiner(part.table), part.is_nil)
         return cross_fitted_answers(decider, part, n_ranked=len(part))
@@ -231,7 +232,7 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     assert all(link.id_set is None for link in before)
     assert before[0].probability == pytest.approx(before[0].scores[0] * (1 - before[0].nil_score))
     links = fit_mentions(linker, queries, gold, documents=documents)
-    assert linker.in_context.confidence.is_fitted and all(0.0 <= link.probability <= 1.0 for link in links)
+    assert linker.decider.confidence.is_fitted and all(0.0 <= link.probability <= 1.0 for link in links)
     truth = [ids[0] if ids[0] in kb else NIL for ids in gold]
     assert np.mean([one in link.id_set for one, link in zip(truth, links, strict=True)]) >= 0.9
     assert all(len(set(link.id_set)) == len(link.id_set) >= 1 for link in links)
@@ -250,11 +251,11 @@ def test_a_refit_without_nil_keeps_what_needs_nil(kb):
     linker = tfidf_linker(kb)
     queries, gold, documents = queries_and_gold()
     fit_mentions(linker, queries, gold, documents=documents)
-    before = [(one.confidence.state(), one.calibrated_threshold) for one in (linker.in_context, linker.by_form)]
+    before, threshold = linker.decider.confidence.state(), linker.decider.calibrated_threshold
     linkable = [i for i, ids in enumerate(gold) if ids[0] in kb]
     fit_mentions(linker, [queries[i] for i in linkable], [gold[i] for i in linkable])
-    assert all(confidence for confidence, _ in before)
-    assert before == [(one.confidence.state(), one.calibrated_threshold) for one in (linker.in_context, linker.by_form)]
+    assert before and threshold is not None
+    assert (linker.decider.confidence.state(), linker.decider.calibrated_threshold) == (before, threshold)
 
 
 def test_a_refit_on_few_mentions_corrects_p_right():
@@ -293,4 +294,4 @@ def test_too_few_documents_are_said(kb, caplog):
     queries, gold, _ = queries_and_gold()
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         fit_mentions(linker, queries, gold, documents=[0] * len(queries))
-    assert "PEL-W507" in caplog.text and not linker.in_context.confidence.is_fitted
+    assert "PEL-W507" in caplog.text and not linker.decider.confidence.is_fitted

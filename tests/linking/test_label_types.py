@@ -74,10 +74,10 @@ def test_counts_and_shares_by_hand():
 )
 def test_one_label_or_one_type_says_nothing(labels, kb):
     linker = fitted(make_kb(kb), labels)
-    assert not linker.label_types
+    assert not linker.decider.label_types
     assert LABEL_TYPE not in linker.evidence([query(NAMES[0], "Chemical")]).features
     assert "label_types" not in learned_state(linker)
-    assert linker.in_context.combiner.weights["log_label_type"] == 0
+    assert linker.decider.combiner.weights["log_label_type"] == 0
 
 
 def test_after_calibration_the_label_decides_between_entities_of_one_name():
@@ -85,7 +85,7 @@ def test_after_calibration_the_label_decides_between_entities_of_one_name():
     one, other = query("salapin", "Chemical"), query("salapin", "Disease")
     assert len({link.ids[0] for link in linker.link([one, other])}) == 1
     linker = fitted()
-    assert linker.label_types.counts["chemical"] == {"drug": 20.0}
+    assert linker.decider.label_types.counts["chemical"] == {"drug": 20.0}
     number = NAMES.index("morapin")
     for label, expected in (("Chemical", "d"), ("CHEMICAL", "d"), ("disease", "i")):
         assert linker.link([query("morapin", label)])[0].ids[0] == f"{expected}{number}"

@@ -84,8 +84,8 @@ def test_fit_learns_combiner_nil_model_and_threshold(make_linker):
     linker = make_linker(LinearCombiner(), LogisticNil())
     corpus = mixed_documents()
     fit_documents(linker, corpus)
-    assert 0.0 < linker.in_context.calibrated_threshold < 1.0
-    assert linker.in_context.combiner.state() and linker.in_context.nil_model.state()
+    assert 0.0 < linker.decider.calibrated_threshold < 1.0
+    assert linker.decider.combiner.state() and linker.decider.nil_model.state()
     ids = [document.mentions[0].ids[0] for document in corpus]
     found = linker.link(gold_queries(corpus))
     assert [link.kb_id for link in found] == [NIL if one[0] == "U" else one for one in ids]
@@ -103,15 +103,15 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     first = collect(linker, queries[::2], corpus[::2])
     links = fit(linker, [first, collect(other, queries[1::2], corpus[1::2])])
     assert len(links) == len(first) and links == linker.link(queries[::2])
-    assert linker.in_context.confidence.state()
+    assert linker.decider.confidence.state()
     alone = make_linker(LinearCombiner(), LogisticNil())
     fit(alone, [first])
-    assert linker.in_context.combiner.state() == alone.in_context.combiner.state()
-    assert linker.in_context.nil_model.state() != alone.in_context.nil_model.state()
+    assert linker.decider.combiner.state() == alone.decider.combiner.state()
+    assert linker.decider.nil_model.state() != alone.decider.nil_model.state()
     together = make_linker(LinearCombiner(), LogisticNil())
     fit(together, [first, collect(linker, queries[1::2], corpus[1::2])])
-    assert linker.in_context.calibrated_threshold == pytest.approx(together.in_context.calibrated_threshold, abs=1e-4)
-    weights = [each.in_context.nil_model.state()["weights"] for each in (linker, together)]
+    assert linker.decider.calibrated_threshold == pytest.approx(together.decider.calibrated_threshold, abs=1e-4)
+    weights = [each.decider.nil_model.state()["weights"] for each in (linker, together)]
     assert weights[0] == pytest.approx(weights[1], abs=1e-3)
 
 
@@ -132,11 +132,11 @@ def test_fit_gives_the_combiner_linkable_mentions_only(make_linker):
 
 def test_fit_without_nil_keeps_the_threshold(make_linker, caplog):
     linker = make_linker(LinearCombiner())
-    linker.in_context.calibrated_threshold = 0.25
+    linker.decider.calibrated_threshold = 0.25
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         fit_documents(linker, documents(DISEASES, "D"))
     assert "PEL-W500" in caplog.text
-    assert linker.in_context.calibrated_threshold == 0.25 and linker.in_context.combiner.state()
+    assert linker.decider.calibrated_threshold == 0.25 and linker.decider.combiner.state()
 
 
 def test_fit_warns_where_most_ids_are_not_of_the_kb(make_linker, caplog):

@@ -48,10 +48,10 @@ def pairs(given):
     ]
 
 
-def make_linker(kb, annotated=()):
+def make_linker(kb, annotated=(), **settings):
     encoder = HashEmbed(width=64)
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, documents=annotated)
-    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
+    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil(), **settings)
 
 
 SEEN = documents(("a asa helps", "C0"), ("the chills came", "C3"), ("a asa works", "C0"))
@@ -102,7 +102,7 @@ def test_annotated_text_outweighs_a_correction_but_in_its_own_text(kb):
 
 
 def test_an_annotated_mention_in_a_nearer_context_wins(kb):
-    linker = make_linker(kb, documents(("very cold winter", "C2")))
+    linker = make_linker(kb, documents(("very cold winter", "C2")), read_context="always")
     linker.learn(*pairs(documents(("viral cold infection", "C1"))))
     assert linker.learned_mentions.settled.all()
     assert answer(linker, "very cold winter")[1] is None
@@ -110,12 +110,19 @@ def test_an_annotated_mention_in_a_nearer_context_wins(kb):
 
 
 def test_the_nearest_of_several_corrections_decides(kb):
-    linker = make_linker(kb)
+    linker = make_linker(kb, read_context="always")
     linker.learn(*pairs(documents(("viral cold infection", "C1"), ("arctic cold weather", "C2"))))
     linker.learn([MentionQuery("a cold shoulder", 2, 6)], [Correction("a cold shoulder", 2, 6, NIL)])
     assert answer(linker, "viral cold infections") == ("C1", 1)
     assert answer(linker, "arctic cold weathers") == ("C2", 2)
     assert answer(linker, "a cold shoulders") == (NIL, 3)
+
+
+def test_by_the_form_alone_the_last_of_several_corrections_decides(kb):
+    linker = make_linker(kb)
+    linker.learn(*pairs(documents(("viral cold infection", "C1"), ("arctic cold weather", "C2"))))
+    assert answer(linker, "viral cold infections") == ("C2", 2)
+    assert answer(linker, "viral cold infection") == ("C1", 1), "in its own text"
 
 
 def test_a_damaged_memory_is_refused(kb, tmp_path):
@@ -146,6 +153,6 @@ def test_fitting_ignores_what_is_learned(kb):
     fitted_on = [*NEW, *documents(("no wheeze here", "C5"), ("a quux is", "C77"), ("some quux now", "C77"))]
     for linker in (ours, theirs):
         fit_documents(linker, fitted_on)
-    assert ours.in_context.combiner.weights == theirs.in_context.combiner.weights
-    assert ours.in_context.calibrated_threshold == theirs.in_context.calibrated_threshold
+    assert ours.decider.combiner.weights == theirs.decider.combiner.weights
+    assert ours.decider.calibrated_threshold == theirs.decider.calibrated_threshold
     assert [one.learned for one in ours.link(pairs(NEW)[0])] == [1, 2, 3, 4], "it still links by them"

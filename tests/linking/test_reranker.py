@@ -131,6 +131,6 @@ def test_fit_goes_through_combiner_mix_and_nil_model():
     corpus = [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "", (i,))]) for t, i in texts]
     fit_documents(linker, corpus)
     assert len(ranker.asked) == 1  # it reads for long: once is enough
-    assert linker.reranker.weights != (1.0, 1.0) and linker.in_context.is_calibrated
+    assert linker.reranker.weights != (1.0, 1.0) and linker.decider.is_calibrated
     links = linker.link(gold_queries(corpus))
     assert [link.kb_id for link in links] == [i if i != "U" else NIL for _, i in texts]

@@ -14,8 +14,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.explanation import explain
-from spacy_pel.linking.nil import ScoreThreshold, best_f1_threshold, precision_threshold
-from spacy_pel.linking.nil.thresholds import thresholds_by_label
+from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold, thresholds_by_label
 from spacy_pel.types import NIL, Entity
 
 from .annotated import fit_mentions
@@ -25,8 +25,8 @@ from .annotated import fit_mentions
     ("setting", "own", "other"), [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), (0.0, 0.0, 0.0)]
 )
 def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
-    assert linker.in_context.threshold_of("A", None) is None
-    decider = linker.in_context
+    assert linker.decider.threshold_of("A", None) is None
+    decider = linker.decider
     decider.calibrated_threshold, decider.calibrated_by_label = 0.5, {"A": 0.1}
     assert [decider.threshold_of(label, setting) for label in "AB"] == [own, other]
     linker.threshold = setting
@@ -63,9 +63,9 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
     linker.threshold = {"B": 0.5}  # no threshold of A: as without one
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, True, True]
-    linker.threshold, linker.in_context.combiner = None, BestRow()  # its scores are no probabilities
+    linker.threshold, linker.decider.combiner = None, BestRow()  # its scores are no probabilities
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
-    linker.in_context.combiner, linker.in_context.nil_model = (
+    linker.decider.combiner, linker.decider.nil_model = (
         LinearCombiner(),
         ScoreThreshold(),
     )  # cannot say how probable NIL is
@@ -109,10 +109,9 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
     unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]
     gold = [("D0",), ("D1",), ("D2",)] * 2 + [("X",)] * 3
-    linker.new_share = None
     links = fit_mentions(linker, known + unknown, gold, label_minimum=3)
     assert links == linker.link(known + unknown)
     assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
-    assert set(linker.in_context.calibrated_by_label) == {"A"}
+    assert set(linker.decider.calibrated_by_label) == {"A"}
     fit_mentions(linker, known + unknown, gold)
-    assert linker.in_context.calibrated_by_label == {}  # of an earlier fit
+    assert linker.decider.calibrated_by_label == {}  # of an earlier fit

@@ -101,7 +101,7 @@ def test_counts_of_the_other_parts_and_of_all():
         [("fevers", "OTHER"), ("asthma", "ASTHMA"), ("asthma", "MEASLES")],
     ]
     parts = [examples(linker, each) for linker, each in zip(linkers, answers, strict=True)]
-    scores = [linker.in_context.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
+    scores = [linker.decider.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
     record, (features, of_mentions) = count_outcomes(parts, scores)
     state = record.state()
     assert state.pop("surfaces") == record.surfaces.state() and record.surfaces.total == (6, 1)
@@ -120,9 +120,9 @@ def test_counts_are_computed_out_of_fold():
     linker = make_linker(make_kb(), LogisticNil())
     answers = [("fever", "FEVER"), ("measles", "MEASLES")] * 10
     part = examples(linker, answers)
-    _, before = count_outcomes([part], [linker.in_context.combiner(part.table)])
+    _, before = count_outcomes([part], [linker.decider.combiner(part.table)])
     part.gold[3] = np.zeros(0, dtype=np.int64)  # NIL
-    _, after = count_outcomes([part], [linker.in_context.combiner(part.table)])
+    _, after = count_outcomes([part], [linker.decider.combiner(part.table)])
     for name in ("record_right", "record_nil"):
         unchanged = before.of_candidates[name] == after.of_candidates[name]
         assert unchanged[3].all() and not unchanged[5].all()
@@ -140,8 +140,8 @@ def test_the_network_learns_which_entity_stands_in_for_others():
         links = fit(linker, [examples(linker, answers)])
         found[with_record] = [links[0].nil_score, links[2].nil_score]
         again = make_linker(make_kb(["bbbb", "aaaa"]), NetworkNil(track_record=with_record))
-        again.in_context.combiner.load_state(linker.in_context.combiner.state())
-        again.in_context.nil_model.load_state(json.loads(json.dumps(linker.in_context.nil_model.state())))
+        again.decider.combiner.load_state(linker.decider.combiner.state())
+        again.decider.nil_model.load_state(json.loads(json.dumps(linker.decider.nil_model.state())))
         queries = [MentionQuery(one, 0, len(one)) for one in ("aaaa", "bbbb")]
         assert [link.nil_score for link in again.link(queries)] == pytest.approx(
             [link.nil_score for link in linker.link(queries)], abs=1e-5
@@ -168,7 +168,7 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
     query = MentionQuery("about fever and more", 6, 11)
     assert explain(linker, query).record == {"first": 0, "right": 0, "nil": 0}
     words = SurfaceRecord.of(Counter({("fever", True, 0): 1000, ("fever", False, 1): 500}))
-    linker.in_context.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
+    linker.decider.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
     found = explain(linker, query)
     assert found.record == {"first": 1200, "right": 7, "nil": 4}
     assert found.words["first_word"] == ("fever", 1500, 1000) and found.words["ending"].part == "ever"

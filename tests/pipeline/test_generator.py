@@ -48,7 +48,7 @@ def test_an_ensemble_with_the_vectors(make_nlp):
     nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF), **FITTED)
     linker = nlp.get_pipe(NAME)
     linker.calibrate(nlp, dev_set())
-    assert linker.linker.in_context.nil_model.state()["directions"]  # the vectors are those of the encoder
+    assert linker.linker.decider.nil_model.state()["directions"]  # the vectors are those of the encoder
     linker.add_entities([Entity("N1", "zzyzx", (), ("T047",))])
     doc = nlp("zzyzx")
     assert [ent.kb_id_ for ent in doc.ents] == ["N1"]
@@ -61,7 +61,7 @@ def test_an_ensemble_with_the_vectors(make_nlp):
 
 def test_calibration_without_vectors(trained):
     linker = trained.get_pipe(NAME).linker
-    assert 0.0 < linker.nil_threshold < 1.0 and linker.in_context.nil_model.state()["directions"] == []
+    assert 0.0 < linker.nil_threshold < 1.0 and linker.decider.nil_model.state()["directions"] == []
     assert [ent.kb_id_ for ent in trained(TEXTS[4]).ents] == ["C02", "C04", NIL, "C07"]
 
 
@@ -74,8 +74,8 @@ def test_the_calibration_of_another_generator_is_not_used(trained, make_nlp, tmp
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         other.from_disk(tmp_path / "linker", exclude=["generator"])
     assert "PEL-W501" in caplog.text and "EnsembleCandidates(TfIdf)" in caplog.text
-    assert other.linker.nil_threshold is None and not other.linker.in_context.nil_model.state()
-    assert other.linker.in_context.combiner.state() != learned.linker.in_context.combiner.state()
+    assert other.linker.nil_threshold is None and not other.linker.decider.nil_model.state()
+    assert other.linker.decider.combiner.state() != learned.linker.decider.combiner.state()
 
 
 # -- disk, bytes, processes ------------------------------------------------------------------------

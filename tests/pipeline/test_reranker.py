@@ -90,8 +90,8 @@ def test_a_reranker_taken_away_takes_nil_model_and_threshold_along(trained, make
         nlp = spacy.load(tmp_path / "pipeline", config={f"components.{NAME}.reranker": None})
     assert "PEL-W503" in caplog.text
     linker = nlp.get_pipe(NAME).linker
-    assert linker.reranker is None and linker.nil_threshold is None and not linker.in_context.nil_model.state()
-    assert linker.in_context.combiner.state() == trained.get_pipe(NAME).linker.in_context.combiner.state()
+    assert linker.reranker is None and linker.nil_threshold is None and not linker.decider.nil_model.state()
+    assert linker.decider.combiner.state() == trained.get_pipe(NAME).linker.decider.combiner.state()
 
 
 def test_a_loader_without_a_reranker_is_refused(make_nlp):

@@ -131,11 +131,10 @@ def test_settings_given_to_load_win(trained, tmp_path):
 def test_thresholds_of_labels(trained, tmp_path):
     """Learned ones go with the files, bytes and pickles; a map in the settings wins over them."""
     linker = trained.get_pipe(NAME).linker
-    linker.by_form.calibrated_by_label, linker.in_context.calibrated_by_label = {"OTHER": 1.0}, {"OTHER": 0.9}
+    linker.decider.calibrated_by_label = {"OTHER": 1.0}
     for copy in copies(trained, tmp_path / "one"):
         linker = copy.get_pipe(NAME).linker
-        assert linker.by_form.calibrated_by_label == {"OTHER": 1.0}
-        assert linker.in_context.calibrated_by_label == linker.label_thresholds == {"OTHER": 0.9}
+        assert linker.decider.calibrated_by_label == linker.label_thresholds == {"OTHER": 1.0}
         assert copy(TEXTS[4]).ents[2].kb_id_ != NIL
     config = tmp_path / "one" / "config.cfg"
     given = 'threshold = {"CHEMICAL":-1.0,"OTHER":-1.0}'
@@ -148,9 +147,9 @@ def test_thresholds_of_labels(trained, tmp_path):
 def test_types_of_labels(trained, tmp_path):
     linker = trained.get_pipe(NAME).linker
     without = pipeline_fingerprint(trained, trained.get_pipe(NAME))
-    linker.label_types = LabelTypes({"disease": {"illness": 3.0}, "chemical": {"drug": 2.0}})
+    linker.decider.label_types = LabelTypes({"disease": {"illness": 3.0}, "chemical": {"drug": 2.0}})
     for copy in copies(trained, tmp_path / "one"):
-        assert copy.get_pipe(NAME).linker.label_types == linker.label_types
+        assert copy.get_pipe(NAME).linker.decider.label_types == linker.decider.label_types
     assert pipeline_fingerprint(trained, trained.get_pipe(NAME)) != without
 
 

@@ -2,10 +2,10 @@
 
 A learned mention decides for mentions of the same surface form, in normal form and with abbreviations
 spelled out. In the text in which it was corrected it always does. In other texts it does if annotated text
-does not use the form for another entity more often, and if no annotated mention of another answer is nearer:
-no row of kind "mention" in the index, and no other learned mention of that form. Names do not compete: the
-correction was made although the knowledge base has them. Of equally near ones the last one decides; without
-vectors, the last one of the form.
+does not use the form for another entity more often, and, where mentions are read in their context, if no annotated
+mention of another answer is nearer: no row of kind "mention" in the index, and no other learned mention of that form.
+Names do not compete: the correction was made although the knowledge base has them. Of equally near ones the last one
+decides; where mentions are read by their form alone, the last one of the form.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,12 @@ class MemoryMatches(NamedTuple):
 
 
 def match_memory(
-    learned: LearnedMentions, queries: Sequence[MentionQuery], table: CandidateTable, masks: Sequence[Mask] | None
+    learned: LearnedMentions,
+    queries: Sequence[MentionQuery],
+    table: CandidateTable,
+    masks: Sequence[Mask] | None,
+    *,
+    in_context: bool,
 ) -> MemoryMatches:
     """Find the learned mentions that decide.
 
@@ -60,10 +65,13 @@ def match_memory(
         table: the evidence for them.
         masks: for each mention a mask over the rows of the knowledge base, or None:
             answers that it excludes do not count.
+        in_context: whether the mentions were read in their context.
 
     Returns:
         Of each mention.
     """
+    if not in_context:  # all mentions of a form are equally near
+        table = replace(table, vectors=None)
     which = np.full(len(queries), NONE, dtype=np.int64)
     kb_rows = np.full(len(queries), NIL_ROW, dtype=np.int64)
     for number, query in enumerate(queries):

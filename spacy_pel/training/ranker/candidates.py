@@ -167,8 +167,8 @@ def cached_candidates(
 
 
 def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
-    table = linker.evidence(mentions.queries)
-    scores = linker.in_context.combiner(table)
+    table = linker.evidence(mentions.queries, in_context=True)
+    scores = linker.decider.combiner(table)
     order = best_first(scores)[:, :n]
     kb_rows, best = np.take_along_axis(table.kb_rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
     room = ((0, 0), (0, n - kb_rows.shape[1]))
@@ -187,6 +187,6 @@ def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     vectors = [query.vector.tobytes() for query in mentions.queries if query.vector is not None]
-    combiner = [type(linker.in_context.combiner).__name__, linker.in_context.combiner.state()]
+    combiner = [type(linker.decider.combiner).__name__, linker.decider.combiner.state()]
     parts = linker.fingerprints.values()
     return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts, *vectors)

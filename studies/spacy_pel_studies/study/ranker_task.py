@@ -49,7 +49,7 @@ class RankerTask:
         corpora = settings.paths.required("train"), self.study.corpus  # train: what was seen
         for path in corpora:
             open_text(path).close()  # a missing file raises our error
-        combiner = [type(linker.in_context.combiner).__name__, linker.in_context.combiner.state()]
+        combiner = [type(linker.decider.combiner).__name__, linker.decider.combiner.state()]
         sizes = [self.study.n_test, settings.ranker.candidates.n]
         return fingerprint(*corpora, linker.fingerprints, combiner, sizes)
 

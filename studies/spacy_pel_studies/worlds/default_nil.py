@@ -20,9 +20,9 @@ from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
+from spacy_pel.linking.decider import break_even_threshold
 from spacy_pel.linking.nil.inputs import best_scores
 from spacy_pel.linking.nil.logistic import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
-from spacy_pel.linking.nil.thresholds import break_even_threshold
 from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger

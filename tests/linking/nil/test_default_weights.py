@@ -111,10 +111,10 @@ def test_generators_without_vectors_are_judged_by_spelling(make_linker, make):
     assert ids(linker, variants) == {one: VARIANTS[one] for one in variants}
     # a generator's scores may have any scale
     table = linker.evidence(ask([*NAMES, *OUTSIDE]))
-    scores = linker.in_context.combiner(table)
-    before = linker.in_context.nil_model(table, scores)
+    scores = linker.decider.combiner(table)
+    before = linker.decider.nil_model(table, scores)
     table.features["name"] *= 100
-    np.testing.assert_array_equal(linker.in_context.nil_model(table, scores), before)
+    np.testing.assert_array_equal(linker.decider.nil_model(table, scores), before)
 
 
 @pytest.mark.parametrize("n", [1, 2, 20])

@@ -8,8 +8,9 @@ import pytest
 from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.recall import average_precision
-from spacy_pel.linking.nil import LogisticNil, best_f1_threshold, precision_threshold
+from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.linking.nil.inputs import summarize, summary_names
+from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold
 
 from ..tables import laid_out
 from ..tables import table_of as listed

@@ -57,7 +57,7 @@ def train_ranker(config, values, linker, output, resume=False, trainer=RankTrain
 
 def accuracies(linker, ranker, documents):
     """Shares of the mentions that a linker links correctly, without and with a saved ranker."""
-    parts = (linker.kb, linker.encoder, linker.index, linker.in_context.combiner, linker.in_context.nil_model)
+    parts = (linker.kb, linker.encoder, linker.index, linker.decider.combiner, linker.decider.nil_model)
     queries = [query for document in documents for query in gold_queries(document)]
     gold = [mention.ids[0] for document in documents for mention in document.mentions]
     return tuple(

@@ -178,7 +178,7 @@ def test_candidates_are_found_once(linker, tmp_path, monkeypatch):
     encoded = [replace(query, vector=vector) for query, vector in zip(fewer.queries, vectors, strict=True)]
     given = replace(fewer, queries=encoded)
     cached_candidates(path, linker, given, n=2)  # other vectors
-    linker.in_context.combiner.weights["name"] += 1
+    linker.decider.combiner.weights["name"] += 1
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # another combiner
     path.write_bytes(path.read_bytes()[:100])
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # a broken file
@@ -205,4 +205,4 @@ def test_leaving_out_does_not_change_the_linker(linker, ensemble):
     left = other.evidence(mentions.queries).features
     assert left["seen"].max() == left["vote"].max() == 0 < expected.features["seen"].min()
     same(linker.evidence(mentions.queries), expected)
-    assert other.generator.settings == linker.generator.settings and other.in_context is linker.in_context
+    assert other.generator.settings == linker.generator.settings and other.decider is linker.decider

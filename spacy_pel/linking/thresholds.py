@@ -1,15 +1,14 @@
-"""NIL thresholds from a development set, and the one of a mention without any calibration."""
+"""NIL thresholds from a development set."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError, Warnings
-from ...types import Scores
-from ...util import logger
+from ..errors import Errors, PelError, Warnings
+from ..types import Scores
+from ..util import logger
 
-Threshold = None | float | Mapping[str, float]  # as in the settings
 ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
 
 
@@ -111,16 +110,3 @@ def thresholds_by_label(
         except PelError as err:  # the required precision may be unreachable for one label
             logger.warning(Warnings.W502.format(label=label, reason=err))
     return thresholds
-
-
-def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
-    best x (1 - P(NIL)).
-
-    Args:
-        best: (n,), the first candidate's share of its mention's scores.
-
-    Returns:
-        (n,)
-    """
-    return best / (1.0 + best)

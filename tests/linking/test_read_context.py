@@ -1,4 +1,4 @@
-"""What a surface form says, and when its context is read: three settings, one answer each."""
+"""Mentions read by their surface form, or in their context: two settings, one answer each."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, MentionQuery, Reranker
 from spacy_pel.linking.calibration import fit
-from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.pipeline.calibration import learned_state, load_learned_state
@@ -22,7 +22,7 @@ from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .annotated import examples
 
-MODES = ("when_it_may_matter", "always", "never")
+MODES = ("never", "always")
 # no two of them are equally near to a third
 NAMES = """gout asthma measles cholera leprosy tetanus anthrax scabies malaria rickets scurvy mumps pertussis
 psoriasis sepsis glaucoma botulism tularemia pneumonia diphtheria""".split()
@@ -79,33 +79,29 @@ def calibration():
 
 
 @pytest.fixture(scope="module")
-def state():
-    """Of a linker that was calibrated: both stages."""
-    linker = make_linker()
-    fit(linker, [examples(linker, *calibration())])
-    assert linker.by_form is not linker.in_context
-    return json.loads(json.dumps(learned_state(linker)))
+def states():
+    """Of linkers that were calibrated, by mode."""
+    made = {}
+    for mode in MODES:
+        linker = make_linker(read_context=mode)
+        fit(linker, [examples(linker, *calibration())])
+        made[mode] = json.loads(json.dumps(learned_state(linker)))
+    return made
 
 
 @pytest.fixture(params=[False, True], ids=["uncalibrated", "calibrated"])
-def calibrated(request):
-    return request.param
+def make(states, request):
+    """Linkers of both modes, with or without a calibration, by which about half of the mentions are NIL."""
 
-
-@pytest.fixture
-def make(state, calibrated):
-    """Linkers of all modes, with or without a calibration, by which about half of the mentions are NIL by form."""
-
-    def build(**settings):
-        linker = make_linker(**settings)
-        if calibrated:
-            load_learned_state(linker, state, name="pel")
-            by_form = make_linker(read_context="never")
-            load_learned_state(by_form, state, name="pel")
+    def build(read_context="never", **settings):
+        linker = make_linker(read_context=read_context, **settings)
+        if request.param:
+            load_learned_state(linker, states[read_context], name="pel")
+            plain = make_linker(read_context=read_context)
+            load_learned_state(plain, states[read_context], name="pel")
             # no mention lies on it
-            linker.by_form.calibrated_threshold = (
-                float(np.median([link.nil_score for link in by_form.link(stream())])) + 1e-3
-            )
+            threshold = float(np.median([link.nil_score for link in plain.link(stream())])) + 1e-3
+            linker.decider.calibrated_threshold = threshold
         return linker
 
     return build
@@ -113,8 +109,8 @@ def make(state, calibrated):
 
 def assert_same(links, others, *, tolerance=1e-5):
     """With a tolerance for rounding: hashed vectors have equal cosines, whose ranks it may change."""
-    assert [(one.kb_id, one.ids[:1], one.stage, one.learned) for one in links] == [
-        (one.kb_id, one.ids[:1], one.stage, one.learned) for one in others
+    assert [(one.kb_id, one.ids[:1], one.learned) for one in links] == [
+        (one.kb_id, one.ids[:1], one.learned) for one in others
     ]
     for one, other in zip(links, others, strict=True):
         scores = dict(zip(other.ids, other.scores, strict=True))
@@ -126,11 +122,10 @@ def assert_same(links, others, *, tolerance=1e-5):
 # -- what is read ------------------------------------------------------------------------------------
 
 
-def test_always_is_what_the_context_alone_says(make):
-    linker, queries = make(read_context="always", new_share=None), stream()
-    links = linker.link(queries)
-    assert_same(links, linker.links(linker.rank("context", queries, linker.top_k), linker.top_k))
-    assert {one.stage for one in links} == {"context"} and len(linker.encoder.in_context) == len(set(queries)) * 2
+def test_always_reads_each_mention_in_its_context(make):
+    linker, queries = make(read_context="always"), stream()
+    linker.link(queries)
+    assert len(linker.encoder.in_context) == len(set(queries)), "equal mentions once"
 
 
 def test_never_reads_each_form_once(make):
@@ -138,7 +133,7 @@ def test_never_reads_each_form_once(make):
     links = linker.link(queries)
     forms = {query.form for query in queries}
     assert sorted(mention.surface for mention in linker.encoder.asked) == sorted(forms)
-    assert linker.encoder.in_context == [] and {one.stage for one in links} == {"form"}
+    assert linker.encoder.in_context == []
     linker.encoder.asked.clear()
     assert_same(linker.link(queries[::-1])[::-1], links)
     assert linker.encoder.asked == [], "all forms are known"
@@ -147,46 +142,14 @@ def test_never_reads_each_form_once(make):
     assert len(linker.encoder.asked) == 1, "an empty cache"
 
 
-def test_contexts_are_read_where_the_form_says_nil(make):
-    linker, queries = make(), stream()
-    read = [link.kb_id == NIL for link in make(read_context="never").link(queries)]
-    links = linker.link(queries)
-    assert [one.stage == "context" for one in links] == read and any(read) and not all(read)
-    assert {mention.surface for mention in linker.encoder.in_context} == {
-        query.surface for query, is_read in zip(queries, read, strict=True) if is_read
-    }
-    (alone,) = linker.link([MentionQuery("zzyzx", 0, 5)])
-    assert alone.stage == "form", "there is no context"
-
-
-def test_a_form_is_read_once_in_a_document():
-    linker = make_linker()
-    text = "grubulose, then grubulose again; wexinate"
-    places = [(0, 9), (16, 25), (33, 41)]
-    links = linker.link([MentionQuery(text, *at) for at in places])
-    assert {link.kb_id for link in links} == {NIL} and {link.stage for link in links} == {"context"}
-    assert links[0] == links[1] and len(linker.encoder.in_context) == 2
-    linker.link([MentionQuery(text.upper(), *places[1]), MentionQuery(text, *places[1], "OTHER")])
-    assert len(linker.encoder.in_context) == 4, "another text, and another label"
-
-
-def test_each_answer_is_that_of_its_stage(make):
-    linker, queries = make(new_share=None), stream()
-    by_stage = {
-        stage: linker.links(linker.rank(stage, queries, linker.top_k), linker.top_k) for stage in ("form", "context")
-    }
-    links = linker.link(queries)
-    assert_same(links, [by_stage[one.stage][i] for i, one in enumerate(links)], tolerance=1e-3)
-    assert {one.stage for one in links} == {"form", "context"}
-
-
-def test_a_calibration_of_one_stage_reads_always(state):
-    linker = make_linker()
-    load_learned_state(linker, {k: v for k, v in state.items() if k != "by_form"}, name="pel")
-    assert linker.by_form is linker.in_context
-    assert {one.stage for one in linker.link(stream())} == {"context"}
-    linker.read_context = "never"
-    assert {one.stage for one in linker.link(stream())} == {"form"}
+def test_a_warning_says_that_a_calibration_was_made_for_the_other_mode(states, caplog):
+    for mode, other in (MODES, MODES[::-1]):
+        linker = make_linker(read_context=mode)
+        load_learned_state(linker, states[mode], name="pel")
+        assert "PEL-W503" not in caplog.text
+        load_learned_state(make_linker(read_context=other), states[mode], name="pel")
+        assert f"read_context = {mode}, now has {other}" in caplog.text
+        caplog.clear()
 
 
 # -- the same answers ----------------------------------------------------------------------------------
@@ -234,7 +197,6 @@ def test_corrections(make, mode):
         linker.learn([query], [Correction(query.text, query.start, query.end, answer)])
         (link,) = linker.link([query])
         assert link.kb_id == answer and link.learned
-        assert link.stage == ("form" if mode == "never" else "context"), "learned mentions are compared in context"
         linker.unlearn([link.learned])
         assert_same(linker.link([query, elsewhere]), before)
 
@@ -250,9 +212,9 @@ def test_type_filters(make, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_sets(state, mode):
+def test_sets(states, mode):
     linker = make_linker(read_context=mode, coverage=0.8)
-    load_learned_state(linker, state, name="pel")
+    load_learned_state(linker, states[mode], name="pel")
     queries, gold, _ = calibration()
     links = linker.link(queries)
     right = [ids[0] if ids[0] in linker.kb else NIL for ids in gold]
@@ -266,18 +228,8 @@ def test_explanations_say_what_decided(make, mode):
     for query in stream(12):
         (link,) = linker.link([query])
         why = explain(linker, query)
-        assert (why.stage, why.kb_id, [one.id for one in why.candidates]) == (link.stage, link.kb_id, link.ids)
-        said = {"form": "by the surface form alone", "context": "read in context"}[link.stage]
-        assert said in str(why)
-
-
-def test_a_repeated_form_is_explained_by_the_mention_that_was_read(make):
-    text = "grubulose, then wexinate for the knee again; as before, no sign of severe grubulose"
-    first, last = (MentionQuery(text, start, start + 9) for start in (0, text.rindex("grubulose")))
-    linker = make(new_share=None)
-    assert linker.link([last])[0].scores != linker.link([first])[0].scores
-    why = explain(linker, last, others=[first])
-    assert why.stage == "context" and why.candidates == explain(linker, first).candidates
+        assert (why.kb_id, [one.id for one in why.candidates]) == (link.kb_id, link.ids)
+        assert {"never": "by the surface form alone", "always": "read in context"}[mode] in str(why)
 
 
 class FirstLetter:
@@ -294,23 +246,19 @@ class FirstLetter:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_reranker_always_reads(mode):
     linker = make_linker(read_context=mode, reranker=Reranker(FirstLetter()))
-    links = linker.link(stream())
-    assert {one.stage for one in links} == {"context"}
-    assert len(linker.encoder.in_context) > 0
+    linker.link(stream())
+    assert linker.reads_context and len(linker.encoder.in_context) > 0
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_generator_without_context_has_one_stage(mode):
+def test_a_generator_without_context_never_reads_it(mode):
     kb = KnowledgeBase([Entity(f"D{i}", name) for i, name in enumerate(NAMES)])
     generator = TfIdf()
     generator.build(kb)
     linker = Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator, read_context=mode)
-    part = examples(linker, *calibration())
-    assert part.form_table is None
-    fit(linker, [part])
-    assert linker.by_form is linker.in_context
+    fit(linker, [examples(linker, *calibration())])
     links = linker.link(stream())
-    assert {one.stage for one in links} == {"form"} and "by_form" not in learned_state(linker)
+    assert not linker.reads_context
     whole = Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
     load_learned_state(whole, learned_state(linker), name="pel")
     assert_same(whole.link(stream()), links)
@@ -319,51 +267,19 @@ def test_a_generator_without_context_has_one_stage(mode):
 # -- calibration -----------------------------------------------------------------------------------------
 
 
-def test_only_scores_that_are_shares_tell_the_share_of_new_entities():
-    homes = {}
-    for combiner in (LinearCombiner(), BestRow()):
-        linker = make_linker()
-        linker = Linker(linker.kb, linker.encoder, linker.index, combiner, LogisticNil())
-        fit(linker, [examples(linker, *calibration())])
-        homes[type(combiner)] = linker.home_share
-    assert homes[LinearCombiner] is not None and homes[BestRow] is None
-
-
-def test_a_saved_calibration_answers_alike(state):
-    linker = make_linker()
+@pytest.mark.parametrize("mode", MODES)
+def test_a_saved_calibration_answers_alike(states, mode):
+    linker = make_linker(read_context=mode)
     links = fit(linker, [examples(linker, *calibration())])
     assert_same(links, linker.link(calibration()[0]), tolerance=1e-3)
-    other = make_linker()
-    load_learned_state(other, state, name="pel")
-    assert learned_state(other) == state
+    other = make_linker(read_context=mode)
+    load_learned_state(other, states[mode], name="pel")
+    assert learned_state(other) == states[mode]
     assert_same(other.link(stream()), linker.link(stream()))
 
 
-def test_reading_where_it_may_matter_loses_next_to_nothing(state):
-    answers = {}
-    queries, gold, _ = calibration()
-    for mode in MODES:
-        linker = make_linker(read_context=mode)
-        load_learned_state(linker, state, name="pel")
-        right = [ids[0] if ids[0] in linker.kb else NIL for ids in gold]
-        answers[mode] = np.mean([link.kb_id == one for link, one in zip(linker.link(queries), right, strict=True)])
-    assert answers["when_it_may_matter"] >= answers["always"] - 0.02
-
-
-@pytest.mark.parametrize(
-    ("mode", "stages"), [("when_it_may_matter", {"form", "context"}), ("always", {"context"}), ("never", {"form"})]
-)
-def test_a_calibration_reports_on_the_links_of_the_setting(mode, stages):
-    linker = make_linker(read_context=mode)
-    part = examples(linker, *calibration())
-    links = fit(linker, [part])
-    assert {link.stage for link in links} == {link.stage for link in linker.link(part.queries)} == stages
-    assert all(link.stage == "context" for link in links if link.kb_id == NIL and mode != "never")
-
-
-def test_two_calibrations_are_the_same(state):
+def test_two_calibrations_are_the_same(states):
     linker = make_linker()
     for _ in range(2):
         fit(linker, [examples(linker, *calibration())])
-    again = json.loads(json.dumps(learned_state(linker)))
-    assert set(again) == set(state)
+    assert set(json.loads(json.dumps(learned_state(linker)))) == set(states["never"])

@@ -1,0 +1,115 @@
+"""Finds the candidates of mentions, and the evidence for each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..candidates.form_cache import FormCache
+from ..errors import Errors, PelError
+from ..index.annotated_text import TopicReader, Topics
+from ..kb import KnowledgeBase
+from ..kb.compare import did_you_mean_id
+from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Encoder, Mask, MentionInText, Scores
+from ..types.known_values import did_you_mean_value, listed_values
+from .confidence import DEPTH
+from .mention_types import type_shares
+from .query import MentionQuery
+
+EntityTypes = dict[str, frozenset[str]]
+
+
+def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]]) -> EntityTypes:
+    """The setting ``entity_types`` of a linker, as sets.
+
+    Raises:
+        PelError: if it names what is neither a type nor an id of the KB.
+    """
+    by_label = {label: frozenset(names) for label, names in entity_types.items()}
+    for label, names in by_label.items():
+        types = kb.types()
+        if unknown := sorted(name for name in names.difference(types) if name not in kb):
+            hints = (did_you_mean_value(name, types) or did_you_mean_id(kb, name) for name in unknown)
+            listed = ", ".join(map(str.__add__, unknown, hints))
+            raise PelError(Errors.E500.format(label=label, types=listed, known=listed_values(types) or "none"))
+    return by_label
+
+
+class CandidateFinder:
+    """Asks a generator for the candidates of mentions: of each surface form once, or of each mention in its context.
+
+    Args:
+        kb: the entities.
+        encoder: reads the texts that mentions are in; None = they are not read.
+        generator: bound to an index.
+        topics: of annotated texts; None = there are none.
+        entity_types: label -> types, or ids with all that is below them, that its mentions may have.
+        form_cache: megabytes for what was found for surface forms.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        encoder: Encoder | None,
+        generator: CandidateGenerator,
+        topics: Topics | None,
+        *,
+        entity_types: EntityTypes,
+        form_cache: float,
+    ):
+        self.kb = kb
+        self.generator = generator
+        self.entity_types = entity_types
+        self.topics = None if topics is None else TopicReader(encoder, topics)
+        self.clear(form_cache)
+
+    def clear(self, megabytes: float) -> None:
+        """Forget what was found for surface forms, and keep so much from now on."""
+        self._forms = FormCache(megabytes)
+
+    def __call__(self, queries: Sequence[MentionQuery], top_k: int, *, in_context: bool) -> CandidateTable:
+        """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention
+        that is white space."""
+        depth = max(top_k, DEPTH)
+        if in_context or not queries:
+            table = self._find([query.in_text for query in queries], self.masks(queries), depth)
+        else:
+            table = self._find_forms(queries, depth)
+        table = table.widened(1)
+        is_blank = np.array([not query.form for query in queries], dtype=np.bool_)
+        table = replace(table, kb_rows=np.where(is_blank[:, None], -1, table.kb_rows))
+        return table.plus(self._document_features(queries, table))
+
+    def _find(self, mentions: Sequence[MentionInText], masks: Sequence[Mask] | None, depth: int) -> CandidateTable:
+        return self.generator.find_candidates(self.kb, mentions, allowed=masks, top_k=depth)
+
+    def _find_forms(self, queries: Sequence[MentionQuery], depth: int) -> CandidateTable:
+        def find(numbers: list[int]) -> CandidateTable:
+            new = [queries[i] for i in numbers]
+            mentions = [MentionInText(query.form, 0, len(query.form)) for query in new]
+            return self._find(mentions, self.masks(new), depth)
+
+        return self._forms([(depth, self.entity_types.get(query.label), query.form) for query in queries], find)
+
+    def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:
+        """Evidence that the form alone does not give: the topic of the text, and what the detector read."""
+        features = {}
+        if self.topics is not None:
+            features[TOPIC] = self.topics.shares([query.context for query in queries], table.kb_rows)
+        if (shares := type_shares(self.kb, queries, table)) is not None:
+            features[MENTION_TYPE] = shares
+        return features
+
+    def masks(self, queries: Sequence[MentionQuery]) -> list[Mask] | None:
+        """For each mention a mask over the rows of the KB, or None where its label is not filtered. Mentions of one
+        label share a mask. None = nothing is filtered."""
+        if not self.entity_types:
+            return None
+        memo: dict[frozenset[str], Any] = self.kb.memo.setdefault("entity_types", {})
+        masks: dict[str, Mask] = {}
+        for label, names in self.entity_types.items():
+            if names not in memo:
+                memo[names] = self.kb.rows_with_types(names) | self.kb.rows_below(names)
+            masks[label] = memo[names]
+        return [masks.get(query.label) for query in queries]
