@@ -98,12 +98,11 @@ def decide(
     shares = decider.shares(table, ranked.scores)
     thresholds = decider.thresholds(queries, table, shares, threshold)
     is_nil = (ranked.nil_scores > thresholds) | ~table.has_candidates
-    of_link, of_nil = decider.confidence.probabilities(
-        table, shares, np.clip(ranked.nil_scores, 0.0, 1.0), [query.form for query in queries]
-    )
+    forms = [query.form for query in queries]
+    of_link, of_nil = decider.confidence.probabilities(table, shares, np.clip(ranked.nil_scores, 0.0, 1.0), forms)
     if priors and decider.confidence.is_fitted:
         first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
-        bounds = trust_in_short_forms(kb, priors, queries, first)
+        bounds = trust_in_short_forms(kb, priors, forms, first)
         of_link = np.minimum(of_link, bounds if matches is None else np.where(matches.decided, 1.0, bounds))
     learned = None
     if matches is not None and entries is not None:
