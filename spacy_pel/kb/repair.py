@@ -18,7 +18,7 @@ without counting.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import chain
 
 from ..errors import Errors, PelError
@@ -117,6 +117,15 @@ def repaired_redirects(redirects: Mapping[str, str], count: Count) -> dict[str, 
         else:
             count("empty_id", old)
     return repaired
+
+
+def end_of_chain(redirects: Mapping[str, str], old: str, live: Container[str]) -> str:
+    """The first live id that a redirected id leads to; the last one if none is live, or in a circle."""
+    passed, new = {old}, redirects[old]
+    while new not in live and new in redirects and new not in passed:
+        passed.add(new)
+        new = redirects[new]
+    return new
 
 
 def _is_clean(entity: Entity) -> bool:

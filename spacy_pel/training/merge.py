@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import Errors, PelError, shortened
 from ..kb.readers.obo_kb import xref_ids
+from ..kb.repair import end_of_chain
 from ..ontologies import Term, branch_of, clean_text, nearest_ancestors, read_sssom, read_table, read_terms
 from ..registry import registry
 from ..types import Entity
@@ -148,7 +149,8 @@ class Merge:
         if not self._records:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, config=self.config.described))
-        self.redirects = dict(self._live_redirects())
+        ends = {old: end_of_chain(self.redirects, old, self._records) for old in self.redirects}
+        self.redirects = {old: new for old, new in ends.items() if new in self._records}
         self._drop_loose_xrefs()
         for entity_id in sorted(self._records):
             record = self._records[entity_id]
@@ -175,16 +177,6 @@ class Merge:
         for record in records:
             kept = (item for item in record.xrefs.items() if item[1] or item[0].partition(":")[0] not in own)
             record.xrefs = dict(kept)
-
-    def _live_redirects(self) -> Iterator[tuple[str, str]]:
-        """Retired ids with their successors, without those that were left out."""
-        for old, new in self.redirects.items():
-            passed = {old}
-            while new not in self._records and new in self.redirects and new not in passed:
-                passed.add(new)
-                new = self.redirects[new]
-            if new in self._records:
-                yield old, new
 
     def name_sources(self) -> Iterator[tuple[str, str, str]]:
         """Id, name and the source that gave it first, of every name of the merged entities, ordered by id."""

@@ -16,7 +16,7 @@ from ...types.semantic_types import expand_types
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
 from ...util.parsing import guarded, json_object, read_cells
-from ..repair import counts_text, repaired, tidied
+from ..repair import counts_text, end_of_chain, repaired, tidied
 
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
@@ -163,9 +163,8 @@ class KBReaderBase(ABC):
         except (TypeError, AttributeError) as err:  # from a field that is not text
             raise unexpected(place, "an entity whose fields are text", quoted(entity.to_json())) from err
         if kept is None:
-            self._note_case(
-                Warnings.W106, f"{place} ({quoted(entity.concept_id.strip() or entity.canonical_name.strip())})"
-            )
+            name = quoted(entity.concept_id.strip() or entity.canonical_name.strip())
+            self._note_case(Warnings.W106, f"{place} ({name})")
         return kept
 
     def warn_of_left_out(self) -> None:
@@ -337,10 +336,7 @@ class KBReaderBase(ABC):
         for old in self.redirects:
             if old in live:
                 continue
-            new, passed = self.redirects[old], {old}
-            while new not in live and new in self.redirects and new not in passed:
-                passed.add(new)
-                new = self.redirects[new]
+            new = end_of_chain(self.redirects, old, live)
             if new in live or self.notes_obsolete:  # the knowledge base may have it
                 settled[old] = new
                 self.obsolete.pop(old, None)
