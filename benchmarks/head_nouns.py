@@ -46,7 +46,7 @@ def kinds_of(document: Document, kb: KnowledgeBase) -> list[str]:
     kinds = []
     for text, mention in zip(texts, document.mentions, strict=True):
         # by rows: an annotation may have the id of an entity that has another one by now
-        named = text in heads and bool(np.isin(kb.rows_of_alias(text), kb.rows(mention.ids)).any())
+        named = text in heads and bool(np.isin(kb.rows_of_aliases([text])[0], kb.rows(mention.ids)).any())
         kinds.append(REST if text not in heads else NAMED if named else UNNAMED)
     return kinds
 

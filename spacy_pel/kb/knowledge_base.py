@@ -263,11 +263,7 @@ class KnowledgeBase:
         """
         if not isinstance(alias, str):
             raise PelError(Errors.E116.format(wanted="a name", got=repr(alias)))
-        return self.ids_at(self.rows_of_alias(alias))
-
-    def rows_of_alias(self, alias: str) -> Rows:
-        """The rows of the entities that have this name, ascending."""
-        return self.rows_of_aliases([alias])[0]
+        return self.ids_at(self.rows_of_aliases([alias])[0])
 
     def rows_of_aliases(self, aliases: Sequence[str], *, normalized: bool = False) -> list[Rows]:
         """Look up many names at once.
@@ -277,7 +273,7 @@ class KnowledgeBase:
             normalized: they are in normal form already (see ``util.normalize_alias``).
 
         Returns:
-            ``rows_of_alias`` of each.
+            For each the rows of the entities that have this name, ascending.
         """
         return self._store.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
 
