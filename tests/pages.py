@@ -96,3 +96,12 @@ def product_commands(path: Path) -> Iterator[tuple[str, ...]]:
         elif words[0] != "spacy-pel":
             continue
         yield tuple(words[1:])
+
+
+def sentences(path: Path) -> Iterator[str]:
+    """The sentences of a page, without tables and blocks of code; a command, an interval or a link counts as a word."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^\s*[|#!<].*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"`[^`]*`|\[[-+]?[\d.]+, [-+]?[\d.]+\]", "x", text)
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", re.sub(r"\]\([^)]*\)", "]", text)):
+        yield from re.split(r"(?<=[.!?])\s+(?=[A-Z\"*\[\dx(])", " ".join(paragraph.split()))
