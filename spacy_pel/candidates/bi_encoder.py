@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # imports faiss
 @registry.pel_candidates("spacy-pel.BiEncoderCandidates.v1")
 class BiEncoderCandidates(GeneratorBase):
     """The nearest rows of the component's index by the vectors of its encoder, the entities that have the
-    surface form as a name, and those that it named in annotated text; see ``evidence/evidence.py``.
+    surface form as a name, and those that it refers to in annotated text; see ``evidence/evidence.py``.
 
     It has no data of its own: encoder and index are set by ``bind``, and the index follows changes of the
     knowledge base. It searches at least six times as many rows as candidates are requested.

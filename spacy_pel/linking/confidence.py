@@ -300,7 +300,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         seen,  # does annotated text have the form?
         of_first("exact"),  # is the form one of its names?
         names_alone(table, first),  # and a name of no other candidate?
-        of_first("popularity") <= 0,  # did annotated text never name the entity?
+        of_first("popularity") <= 0,  # is the entity unseen?
         of_first("name"),  # cosine with its nearest name
         of_first("edit"),  # similarity to the spelling of its nearest name
         np.log(of_first(MENTION_TYPE) + 1e-2),  # as the detector reads the mention
@@ -319,8 +319,8 @@ def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.b
 
 
 def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Sequence[str]) -> NDArray[np.bool_]:
-    """(n,), whether a form that annotated text lacks is the name of the candidate at this column alone, and no
-    abbreviation, which may stand for anything else."""
+    """(n,), whether the form is unseen and the name of the candidate at this column alone, and no abbreviation,
+    which may stand for anything else."""
     seen = (table.filled & (table.features["seen"] > 0)).any(axis=1)
     is_word = np.array([not may_be_short(form) for form in forms], dtype=np.bool_)
     return names_alone(table, first) & ~seen & is_word

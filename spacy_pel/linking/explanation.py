@@ -188,7 +188,7 @@ class Explanation:
     def shown(candidate: CandidateEvidence) -> list[str]:
         """The cells of a candidate, see HEAD."""
         features = candidate.features
-        # a form that annotated text never has tells nothing
+        # the counts of an unseen form tell nothing
         prior = features.get("prior") if features.get("seen", 1.0) else None
         learned = f" (learned {candidate.learned})" if candidate.learned else ""
         return [

@@ -122,7 +122,7 @@ def find_candidates(
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
     names), the KB's alias map, where regular variants of a name lead to each other, formulas of chemicals to
-    their names, and adjectives and verbs to nouns, and the entities that the surface form named in annotated
+    their names, and adjectives and verbs to nouns, and the entities that the surface form refers to in annotated
     text, or that it abbreviates elsewhere.
 
     Args:
