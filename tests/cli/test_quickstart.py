@@ -92,7 +92,7 @@ def test_other_sources(folder, tmp_path):
     assert ids(table, "--below", "A") == ["A", "B"]
     lines = tmp_path / "codes"
     lines.write_text("id,name,synonyms\nA,rash,hives; wheals\n")
-    assert ids(lines, "--reader", "csv") == ["A"]
+    assert ids(lines, "--reader", "csv", "--set", "list_separator=;") == ["A"]
     assert links(spacy.load(tmp_path / "out"), "wheals") == {"wheals": "A"}
 
 
