@@ -1,6 +1,6 @@
 """What the short forms of a document stand for: as it defines them, or an earlier passage of its article."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from itertools import chain
 from typing import Any
 
@@ -85,23 +85,27 @@ def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
     return starts[max((other for other in starts if other <= start), default=min(starts))]
 
 
-def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
-    """The long form of a mention that is an abbreviation, or a long form followed by its abbreviation.
+def spelled_out(mentions: Iterable[tuple[str, int]], forms: LongForms) -> list[str | None]:
+    """The long forms of mentions that are an abbreviation, or a long form followed by its abbreviation.
 
     Args:
-        mention: its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
-        start: its first character.
+        mentions: the text of each, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)", and its first character.
         forms: from ``long_forms``.
 
     Returns:
-        The long form; None if the mention is neither of these.
+        The long form of each; None if the mention is neither of these.
     """
+    return [_without_short_form(text, forms) or long_form_at(forms, text, start) for text, start in mentions]
+
+
+def _without_short_form(mention: str, forms: LongForms) -> str | None:
+    """The long form of a mention of both, which is no short form itself."""
     if mention in forms:
-        return long_form_at(forms, mention, start)
-    both = (
+        return None
+    long_forms_of_mention = (
         long_form
         for short, places in forms.items()
         for long_form in dict.fromkeys(places.values())
         if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short
     )
-    return next(both, None)
+    return next(long_forms_of_mention, None)

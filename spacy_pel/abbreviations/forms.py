@@ -1,7 +1,7 @@
 """What a short form looks like, and which text may be its long form (Schwartz & Hearst 2003)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Literal
 
@@ -44,9 +44,9 @@ def looks_short(words: Sequence[str]) -> bool:
     return capitals > 1 or (capitals == 1 and any(map(str.isdigit, text)))
 
 
-def may_be_short(form: str) -> bool:
-    """Whether a form is as short as abbreviations are, capitals or not."""
-    return len(form) in _UNDEFINED and " " not in form
+def may_be_short(forms: Iterable[str]) -> list[bool]:
+    """Whether each is as short as abbreviations are, capitals or not."""
+    return [len(form) in _UNDEFINED and " " not in form for form in forms]
 
 
 def normal_form(text: str) -> str:

@@ -37,7 +37,7 @@ def trust_in_short_forms(
         (n,), 1 where the mention is no short form.
     """
     bounds = np.ones(len(forms))
-    short = [i for i, form in enumerate(forms) if kb_rows[i] >= 0 and may_be_short(form)]
+    short = np.flatnonzero((kb_rows >= 0) & np.array(may_be_short(forms), dtype=np.bool_)).tolist()
     if not short:
         return bounds
     names = [normalize_alias(forms[i]) for i in short]

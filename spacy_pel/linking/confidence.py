@@ -322,7 +322,7 @@ def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Seque
     """(n,), whether the form is unseen and the name of the candidate at this column alone, and no abbreviation,
     which may stand for anything else."""
     seen = (table.filled & (table.features["seen"] > 0)).any(axis=1)
-    is_word = np.array([not may_be_short(form) for form in forms], dtype=np.bool_)
+    is_word = ~np.array(may_be_short(forms), dtype=np.bool_)
     return names_alone(table, first) & ~seen & is_word
 
 

@@ -63,7 +63,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
             MentionQuery(text, m.start, m.end, m.label, types=of_mention)
             for m, of_mention in zip(document.mentions, types, strict=True)
         ]
-        longer = [spelled_out(query.surface, query.start, forms) for query in queries]
+        longer = spelled_out([(query.surface, query.start) for query in queries], forms)
         queries = [
             query if surface is None else replace_mention(query, surface)
             for query, surface in zip(queries, longer, strict=True)

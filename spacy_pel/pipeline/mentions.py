@@ -132,15 +132,18 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     from ..linking import MentionQuery, replace_mention
 
     text = doc.text
-    forms = long_forms(doc) if expand_abbreviations else {}
     queries = [
         MentionQuery(text, span.start_char, span.end_char, span.label_, types=types)
         for span, types in zip(spans, span_types(doc, spans), strict=True)
     ]
-    for number, span in enumerate(spans if forms else ()):
-        if (surface := spelled_out(span.text, span.start_char, forms)) is not None:
-            queries[number] = replace_mention(queries[number], surface)
-    return queries
+    forms = long_forms(doc) if expand_abbreviations else {}
+    if not forms:
+        return queries
+    surfaces = spelled_out([(span.text, span.start_char) for span in spans], forms)
+    return [
+        query if surface is None else replace_mention(query, surface)
+        for query, surface in zip(queries, surfaces, strict=True)
+    ]
 
 
 def write_links(

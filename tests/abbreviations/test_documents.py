@@ -31,12 +31,6 @@ def test_passages_of_an_article(nlp):
     assert found == [None, long_form, long_form, long_form, long_form, None, None]
 
 
-def test_documents_without_an_article_share_nothing(nlp):
-    share = SharedDefinitions()
-    docs = [nlp(share(nlp.make_doc(text), None)) for text in (DEFINING, USING)]
-    assert read(docs[1]) is None
-
-
 def test_a_passage_s_own_definition_comes_first(nlp):
     share = SharedDefinitions()
     share(nlp.make_doc(DEFINING), "a")

@@ -29,18 +29,6 @@ def found(doc):
     return sorted((item["short_start"], item["short_text"], item["long_text"]) for item in doc._.pel_abbreviations)
 
 
-def test_what_it_sets(nlp):
-    doc = nlp(TEXT)
-    atrophy, receptor = "Spinal and bulbar muscular atrophy", "androgen receptor"
-    assert [(text, long_form) for _, text, long_form in found(doc)] == [
-        *[("SBMA", atrophy), ("AR", receptor), ("SBMA", atrophy)],
-        *[("AR", receptor), ("AR", receptor), ("SBMA", atrophy)],
-    ]
-    item = doc._.pel_abbreviations[0]
-    assert doc[item["short_start"] : item["short_end"]].text == item["short_text"]
-    assert doc[item["long_start"] : item["long_end"]].text == item["long_text"]
-
-
 @pytest.mark.parametrize("text", ["", "x", " ", "(", "( )", "a (b) c", "(AB) x"])
 def test_unusual_texts(nlp, text):
     assert nlp(text)._.pel_abbreviations == []

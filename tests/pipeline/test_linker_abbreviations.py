@@ -58,7 +58,7 @@ def test_batches_keep_the_definitions_of_each_document_apart(expanding):
 )
 def test_an_abbreviation_behind_its_long_form_is_left_out(mention, expected):
     forms = {"CF": {3: "cystic fibrosis"}, "HD": {40: "Huntington disease", 90: "heart disease"}}
-    assert spelled_out(mention, 50, forms) == expected
+    assert spelled_out([(mention, 50)], forms) == [expected]
 
 
 def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
@@ -83,7 +83,7 @@ def test_a_mention_is_read_as_defined_where_it_is(expanding):
 def test_abbreviations_without_places_or_with_those_of_another_document(expanding, place):
     doc = expanding.make_doc("HD")
     doc._.abbreviations = [{"short_text": "HD", "long_text": "Huntington disease", **place}]
-    assert spelled_out("HD", 0, long_forms(doc)) == "Huntington disease"
+    assert spelled_out([("HD", 0)], long_forms(doc)) == ["Huntington disease"]
 
 
 def test_scispacy_form_with_spans(nlp):
