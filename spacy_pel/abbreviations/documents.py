@@ -95,17 +95,16 @@ def spelled_out(mentions: Iterable[tuple[str, int]], forms: LongForms) -> list[s
     Returns:
         The long form of each; None if the mention is neither of these.
     """
-    return [_without_short_form(text, forms) or long_form_at(forms, text, start) for text, start in mentions]
+    return [
+        long_form_at(forms, text, start) if text in forms else _without_short_form(text, forms)
+        for text, start in mentions
+    ]
 
 
 def _without_short_form(mention: str, forms: LongForms) -> str | None:
-    """The long form of a mention of both, which is no short form itself."""
-    if mention in forms:
-        return None
-    long_forms_of_mention = (
-        long_form
-        for short, places in forms.items()
-        for long_form in dict.fromkeys(places.values())
-        if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short
-    )
-    return next(long_forms_of_mention, None)
+    """The long form of a mention of both; None if it is something else."""
+    for short, places in forms.items():
+        for long_form in places.values():
+            if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short:
+                return long_form
+    return None

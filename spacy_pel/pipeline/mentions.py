@@ -137,13 +137,11 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
         for span, types in zip(spans, span_types(doc, spans), strict=True)
     ]
     forms = long_forms(doc) if expand_abbreviations else {}
-    if not forms:
-        return queries
-    surfaces = spelled_out([(span.text, span.start_char) for span in spans], forms)
-    return [
-        query if surface is None else replace_mention(query, surface)
-        for query, surface in zip(queries, surfaces, strict=True)
-    ]
+    surfaces = spelled_out([(span.text, span.start_char) for span in spans], forms) if forms else ()
+    for number, surface in enumerate(surfaces):
+        if surface is not None:
+            queries[number] = replace_mention(queries[number], surface)
+    return queries
 
 
 def write_links(

@@ -160,6 +160,7 @@ def text_or_empty(value: Any) -> str:
     raise ValueError(f"expected text, got {quoted(value)}")
 
 
+NO_ID = "-"  # of NIL, as PubTator Central writes it
 _LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # those of str.splitlines
 _OTHER = re.compile(r"[\t\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # all but \n, and tabs
 

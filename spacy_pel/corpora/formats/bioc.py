@@ -23,7 +23,7 @@ from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
 from ...util.writing import write_text
 from ..offsets import fits
 from ..policy import split_ids
-from .base import CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format
+from .base import NO_ID, CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format
 
 _MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
 
@@ -344,7 +344,6 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 """
 _TAIL = "</collection>\n"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML 1.0, also as references
-_NO_ID = "-"
 
 
 def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
@@ -385,7 +384,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
 
 def _infons(mention: dict[str, Any]) -> dict[str, str]:
     kb_id = mention["kb_id"]
-    infons = {"identifier": _NO_ID if kb_id == NIL else kb_id} if kb_id else {}
+    infons = {"identifier": NO_ID if kb_id == NIL else kb_id} if kb_id else {}
     infons["type"] = mention["label"]
     if mention.get("name") is not None:
         infons["name"] = mention["name"]

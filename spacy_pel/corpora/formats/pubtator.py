@@ -15,7 +15,7 @@ from ...types import NIL, TITLE_LENGTH, Document
 from ...util import read_lines
 from ...util.writing import write_text
 from ..policy import split_ids
-from .base import CorpusReaderBase, first_line_end, one_line, whole_number
+from .base import NO_ID, CorpusReaderBase, first_line_end, one_line, whole_number
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([A-Za-z]\w*)\|(.*)", re.DOTALL)
 Line = tuple[int, str]
@@ -119,7 +119,6 @@ def _blocks(path: Path) -> Iterator[list[Line]]:
 
 
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
-_NO_ID = "-"  # as PubTator Central writes it
 
 
 def write_pubtator(path: Path, records: Iterable[dict[str, Any]]) -> None:
@@ -162,6 +161,6 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
         yield f"{name}|a|{text[cut + 1 :]}"  # a reader joins both by the blank that is left out
     for mention in record["mentions"]:
         start, end, kb_id = mention["start"], mention["end"], mention["kb_id"]
-        entity_id = _NO_ID if kb_id in ("", NIL) else one_line(kb_id)
+        entity_id = NO_ID if kb_id in ("", NIL) else one_line(kb_id)
         yield "\t".join([name, str(start), str(end), text[start:end], one_line(mention["label"]), entity_id])
     yield ""

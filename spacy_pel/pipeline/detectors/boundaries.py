@@ -212,7 +212,9 @@ def _pieces(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> Iter
 
 def _items(text: str, start: int, end: int) -> Iterator[Offsets]:
     """The items of a list that is tagged as one mention; separators in brackets, as in "t(8;21)", are none."""
-    if _SLASHED.fullmatch(text, start, end) and not _is_product(text[start:end].split("/")):
+    is_slashed = _SLASHED.fullmatch(text, start, end) is not None
+    # words that all end as names of drugs do, "piperacillin/tazobactam", are one product
+    if is_slashed and not all(map(_DRUG.search, text[start:end].split("/"))):
         separators: Iterable[Offsets] = [match.span() for match in re.finditer("/", text[start:end])]
     else:
         found = _SEPARATOR.finditer(text[start:end])
@@ -222,11 +224,6 @@ def _items(text: str, start: int, end: int) -> Iterator[Offsets]:
         yield first, start + separator_start
         first = start + separator_end
     yield first, end
-
-
-def _is_product(words: Sequence[str]) -> bool:
-    """Whether all words end as names of drugs do: "piperacillin/tazobactam" is one product."""
-    return all(map(_DRUG.search, words))
 
 
 def _is_in_brackets(before: str) -> bool:
