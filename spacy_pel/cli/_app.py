@@ -141,7 +141,8 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
 
     def emit(self, record: logging.LogRecord) -> None:
         tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
-        if tqdm is None or os.getpid() != self._process:
+        bars = getattr(tqdm, "_instances", ()) if os.getpid() == self._process else ()
+        if not any(bar.last_print_t >= bar.start_t + bar.delay for bar in bars):  # tqdm.write would draw those to come
             super().emit(record)
             return
         try:
