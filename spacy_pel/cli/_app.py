@@ -140,7 +140,7 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
         return text if record.exc_info else one_line(text)
 
     def emit(self, record: logging.LogRecord) -> None:
-        tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
+        tqdm: Any = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
         bars = getattr(tqdm, "_instances", ()) if os.getpid() == self._process else ()
         if not any(bar.last_print_t >= bar.start_t + bar.delay for bar in bars):  # tqdm.write would draw those to come
             super().emit(record)
