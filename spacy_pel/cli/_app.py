@@ -143,8 +143,7 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
         tqdm: Any = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
         bars = getattr(tqdm, "_instances", ()) if os.getpid() == self._process else ()
         if not any(bar.last_print_t >= bar.start_t + bar.delay for bar in bars):  # tqdm.write would draw those to come
-            super().emit(record)
-            return
+            return super().emit(record)
         try:
             tqdm.write(self.format(record), file=self.stream)
         except Exception:
