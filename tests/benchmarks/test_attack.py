@@ -5,20 +5,9 @@ import time
 
 import pytest
 
-from benchmarks.attack.__main__ import attacks, main, table_of
+from benchmarks.attack.__main__ import attacks, table_of
 from benchmarks.attack.readers import ReaderAttack
-from benchmarks.attack.runner import (
-    CRASH,
-    FAILURES,
-    HANG,
-    RAW,
-    REFUSED,
-    WRONG,
-    Wrong,
-    names_a_file,
-    run_attack,
-    verdict_of,
-)
+from benchmarks.attack.runner import CRASH, HANG, RAW, REFUSED, WRONG, Wrong, names_a_file, run_attack, verdict_of
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 
@@ -95,27 +84,3 @@ def test_every_registered_reader_is_attacked():
     names = attacks("readers").keys()
     assert {f"corpus-{name}" for name in registry.parts("pel_corpus_readers")} <= names
     assert {f"kb-{name}" for name in registry.parts("pel_kb_readers")} - {"kb-saved"} <= names
-
-
-def test_folders_and_texts(tmp_path):
-    found = {**attacks("folders"), **attacks("texts")}
-    assert found.keys() >= {"folder-kb", "folder-index", "folder-encoder", "folder-generator", "texts"}
-    for name, inputs in (("folder-kb", 25), ("folder-index", 10), ("folder-generator", 10), ("texts", 1)):
-        attack = found[name]
-        attack.prepare(tmp_path / name)
-        attack.begin(tmp_path / name)
-        before = {path: path.read_bytes() for path in (tmp_path / name).rglob("*") if path.is_file()}
-        for number in range(inputs):
-            verdict, text = verdict_of(attack, 0, number, tmp_path / name)
-            assert verdict not in FAILURES, text
-        assert {path: path.read_bytes() for path in before} == before
-
-
-def test_command(tmp_path, run):
-    done = run(main, "--seconds", 20, "--inputs", 20, "--target", "kb-medic", "--target", "sssom")
-    assert done.exit_code == 0, done.output
-    assert "kb-medic" in done.stdout and "sssom" in done.stdout
-    again = run(main, "--target", "kb-medic", "--number", 3, "--keep", tmp_path)
-    assert again.exit_code == 0 and "kb-medic: " in again.stdout
-    assert (tmp_path / "kb-medic" / "given").is_dir()
-    assert run(main, "--target", "nonsense").exit_code == 2 and run(main, "--only", "nonsense").exit_code == 2

@@ -1,16 +1,12 @@
-"""The benchmark of the kinds of evidence."""
-
-import json
+"""What the benchmark of the kinds of evidence leaves out, and its differences."""
 
 import numpy as np
 import pytest
 
-from benchmarks.evidence import KINDS, first_is_right, main, measure, without
+from benchmarks.evidence import KINDS, first_is_right, measure, without
 from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.linking.calibration import Examples
 from spacy_pel.types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable
-
-pytestmark = pytest.mark.slow
 
 
 def made_up_examples(n: int = 200) -> Examples:
@@ -47,12 +43,3 @@ def test_differences_and_intervals():
     assert one.a == other.a == 1.0 and one.b == pytest.approx((1 + other.b) / 2)
     assert one.low < one.difference < one.high < 0
     assert rows["variants"][0].difference == 0
-
-
-def test_the_command(made_up, tmp_path, run):
-    folder, documents = made_up
-    done = run(main, folder / "pipeline", folder / "corpus.jsonl", "--output", tmp_path / "evidence.json")
-    assert done.exit_code == 0, done.output
-    assert all(kind in done.output for kind in KINDS)
-    written = json.loads((tmp_path / "evidence.json").read_text())
-    assert written["mentions"] == len(documents) and set(written["without"]) == set(KINDS)

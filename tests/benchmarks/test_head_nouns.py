@@ -1,13 +1,10 @@
-"""The benchmark of bare head nouns, on tiny encoders."""
+"""Which mentions the benchmark of bare head nouns takes for bare."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.head_nouns import NAMED, REST, UNNAMED, kinds_of, main
-from spacy_pel.corpora import write_corpus
-from spacy_pel.encoders.bi_encoder import BiEncoder
+from benchmarks.head_nouns import NAMED, REST, UNNAMED, kinds_of
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
 
@@ -48,22 +45,3 @@ def test_bare_mentions_are_told_from_others(a_kb):
 
 def test_a_word_is_bare_in_its_own_text_alone(a_kb):
     assert kinds_of(Document("d", TEXT, a_document().mentions[1:2]), a_kb) == [REST]
-
-
-def test_the_command(a_kb, tmp_path, run):
-    write_corpus(tmp_path / "corpus.jsonl", [a_document()])
-    for name in "ab":
-        encoder = BiEncoder(name="random:layers=1,width=32", tied=True)
-        encoder.initialize()
-        encoder.to_disk(tmp_path / name)
-    options = ["--encoder", tmp_path / "a", "--encoder", tmp_path / "b", "--output", tmp_path / "out.json"]
-    done = run(main, tmp_path / "kb", tmp_path / "corpus.jsonl", *options)
-    assert done.exit_code == 0, done.output
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert found["mentions"] == {UNNAMED: 1, NAMED: 1, REST: 3}
-    assert list(found["encoders"]) == [str(tmp_path / name) for name in "ab"]
-    for row in found["encoders"].values():
-        assert set(row) == {UNNAMED, NAMED, REST}
-    write_corpus(tmp_path / "empty.jsonl", [Document("d", TEXT, [])])
-    empty = run(main, tmp_path / "kb", tmp_path / "empty.jsonl", *options)
-    assert empty.exit_code == 2 and "Expected mentions" in empty.output

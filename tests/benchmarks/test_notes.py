@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import spacy
 
-from benchmarks.notes import judge, main, measure, parse, read_notes
+from benchmarks.notes import judge, measure, parse, read_notes
 
 PIPELINE = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 
@@ -47,22 +47,6 @@ def test_the_lines():
     assert all(note.mentions and note.text == note.text.strip(" ") for note in notes)
     for note in notes:
         assert all(note.text[slice(*core)].strip() == note.text[slice(*core)] != "" for core, _ in note.mentions)
-
-
-def test_the_command(tmp_path, run):
-    nlp = spacy.blank("en")
-    ruler = nlp.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "FINDING", "pattern": "cough"}, {"label": "OTHER", "pattern": "the"}])
-    nlp.to_disk(tmp_path / "nlp")
-    (tmp_path / "notes.txt").write_text("How to read it\n\n== posts\nthe {cough}\n{fever}\n", encoding="utf8")
-    options = (tmp_path / "nlp", "--notes", tmp_path / "notes.txt", "--examples")
-    done = run(main, *options)
-    assert done.exit_code == 0, done.output
-    rows = [line.replace("│", " ").split() for line in done.output.splitlines()]
-    assert ["posts", "2", "1", "1", "1", "50.0", "50.0", "50.0"] in rows
-    assert "wrong: ['the']" in done.output and "missed: ['fever']" in done.output
-    rows = [line.replace("│", " ").split() for line in run(main, *options, "--label", "FINDING").output.splitlines()]
-    assert ["all", "2", "1", "0", "1", "100.0", "50.0", "66.7"] in rows
 
 
 @pytest.mark.slow

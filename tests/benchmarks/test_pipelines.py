@@ -1,14 +1,10 @@
 """The benchmark that compares pipelines on weights that are fitted on the corpus itself."""
 
-import json
-
 import numpy as np
 import pytest
 
-from benchmarks.pipelines import MEASURES, Run, compare, main
+from benchmarks.pipelines import MEASURES, Run, compare
 from spacy_pel.errors import PelError
-
-pytestmark = pytest.mark.slow
 
 
 def a_run(first, found, unseen) -> Run:
@@ -31,18 +27,3 @@ def test_other_mentions_cannot_be_compared():
     base = a_run([1, 1], [1, 1], [0, 0])
     with pytest.raises(PelError, match="2 mentions with an entity for the first and 1"):
         compare(base, a_run([1], [1], [0]))
-
-
-def test_the_command(made_up, tmp_path, run):
-    folder, _ = made_up
-    again = tmp_path / "again"
-    again.symlink_to(folder / "pipeline", target_is_directory=True)
-    options = ["--pipeline", folder / "pipeline", "--pipeline", again, "--output", tmp_path / "pipelines.json"]
-    done = run(main, folder / "corpus.jsonl", *options)
-    assert done.exit_code == 0, done.output
-    written = json.loads((tmp_path / "pipelines.json").read_text())
-    assert written["mentions"] == {"recall@1": 60, "recall@1, seen": 0, "recall@1, unseen": 60, "candidates": 60}
-    one, other = written["pipelines"].values()
-    assert one == other and one["recall@1"]["difference"] == 0 and one["candidates"]["b"] > 0.5
-    missing = run(main, tmp_path / "none.jsonl", *options)
-    assert missing.exit_code == 2 and "Error:" in missing.output

@@ -1,8 +1,8 @@
-"""The table of times, from folders as trainings, studies and evaluations leave them."""
+"""Times from folders as trainings, studies and evaluations leave them."""
 
 import pytest
 
-from benchmarks.times import HEAD, Times, main, read_times, table_rows
+from benchmarks.times import Times, read_times
 from spacy_pel.errors import PelError
 from spacy_pel.util import write_json, write_jsonl
 
@@ -28,23 +28,3 @@ def test_what_each_kind_of_folder_says(folders):
     assert read_times(folders / "pipeline").model_bytes == 999
     with pytest.raises(PelError):
         read_times(folders / "none")
-
-
-def test_a_row_for_each_generator(folders):
-    made = {"bm25": {"mentions_per_second": 10.0, "build_seconds": 30.0}, "exact": {"mentions_per_second": 20.0}}
-    write_json(folders / "found" / "candidates.json", {"generators": made})
-    assert table_rows(f"found={folders / 'found'}") == [
-        ["found: bm25", "0.5", "–", "–", "10.0", "–", "–"],
-        ["found: exact", "–", "–", "–", "20.0", "–", "–"],
-    ]
-
-
-def test_command(folders, tmp_path, run):
-    given = [f"ours={folders / 'train'},{folders / 'test'}", str(folders / "study")]
-    done = run(main, *given, "--output", tmp_path / "times.md")
-    assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
-    assert lines[0] == f"| {' | '.join(HEAD)} |" and lines[2] == "| ours | 1.0 | 23 | 6.0 | 123.4 | 2.5 | here |"
-    assert lines[3].endswith("study | 2.0 | – | – | 50.0 | – | – |")
-    assert (tmp_path / "times.md").read_text() == done.stdout
-    assert run(main, folders / "none").exit_code == 2

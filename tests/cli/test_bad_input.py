@@ -1,8 +1,6 @@
 """Bad input: exit code 2, one line that says what to do, and nothing half written."""
 
-import errno
 import gzip
-import os
 import shutil
 
 import pytest
@@ -35,13 +33,6 @@ def broken(folder, tmp_path):
 
 def evaluate(pipeline, folder, tmp_path):
     return ("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "out")
-
-
-def test_missing_folders(folder, tmp_path):
-    assert "no_kb" in error("index", tmp_path / "no_kb", folder / "model", tmp_path / "out")
-    assert "no_model" in error("index", folder / "kb", tmp_path / "no_model", tmp_path / "out")
-    assert "spacy assemble" in error(*evaluate(tmp_path / "no_pipeline", folder, tmp_path))
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "meta.json"])
@@ -114,35 +105,6 @@ def test_the_nearest_name_is_suggested(folder, broken, tmp_path):
     (broken / "config.cfg").write_text(config.replace("top_k = ", "topk = "))
     line = error("link", broken, dev, out)
     assert "E601" in line and " (did you mean 'top_k'?)" in line
-
-
-@pytest.fixture
-def full_disk(monkeypatch):
-    """No file can be moved into place any more, as on a full disk."""
-
-    def fill():
-        def replace(source, target, **kwargs):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
-
-        monkeypatch.setattr(os, "replace", replace)
-
-    return fill
-
-
-def test_full_disk(folder, broken, full_disk, tmp_path):
-    (tmp_path / "old.jsonl").write_text("old\n")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    full_disk()
-    for args in (
-        ("index", folder / "kb", folder / "model", tmp_path / "index"),
-        ("calibrate", broken, folder / "dev.jsonl"),
-        ("link", broken, folder / "dev.jsonl", tmp_path / "old.jsonl", "--overwrite"),
-        evaluate(broken, folder, tmp_path),
-    ):
-        assert "No space left on device" in error(*args), args[0]
-    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert after.items() >= before.items()
-    assert {path.parent.name for path in after.keys() - before.keys()} <= {"old.jsonl.parts"}, "for --resume"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 import spacy
@@ -38,13 +36,6 @@ def calibrated(folder, tmp_path_factory):
 
 def learned(pipeline):
     return json.loads((pipeline / "proxy_entity_linker" / "cfg.json").read_text())
-
-
-def test_index_reports_rows(folder, tmp_path):
-    args = ("index", folder / "kb", folder / "model", tmp_path / "index")
-    result = run(*args, "--kinds", "alias", "--codes", "int8", "--json").json
-    assert result["kinds"] == ["alias"] and result["index"]["settings"]["codes"] == "int8"
-    assert result["live_rows"] == {"card": 0, "alias": 2 * len(NAMES), "mention": 0}
 
 
 def test_index_and_mine_take_the_encoder_of_a_pipeline(folder, pipeline, tmp_path):
@@ -121,21 +112,6 @@ def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pip
     refused("E664", "calibrate", calibrated, few, "--keep-weights", "--fold", fold, "--output", tmp_path / "no")
 
 
-def test_a_few_documents_cannot_be_cross_fitted(calibrated, tmp_path):
-    write_corpus(tmp_path / "three.jsonl", documents(3, NAMES + UNKNOWN, "f"))
-    result = done("calibrate", calibrated, tmp_path / "three.jsonl", "--output", tmp_path / "out")
-    assert "this flatters" in result.out
-
-
-def test_without_nil_mentions_nothing_is_said_of_nil(pipeline, tmp_path):
-    corpus = tmp_path / "linked.jsonl"
-    write_corpus(corpus, documents(10, NAMES, "k"))
-    result = done("calibrate", pipeline, corpus)
-    assert "W500" in result.err and "W506" not in result.err  # that it is not calibrated is no news
-    lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
-    assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
-
-
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):
     """With the same pipeline for both parts, P(NIL) is as if they were one corpus."""
     dev = list(read_corpus(folder / "dev.jsonl"))
@@ -170,14 +146,6 @@ def test_calibrate_for_a_precision(folder, pipeline):
     assert learned(pipeline)["calibrated_threshold"] == result.json["threshold"]
 
 
-def test_calibrate_by_label(folder, pipeline, tmp_path):
-    result = run("calibrate", pipeline, folder / "dev.jsonl", "--by-label", 5, "--json").json
-    assert result["threshold_by_label"] == {"ENTITY": result["threshold"]}
-    assert learned(pipeline)["calibrated_by_label"] == result["threshold_by_label"]
-    metrics = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
-    assert metrics["threshold_by_label"] == result["threshold_by_label"]
-
-
 def test_apply_to_another_pipeline(folder, pipeline, calibrated):
     """What was learned where the KB lacks entities goes to the pipeline that is shipped."""
     result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline, "--json")
@@ -200,19 +168,6 @@ def test_apply_to_needs_the_same_encoder(folder, pipeline):
     meta.write_text(json.dumps({**json.loads(meta.read_text()), "encoder_fingerprint": "another"}))
     said = refused("E661", "calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
     assert "encoder" in said
-
-
-def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
-    config = pipeline / "config.cfg"
-    config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
-    assert "W600" in done("calibrate", pipeline, folder / "dev.jsonl").err
-
-
-def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
-    """On stderr, as nothing has configured logging."""
-    script = "import spacy, sys; spacy.load(sys.argv[1])"
-    found = subprocess.run([sys.executable, "-c", script, pipeline], capture_output=True, text=True, check=True)
-    assert found.stderr.count("PEL-W506") == 1 and not found.stdout
 
 
 def test_evaluate_says_that_a_pipeline_is_not_calibrated(folder, pipeline, calibrated, tmp_path):
@@ -256,13 +211,6 @@ def test_seen_entities_come_from_the_index_or_a_corpus(folder, tmp_path):
     by_index = run(*args).json
     by_corpus = run(*args, "--seen", folder / "train.jsonl").json
     assert by_index["n_unseen"] == by_corpus["n_unseen"] > 0
-
-
-def test_top_k_limits_the_candidates(folder, tmp_path):
-    args = ("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", tmp_path)
-    result = run(*args, "--top-k", 4, "--json")
-    assert "recall@4" in result.json and "recall@5" not in result.json
-    assert {len(p["candidates"]) for p in read_jsonl(tmp_path / "predictions.jsonl")} == {4}
 
 
 def test_end_to_end(folder, calibrated, tmp_path):

@@ -20,13 +20,6 @@ def built(folder, tmp_path_factory):
     return path
 
 
-def test_settings_reach_the_generator(folder, tmp_path):
-    args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
-    result = run(*args, "--set", "char_ngrams=[3, 4]", "--set", "word_ngrams=null")
-    assert result.json["settings"] == {"char_ngrams": [3, 4], "word_ngrams": None}
-    assert json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
-
-
 def test_numbers_reach_the_generator_as_numbers(folder, tmp_path):
     args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "bm25", "--json")
     assert done(*args, "--set", "k1=1.50", "--set", "b=5e-1").json["settings"] == {"k1": 1.5, "b": 0.5}

@@ -69,29 +69,14 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     assert linked.json["mentions"] > 0
 
 
-@pytest.mark.parametrize("how", ["rrf", "union"])
-def test_beside_the_vectors(folder, tfidf, tmp_path, how):
-    result = done("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
+def test_beside_the_vectors(folder, tfidf, tmp_path):
+    result = done("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", "union")
     assert "EnsembleCandidates(BiEncoderCandidates + TfIdf)" in result.out
     assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb", "manifest.json"]
-    assert f'how = "{how}"' in (tmp_path / "out" / "config.cfg").read_text()
+    assert 'how = "union"' in (tmp_path / "out" / "config.cfg").read_text()
     metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")
     assert metrics["recall@5"] == 1.0 and metrics["n_seen"] > 0
     assert metrics["threshold"] is None  # not calibrated: the more probable answer is given
-
-
-def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path):
-    trained = done(
-        *("ranker", "train", CONFIG, "--output", tmp_path / "ranker", "--json", "--paths.pipeline", alone),
-        *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
-        *("--ranker.training.max_steps", 1, "--ranker.training.eval_frequency", 1),
-    )
-    assert trained.json["best"]["retriever_recall"] == 1.0
-    done("ranker", "add", alone, tmp_path / "ranker" / "model-best", tmp_path / "ranked", "--top-k", 3)
-    assert run("calibrate", tmp_path / "ranked", folder / "dev.jsonl").code == 0
-    assert learned(tmp_path / "ranked")["reranker"]["kind"] == "CrossEncoder"
-    metrics = evaluated(tmp_path / "ranked", folder, tmp_path / "metrics")
-    assert metrics["ranker_fingerprint"] and metrics["generator_fingerprint"]
 
 
 def test_bad_input(folder, tfidf, alone, tmp_path):

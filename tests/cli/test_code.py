@@ -104,10 +104,6 @@ def test_a_file_that_cannot_be_imported(config, tmp_path, content, code, said): 
     assert said in error and error.count("\n") == 1
 
 
-def test_code_without_a_file(config):  # noqa: F811
-    assert "--code FILE" in refused("E002", "debug", config, "--code")
-
-
 def test_an_error_in_own_code_names_its_line(tmp_path):
     code = tmp_path / "lines.py"
     code.write_text(

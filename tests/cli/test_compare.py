@@ -34,13 +34,6 @@ def test_json(runs):
     assert json.loads(run("compare", runs / "a", runs / "b", "--json", "--seed", 5).out) == found.json
 
 
-def test_coverage(runs):
-    found = run("compare", runs / "a", runs / "b", "--group-by", "form", "--json").json
-    assert {row["name"] for row in found["groups"]} == {"known form", "new form"}
-    coverage = found["differences"]["coverage@95"]
-    assert coverage["a"] > coverage["b"] == 0 and coverage["difference"] == -coverage["a"]
-
-
 def test_text(runs):
     text = run("compare", runs / "a", runs / "b", "--samples", 50).out
     assert re.search(r"^recall@1 +100\.0 +0\.0 +-100\.0 +\[-100\.0, -100\.0\]\*$", text, re.MULTILINE)
@@ -63,7 +56,3 @@ def test_types_from_the_kb(folder, runs, tmp_path):
     for kb in ("kb", "pipeline"):
         groups = run(*args, "--kb", folder / kb, "--json").json["groups"]
         assert [row["name"] for row in groups] == ["T047", "–"]
-
-
-def test_bad_input(runs, tmp_path):
-    refused("E680", "compare", runs / "a", tmp_path)

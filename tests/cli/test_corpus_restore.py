@@ -47,13 +47,6 @@ def test_the_corpus(source):
     assert list(read_corpus(source / "back.jsonl")) == list(originals.values())
 
 
-def test_windows_of_a_document_stay_together(source, tmp_path):
-    args = ("--dev-share", "0.5", "--dev-out", tmp_path / "dev.jsonl")
-    done("convert", tmp_path / "fit.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS, *args)
-    fit, dev = ({original_id(one) for one in read_corpus(tmp_path / f"{name}.jsonl")} for name in ("fit", "dev"))
-    assert len(fit) == len(dev) == 20 and not fit & dev
-
-
 def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
     for name in ("dev", "low"):
         args = ("evaluate", folder / "pipeline", source / f"{name}.jsonl", "--output", tmp_path / name)
@@ -77,21 +70,6 @@ def test_links_in_the_original_texts(folder, source, tmp_path):
         gold = [(mention.start, mention.end) for mention in documents[record["id"]].mentions]
         assert [(one["start"], one["end"]) for one in record["mentions"]] == gold
         assert all(one["kb_id"] and "candidates" in one for one in record["mentions"])
-
-
-@pytest.mark.parametrize(
-    "args,words",
-    [
-        (["--preprocess", "lowercase,lowercase"], "E243"),
-        (["--set", "lowercase.x=1"], "E242"),
-        (["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=x"], "E209"),
-        (["--preprocess", "sentencewindows", "--set", "sentencewindows.lang=xx_no"], "E213"),
-        (["--preprocess", "expandabbreviations", "--set", "expandabbreviations.lang="], "E213"),
-    ],
-)
-def test_bad_steps(source, tmp_path, args, words):
-    output = run("convert", tmp_path / "out.jsonl", source / "dev.jsonl", "--reader", "jsonl", *args)
-    assert output.code == 2 and words in output.err and list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("key, code", [("mentions", "E202"), ("text", "E238")])

@@ -69,67 +69,28 @@ def test_the_first_weights_are_there(config, tiny_bert, tmp_path):
     assert "has no weights" in refused("E303", "debug", config, "--pel.encoder.name", model)
 
 
-def test_names_alone_need_no_corpus(config):
-    options = ("--pel.positives.alias_share", 1.0, "--paths.train", "null", "--paths.dev", "null")
-    result = run("debug", config, "--json", *options)
-    assert result.code == 0, result.err
-    assert result.json["examples_per_epoch"] > 8 and "train.mentions" not in result.json
-
-
-@pytest.mark.parametrize(
-    "overrides, said",
-    [
-        (["--pel.training.max_epoch", "1"], "max_epoch"),
-        (["--pel.training.batch_size", "many"], "batch_size"),
-        (["--pel.loss.@pel_losses", "spacy-pel.Nothing.v1"], "Nothing"),
-        (["--paths.train", "/nonexistent.jsonl"], "/nonexistent.jsonl"),
-        (["--paths.dev", "null"], "paths.dev"),
-        (["loss"], "E600"),
-        (["--pel.encoder.name", "/nonexistent/model"], "E303"),
-    ],
-)
-def test_what_is_wrong(config, overrides, said):
-    result = run("debug", config, *overrides)
-    assert result.code == 2 and said in result.err and result.err.count("\n") == 1, result.err
-
-
 # what both commands refuse, with the same message
 NONSENSE = {
-    "--pel.loss.alpha": [-3, 0, 1e9, "nan", "x"],
-    "--pel.loss.margin": [-3, 1e9, "NaN"],
-    "--pel.loss.offset": [1e9, "NaN", "x"],
-    "--pel.training.dev.metric": ["recall@7", "accuracy"],
-    "--pel.training.dev.recall_at": ["[]", "[0]", "[1.5]", "1"],
-    "--pel.positives.card": [1.6, -3, "x"],
+    "--pel.loss.alpha": ["nan", "x"],
+    "--pel.training.dev.metric": ["recall@7"],
+    "--pel.training.dev.recall_at": ["[1.5]"],
     "--pel.positives.name": [0.6],  # and the card's 1 make 1.6
-    "--pel.positives.alias_share": [1.6, -3],
-    "--pel.training.optimizer.learn_rate": [1.6, 0, -3, 1e9],
-    "--pel.training.optimizer.proxy_learn_rate": [1.6, 0],
-    "--pel.training.optimizer.warmup": [1.6, -3],
-    "--pel.training.optimizer.weight_decay": [1.6, -3],
-    "--pel.training.optimizer.epsilon": [-3, 0, 1.6],
-    "--pel.training.batch_size": [0, -3, 1.6, 1e9],
-    "--pel.training.mining.depth": [-3, 1e9],
-    "--pel.encoder.batch_size": [0, -3],
-    "--pel.encoder.mention_template.max_length": [-3, 513],
-    "--pel.encoder.entity_template.max_synonyms": [-3],
-    "--system.seed": [-3, "x"],
-    "--pel.regularizer": [
-        f'{{"@pel_regularizers": "spacy-pel.FGSM.v1", "{name}": {value}}}'
-        for name, value in (("epsilon", -0.01), ("epsilon", 1.6), ("weight", -1))
-    ],
+    "--pel.training.optimizer.learn_rate": [0],
+    "--pel.training.batch_size": [1e9],
+    "--pel.encoder.mention_template.max_length": [513],
+    "--pel.encoder.name": ["package:no_such_package"],
+    "--paths.train": ["/nonexistent.jsonl"],
+    "--system.seed": [-3],
+    "--wrong": [1],
+    "--pel.regularizer": ['{"@pel_regularizers": "spacy-pel.FGSM.v1", "epsilon": -0.01}'],
     "--pel.negatives": [
         f'{{"@pel_negatives": "spacy-pel.{kind}.v1", {settings}}}'
-        for kind, settings in (
-            ("RandomNegatives", '"n_negatives": 0'),
-            ("RandomNegatives", '"n_negatives": 1000000000'),
-            ("MixedNegatives", '"percent": 101'),
-            ("HardNegatives", '"depth": -3'),
-        )
+        for kind, settings in (("RandomNegatives", '"n_negatives": 1000000000'), ("MixedNegatives", '"percent": 101'))
     ],
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NONSENSE)
 def test_debug_refuses_what_train_refuses(config, tmp_path, name):
     for value in NONSENSE[name]:
@@ -144,47 +105,17 @@ def test_debug_refuses_what_train_refuses(config, tmp_path, name):
         assert errors[0] == errors[1] and errors[0].startswith("Error: [PEL-E"), (name, value)
 
 
-def test_mined_negatives_that_are_not_kept(config):
-    hard = ["--pel.negatives", '{"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 6}']
-    assert run("debug", config, *hard, "--pel.training.mining.depth", 6).code == 0
-    assert "got 4 from pel.training.mining.depth" in refused(
-        "E323", "debug", config, *hard, "--pel.training.mining.depth", 4
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
         ("--pel.training.batchsize", "batch_size"),
         ("--training.batchsize", "pel.training.batch_size"),
-        ("--pel.trainings.batch_size", "training"),
-        ("--pel.los.alpha", "loss"),
         ("--pel.loss.alpah", "alpha"),
-        ("--paths.trian", "train"),
         ("--path.train", "paths.train"),
-        ("--system.sede", "seed"),
-        ("--pel.training.optimizer.learning_rate", "learn_rate"),
     ],
 )
 def test_the_name_meant(config, name, meant):
     assert f"did you mean '{meant}'?" in run("debug", config, name, 1).err
-
-
-@pytest.mark.parametrize(
-    ("part", "meant"),
-    [
-        ("encoder.@pel_encoders=spacy-pel.BiEncodr.v1", "BiEncoder"),
-        ("loss.@pel_losses=spacy-pel.Tripplet.v1", "Triplet"),
-    ],
-)
-def test_the_part_meant(config, part, meant):
-    assert f"did you mean 'spacy-pel.{meant}.v1'?" in refused("E310", "debug", config, f"--pel.{part}")
-
-
-@pytest.mark.parametrize(("section", "meant"), [("pell", "pel"), ("path", "paths")])
-def test_the_section_meant(config, section, meant):
-    config.write_text(config.read_text().replace(f"[{meant}", f"[{section}"))
-    assert f"did you mean '{meant}'?" in run("debug", config).err
 
 
 def test_ranker_config(folder, tmp_path):
@@ -194,10 +125,7 @@ def test_ranker_config(folder, tmp_path):
     result = done("debug", path, *data, "--json").json
     assert result["parts"] == {"model": "CrossEncoder"} and result["train.mentions"] == 40
     for setting, code in (
-        ("candidates.n=17", "E393"),
         ("model.length=600", "E352"),
-        ("model.batch_size=0", "E301"),
-        ("candidates.hide_names=1.6", "E390"),
         ("training.batchsize=3", "E390"),
         ("anchors.@pel_anchors=spacy-pel.AllMentions.v1", "E348"),
     ):

@@ -54,12 +54,6 @@ def test_check_compares_with_the_truth(folder, calibrated, texts, tmp_path):
     assert "On the 2 annotated corpora, the estimate is off by up to " in text
 
 
-def test_without_a_check_the_error_is_not_claimed(folder, texts):
-    result = done("estimate", folder / "pipeline", texts)
-    assert "was measured on other corpora, see MODEL_CARD.md" in result.out and "--check" in result.out
-    assert "not calibrated" in result.err
-
-
 def test_texts_without_mentions(calibrated, folder, tmp_path):
     (tmp_path / "none.txt").write_text("Nothing is named here.\n")
     refused("E663", "estimate", calibrated, tmp_path / "none.txt")

@@ -81,16 +81,6 @@ def test_settings_stay_the_same_unless_they_are_given(folder, changed):
     assert other["index"]["name"] == "spacy-pel.FaissIVF.v1"
 
 
-def test_an_update_can_be_smaller(folder, changed):
-    args = ("--kinds", "alias", "--codes", "int8")
-    assert run("index", changed / "kb", folder / "model", changed / "expected", *args).code == 0
-    result = done("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old", *args)
-    assert "--mentions" in result.err, "the old index has counts of surface forms, and this one has none"
-    assert files(changed / "old") == files(changed / "expected")
-    refused("E416", "index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
-    assert files(changed / "old") == files(changed / "expected")
-
-
 def test_a_killed_update_resumes(folder, changed, embedded, monkeypatch):
     monkeypatch.setattr(embed, "_CHUNK", 4)
     before = files(changed / "old")

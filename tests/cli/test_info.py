@@ -2,8 +2,6 @@
 
 import pytest
 
-from spacy_pel.cli.info import pipeline_text
-
 from .conftest import ENTITIES, done, refused
 
 pytestmark = pytest.mark.slow
@@ -25,17 +23,6 @@ def test_a_pipeline(folder, facts):
     assert 0 < facts["seconds"]["first_link"] < facts["seconds"]["load"]
     for used in filter(None, facts["memory"].values()):  # in bytes; Python and spaCy alone need 50 MB
         assert 50e6 < used["own"] < 20e9 and used["mapped"] > 0
-
-
-def test_a_pipeline_for_people(facts):
-    lines = dict(line.split("  ", 1) for line in pipeline_text(facts).splitlines())
-    values = {key: value.strip() for key, value in lines.items()}
-    assert values["pipeline"] == "en_pipeline 0.0.0" and values["licence"] == "–"
-    assert values["components"] == "entity_ruler, proxy_entity_linker"
-    assert values["encoder"].startswith("spacy-pel.HashEmbed.v1, width 64, ")
-    assert values["index"].startswith("spacy-pel.FaissIVF.v1, ") and "8 of kind card" in values["index"]
-    assert values["knowledge base"].startswith("8 entities, 16 names, ")
-    assert " s, then " in values["loaded in"] and " of mapped files" in values["first text linked in"]
 
 
 @pytest.mark.parametrize(

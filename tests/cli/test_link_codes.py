@@ -3,7 +3,6 @@
 import csv
 import json
 
-import pyarrow.parquet as pq
 import pytest
 from fhir.resources.R4B.parameters import Parameters
 
@@ -31,20 +30,12 @@ def mentions(path):
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
-@pytest.mark.parametrize("codes", [["MESH,ICD10CM"], ["msh", "--codes", "icd-10-cm"], ["all"]])
+@pytest.mark.parametrize("codes", [["msh", "--codes", "icd-10-cm"], ["all"]])
 def test_codes(folder, texts, tmp_path, name, codes):
     done("link", folder / "pipeline", texts, tmp_path / name, "--codes", *codes)
     found = mentions(tmp_path / name)
     assert found == {"heart attack": CODES["heart attack"], "influenza": NONE, "zebra fish": NONE}  # the latter is NIL
     assert sorted(found["influenza"]) == sorted(NONE)
-
-
-def test_parquet_has_a_list_for_each_vocabulary(folder, texts, tmp_path):
-    for name, codes in (("a", ["--codes", "ICD10CM"]), ("b", [])):
-        done("link", folder / "pipeline", texts, tmp_path / f"{name}.parquet", *codes)
-    [row] = pq.read_table(tmp_path / "a.parquet").to_pylist()
-    assert row["mentions"][0]["codes"] == {"ICD10CM": ["A02.1", "A02.2"]}
-    assert "codes" not in str(pq.read_schema(tmp_path / "b.parquet"))
 
 
 def test_tables_and_annotations(folder, texts, tmp_path):
@@ -107,14 +98,6 @@ def test_refused_before_linking(folder, texts, tmp_path):
     write_jsonl(texts, [{"id": 1, "text": "fever"}, {"id": "PMC1", "text": "fever"}])
     assert "--id-column" in refused("E692", *args, "--to", "omop")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("name", ["out.jsonl", "out.tsv", "out.parquet"])
-def test_a_finished_output_has_the_codes_or_not(folder, texts, tmp_path, name):
-    args = ["link", folder / "pipeline", texts, tmp_path / name]
-    done(*args, "--codes", "MESH")
-    done(*args, "--codes", "msh", "--resume")
-    assert "lacks the codes ICD10CM" in refused("E691", *args, "--codes", "MESH,ICD10CM", "--resume")
 
 
 def test_other_codes_cannot_be_resumed(folder, texts, tmp_path):

@@ -48,7 +48,7 @@ def test_brat(folder, texts, tmp_path):
     assert files["c.ann"] == "T1\tENTITY 0 12\tkidney stone\nN1\tReference T1 KB:C4\tkidney stone\n"
 
 
-@pytest.mark.parametrize("name", ["out.pubtator", "out.xml", "out.brat", "out.parquet", "out.csv.gz"])
+@pytest.mark.parametrize("name", ["out.brat", "out.parquet", "out.csv.gz"])
 def test_resume_after_kill_9(folder, tmp_path, name):
     out = tmp_path / name
     args = ["link", folder / "pipeline", folder / "dev.jsonl", out, "--part-size", 7]
@@ -59,22 +59,6 @@ def test_resume_after_kill_9(folder, tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name == "out.brat":
         assert len(list(out.iterdir())) == 2 * 40
-
-
-def test_the_format_may_change_on_resume(folder, tmp_path):
-    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out", "--part-size", 7]
-    killed_after(3, [*args, "--to", "brat"])
-    assert run(*args, "--to", "pubtator", "--resume").code == 0
-    assert (tmp_path / "out").read_text().startswith("d0|t|")
-
-
-def test_overwrite(folder, texts, tmp_path):
-    args = ["link", folder / "pipeline", texts, tmp_path / "out.brat"]
-    done(*args)
-    (texts / "c.txt").unlink()
-    refused("E657", *args)
-    done(*args, "--overwrite")
-    assert sorted(path.name for path in (tmp_path / "out.brat").iterdir()) == [*("a.ann", "a.txt", "b.ann", "b.txt")]
 
 
 def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from spacy_pel.corpora import read_corpus, read_links
-from spacy_pel.corpora.formats.parquet import write_parquet
 from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import done, refused, run
@@ -47,22 +45,6 @@ def test_linked_again_keeps_meta(folder, linked, tmp_path):
     assert metas == [line["meta"] for line in read_jsonl(linked / "in.jsonl")]
 
 
-def test_parquet_of_others(folder, tmp_path):
-    pq.write_table(pa.table({"text": ["Fever."], "meta": ["no JSON"]}), tmp_path / "in.parquet")
-    assert [line["meta"] for line in read_links(tmp_path / "in.parquet")] == [{}]
-    (tmp_path / "a.parquet").write_bytes(b"no Parquet")
-    for name, code in (("a.parquet", "E002"), ("in.parquet", "E202")):
-        assert name in refused(code, "evaluate", folder / "pipeline", tmp_path / name, "--output", tmp_path / "out")
-
-
-def test_keys_that_only_some_mentions_have(tmp_path):
-    mention = {"start": 0, "end": 2, "text": "CF", "label": "X", "ids": [], "kb_id": "NIL", "name": None}
-    mention |= {"score": None, "nil_score": 0.5, "probability": 0.25, "candidates": []}
-    lines = [{"id": "1", "text": "CF", "mentions": [mention, {**mention, "id_set": ["C1", "NIL"]}], "meta": {}}]
-    write_parquet(tmp_path / "out.parquet", lines)
-    assert list(read_links(tmp_path / "out.parquet")) == lines
-
-
 @pytest.mark.parametrize("name", ["linked.jsonl", "linked.parquet"])
 def test_links_are_no_gold_annotation_until_they_are_converted(folder, linked, tmp_path, name):
     links, gold = linked / name, tmp_path / "gold.jsonl"
@@ -75,18 +57,6 @@ def test_links_are_no_gold_annotation_until_they_are_converted(folder, linked, t
     converted = done("convert", gold, "--reader", "jsonl", links)
     assert "W202" not in converted.err and converted.err.count("W203") == 1
     assert run("evaluate", folder / "pipeline", gold, "--output", tmp_path / "out", "--json").json["n"] > 40
-
-
-def test_corrected_links_are_counted_as_they_become_a_corpus(linked, tmp_path):
-    links = tmp_path / "links.jsonl"
-    records = list(read_links(linked / "linked.jsonl"))
-    records[0]["mentions"][0]["ids"], records[1]["mentions"][0]["ids"] = ["C7"], []
-    write_jsonl(links, records)
-    converted = run("convert", tmp_path / "gold.jsonl", "--reader", "jsonl", links)
-    assert "W202" in converted.err and "2 mentions have other ids" in converted.err
-    assert "W203" not in converted.err
-    first, second, *_ = read_corpus(tmp_path / "gold.jsonl")
-    assert (first.mentions[0].ids, second.mentions[0].ids) == (("C7",), ())
 
 
 def test_links_train_with_a_warning_and_are_refused_as_dev_corpora(folder, linked, tmp_path):

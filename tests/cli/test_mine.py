@@ -43,20 +43,3 @@ def test_limit_and_plain_output(mine, tmp_path):
     assert len((tmp_path / "mined.jsonl").read_text().splitlines()) == 7
     # fewer entities than asked for: all others
     assert len(json.loads((tmp_path / "mined.jsonl").read_text().splitlines()[0])["negatives"]) == 7
-
-
-@pytest.mark.parametrize(
-    ("args", "paths", "named"),
-    [
-        ((), {"corpus": "nowhere.jsonl"}, "nowhere.jsonl"),
-        (("--index", "hnsw"), {}, "hnsw"),
-        (("--gpu-id", 99), {}, "99"),
-    ],
-    ids=str,
-)
-def test_bad_input_gives_one_line(mine, tmp_path, args, paths, named):
-    result = mine(tmp_path / "mined.jsonl", *args, **paths)
-    assert result.code == 2 and result.out == ""
-    last = result.err.strip().splitlines()[-1]
-    assert last.startswith("Error: ") and named in last and "Traceback" not in result.err
-    assert list(tmp_path.iterdir()) == []

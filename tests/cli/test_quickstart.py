@@ -118,12 +118,6 @@ def test_with_a_detector(folder, table, tmp_path):
     assert mentions == [("high fever", "DISEASE"), ("heart attack", "ENTITY")]
 
 
-def test_abbreviations_of_the_table_s_names(folder, table, tmp_path):
-    assert quickstart(folder, table, tmp_path / "out").code == 0
-    text = "A heart attack (HA) with fever. After the HA, no FE."
-    assert links(spacy.load(tmp_path / "out"), text) == {"heart attack": "I21", "HA": "I21", "fever": "R50"}
-
-
 def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     out = tmp_path / "out"
     assert quickstart(folder, table, out).code == 0
@@ -157,14 +151,6 @@ def test_nothing_is_left_after_an_error(folder, tmp_path, text, options, error):
     result = quickstart(folder, table, tmp_path / "out", *options)
     assert result.code == 2 and result.out == "" and re.search(error, result.err), result.err
     assert [path.name for path in tmp_path.iterdir()] == ["codes.csv"]
-
-
-def test_files_of_unknown_type(folder, tmp_path):
-    assert "E002" in quickstart(folder, tmp_path / "none.csv", tmp_path / "out").err
-    (tmp_path / "codes.xlsx").write_bytes(b"PK")
-    for source in (tmp_path / "codes.xlsx", tmp_path):
-        failed = quickstart(folder, source, tmp_path / "out")
-        assert failed.code == 2 and "E659" in failed.err and str(source) in failed.err
 
 
 def test_the_default_pipeline(table, tmp_path, monkeypatch):

@@ -36,14 +36,6 @@ def ranked(folder, tmp_path_factory):
     return path
 
 
-def test_the_files(ranked):
-    names = {path.name for path in (ranked / "ranker").iterdir()}
-    assert names >= {"model-best", "model-last", "metrics.jsonl", "steps.jsonl", "checkpoint", "candidates"}
-    saved = json.loads((ranked / "pipeline" / LINKER / "cfg.json").read_text())
-    assert saved["reranker"]["kind"] == "CrossEncoder" and len(saved["reranker"]["state"]["weights"]) == 2
-    assert saved["calibrated_threshold"] is not None
-
-
 def test_a_copy_with_another_ranker_is_not_calibrated(ranked, tmp_path):
     before = json.loads((ranked / "pipeline" / LINKER / "cfg.json").read_text())
     ranker = ranked / "ranker" / "model-best"
@@ -85,11 +77,3 @@ def test_a_bi_encoder_as_a_ranker(folder, tmp_path):
     assert json.loads((tmp_path / "pipeline" / LINKER / "cfg.json").read_text())["reranker"]["kind"] == "DualEncoder"
     metrics = done("evaluate", tmp_path / "pipeline", folder / "dev.jsonl", "--output", tmp_path / "out", "--json")
     assert metrics.json["ranker_fingerprint"] == encoder.fingerprint
-
-
-def test_bad_input(folder, ranked, tmp_path):
-    refused("E002", "ranker", "train", CONFIG, "--output", tmp_path / "out", "--paths.pipeline", tmp_path)
-    refused("E390", "ranker", "train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
-    refused("E010", "ranker", "add", folder / "pipeline", folder / "model", tmp_path / "out")
-    assert run("ranker", "add", folder / "model", ranked / "ranker" / "model-best", tmp_path / "out").code == 2
-    assert not (tmp_path / "out").exists()

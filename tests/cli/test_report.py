@@ -66,15 +66,6 @@ def test_the_curve_of_a_training(runs, tmp_path):
     assert "spacy-pel train" in refused("E689", "report", runs / "b", "--training", runs / "a")
 
 
-def test_runs_on_other_mentions_have_no_difference(runs, tmp_path):
-    shutil.copytree(runs / "a", tmp_path / "less")
-    records = list(read_jsonl(runs / "a" / "predictions.jsonl"))[4:]
-    write_jsonl(tmp_path / "less" / "predictions.jsonl", records)
-    done("report", runs / "a", tmp_path / "less", "--output", tmp_path / "r.html", "--max-errors", 0)
-    html = (tmp_path / "r.html").read_text(encoding="utf8")
-    assert "Difference from" not in html and "<article" not in html
-
-
 def test_bad_input(folder, runs, tmp_path):
     output = ("--output", tmp_path / "r.html")
     assert "E680" in run("report", tmp_path, *output).err

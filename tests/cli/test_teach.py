@@ -39,13 +39,6 @@ def ids(pipeline):
     return {ent.text: ent.kb_id_ for ent in spacy.load(pipeline)(TEXT).ents}
 
 
-def test_a_folder_that_is_no_pipeline(tmp_path):
-    write_jsonl(tmp_path / "fixes.jsonl", CORRECTIONS)
-    for path in (tmp_path, tmp_path / "no", tmp_path / "fixes.jsonl"):
-        for args in (["--list"], [tmp_path / "fixes.jsonl"]):
-            assert str(path) in refused("E002", "teach", path, *args)
-
-
 def test_teach_list_and_undo(pipeline, tmp_path):
     before = ids(pipeline)
     result = done("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")

@@ -52,23 +52,6 @@ def test_the_log_has_no_noise_of_libraries(folder, tiny_bert, tmp_path):
     assert said and [line for line in said if not line.startswith(ours)] == []
 
 
-@pytest.mark.parametrize(
-    ("args", "named"),
-    [
-        (("--pel.training.batch_size", "many"), "batch_size"),
-        (("--pel.training.dev.metric", "recall@7"), "recall@7"),
-        (("--pel.encoder.name", "package:no_such_package"), "no_such_package"),
-        (("--wrong", "1"), "--wrong"),
-    ],
-    ids=str,
-)
-def test_bad_input_gives_one_line(train, tmp_path, args, named):
-    result = train(tmp_path / "run", *args)
-    assert result.code == 2 and result.out == "" and "Traceback" not in result.err
-    last = result.err.strip().splitlines()[-1]
-    assert last.startswith("Error: ") and named in last
-
-
 def test_an_output_that_holds_a_training(train, tmp_path):
     (tmp_path / "run" / "model-last").mkdir(parents=True)
     (tmp_path / "run" / "checkpoint").mkdir()
