@@ -233,6 +233,7 @@ PAPERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_papers_settings(name):
     """Each config has them, most of them with the options that its comments list for a GPU."""

@@ -49,9 +49,6 @@ def test_names(kind, name, label):
     [
         (["T047"], "DISO"),
         (["T033"], "DISO"),  # a finding; its neighbours in the network are concepts
-        (["T201"], "PHYS"),
-        (["T098"], "LIVB"),
-        (["T034"], "PHEN"),
         (["T110"], "CHEM"),  # of releases before 2014
         (["T033", "T059", "T060"], "PROC"),
         (["T028", "T116"], "GENE"),
@@ -76,22 +73,12 @@ def test_labels():
     ("kind", "tui"),
     [
         ("T047", "T038"),
-        ("T121", "T103"),
         ("T110", "T103"),  # of releases before 2014
-        ("T184", "T033"),
         ("T034", "T033"),
-        ("T028", "T017"),
-        ("T016", "T204"),
-        ("T093", "T092"),
-        ("T083", "T082"),
         ("T022", "T022"),  # its parent, Functional Concept, is outside
-        ("T169", None),
-        ("T073", None),
         ("T200", None),  # Clinical Drug is no Chemical
         ("BIOLOGIC_FUNCTION", "T038"),
-        ("Chemical", "T103"),
         ("DISORDER", None),
-        ("Disease", None),
         ("ENTITY", None),  # not T071
         ("", None),
     ],
@@ -110,13 +97,10 @@ def test_types_of_st21pv_are_its_roots():
     [
         ("BIOLOGIC_FUNCTION", [], "DISO"),
         ("T038", [], "DISO"),
-        ("T043", [], "PHYS"),
         ("BIOLOGIC_FUNCTION", ["T043"], "PHYS"),  # the entity's types come first
         ("BIOLOGIC_FUNCTION", ["T038"], "PHEN"),
         ("CHEMICAL", ["C04"], "CHEM"),
-        ("FOOD", [], "OBJC"),
         ("DISORDER", [], "DISO"),
-        ("GENE", [], "GENE"),
         ("ENTITY", ["T047"], "DISO"),
         ("ENTITY", [], ""),
         ("", [], ""),
@@ -154,9 +138,7 @@ def test_labels_by_name(names, labels):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("DISORDERS", "did you mean 'DISORDER'"),
         ("disorder", "did you mean 'DISORDER'"),
-        ("Chemicals", "did you mean 'CHEMICAL'"),
         ("Chemical", "did you mean 'CHEMICAL'"),
         ("T047", "a part of 'BIOLOGIC_FUNCTION'"),
         ("T169", "Labels: VIRUS"),

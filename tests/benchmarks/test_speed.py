@@ -1,7 +1,6 @@
 """The benchmark of speed, on a made-up knowledge base and a handful of documents."""
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 def test_tables_of_linkers_processes_and_sizes(made_up, tmp_path, monkeypatch, run):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     folder, _ = made_up
-    peers = [speed.SPACY, *([speed.SCISPACY] if find_spec("scispacy") else [])]
+    peers = [speed.SPACY]
     options = ["--documents", 12, "--processes", 2, "--entities", 200, "--output", tmp_path / "speed.json"]
     options += [word for name in (speed.OURS, *peers) for word in ("--linker", name)]
     done = run(speed.main, folder / "pipeline", folder / "corpus.jsonl", *options)

@@ -9,6 +9,8 @@ from spacy_pel.types import Document, Mention
 
 from .conftest import NAMES, done, refused, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def built(folder, tmp_path_factory):

@@ -10,6 +10,8 @@ from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import done, refused, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def runs(folder, tmp_path_factory):

@@ -14,6 +14,8 @@ from spacy_pel.util import write_jsonl
 
 from .conftest import NAMES, done, refused, run
 
+pytestmark = pytest.mark.slow
+
 CHANGES = [
     {"concept_id": "N1", "canonical_name": "gout", "aliases": ["podagra"], "types": ["T047"]},
     {"concept_id": "C0", "canonical_name": "aspirin", "aliases": ["acetylsalicylic acid"], "types": ["T047"]},

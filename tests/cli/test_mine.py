@@ -10,6 +10,8 @@ from spacy_pel.util import read_jsonl
 
 from .conftest import run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def mine(folder):

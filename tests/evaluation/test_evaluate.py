@@ -69,11 +69,6 @@ def test_ids_of_another_kb_are_noticed(linker, caplog):
     assert "ids such as 'A'" in caplog.text
 
 
-def test_the_linker_stays_as_it_was(linker, documents):
-    evaluate(linker, documents, top_k=500)
-    assert linker.top_k == 64
-
-
 def test_many_documents_keep_their_order(linker):
     """More mentions than are linked at a time."""
     several = [Document(str(i), TEXT, [at("Aspirin", "A"), at("gadgets")]) for i in range(700)]

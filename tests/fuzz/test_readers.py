@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 ATTACKS = {attack.name: attack for attack in reader_attacks()}
 SLOW = {"corpus-docbin"}  # a vocabulary for each
-few = settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 TEXT = st.text(max_size=8) | st.sampled_from(["fever", "", "C1", "\ud800", "\x00", "HP:1"])
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
@@ -101,7 +101,7 @@ def test_json_of_any_type(tmp_path, name):
 def test_damaged_files(tmp_path, name):
     ATTACKS[name].prepare(tmp_path)
 
-    @settings(few, max_examples=8)
+    @settings(few, max_examples=4)
     @given(st.integers(0, 2**32))
     def check(number):
         verdict, text = verdict_of(ATTACKS[name], 0, number, tmp_path)

@@ -95,12 +95,6 @@ def scores(nlp):
     return str([ent._.pel_candidates for ent in linked(nlp)])
 
 
-def test_a_ranker_and_its_similarity_change_the_scores(make):
-    rankers = [ranker for ranker in RANKERS if has_similarity(ranker)]  # an untrained cross-encoder scores 0
-    ranked = [scores(make(TFIDF, ranker, similarity)) for ranker in rankers for similarity in SIMILARITIES]
-    assert len({scores(make(TFIDF)), *ranked}) == len(ranked) + 1
-
-
 def test_a_similarity_decides_which_rows_are_near(make):
     found = {similarity: scores(make(similarity=similarity)) for similarity in SIMILARITIES}
     assert found[SUM_OF_MAX] == found[POOLED]  # the first of its two stages

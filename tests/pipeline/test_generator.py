@@ -40,10 +40,6 @@ def trained(make_nlp):
 # -- linking ---------------------------------------------------------------------------------------
 
 
-def test_the_default_generator_by_its_name(make_nlp):
-    assert found(make_nlp(generator=BI_ENCODER)) == found(make_nlp())
-
-
 def test_an_ensemble_with_the_vectors(make_nlp):
     nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF), **FITTED)
     linker = nlp.get_pipe(NAME)
@@ -86,11 +82,6 @@ def test_round_trips(trained, tmp_path):
     assert [found(copy) for copy in copies(trained, tmp_path / "pipeline")] == [expected] * 3
     names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
     assert names == ["cfg.json", "generator", "kb", "manifest.json"]
-
-
-def test_an_ensemble_survives(make_nlp, tmp_path):
-    nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF))
-    assert [found(copy) for copy in copies(nlp, tmp_path / "pipeline")] == [found(nlp)] * 3
 
 
 def test_the_config_names_the_loader(kb_path, tmp_path):

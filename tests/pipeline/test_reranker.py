@@ -6,8 +6,6 @@ import pytest
 import spacy
 import torch
 
-from spacy_pel.errors import PelError
-
 from .conftest import NAME, TEXTS, copies, found
 from .test_serialization import FITTED, dev_set
 
@@ -92,8 +90,3 @@ def test_a_reranker_taken_away_takes_nil_model_and_threshold_along(trained, make
     linker = nlp.get_pipe(NAME).linker
     assert linker.reranker is None and linker.nil_threshold is None and not linker.decider.nil_model.state()
     assert linker.decider.combiner.state() == trained.get_pipe(NAME).linker.decider.combiner.state()
-
-
-def test_a_loader_without_a_reranker_is_refused(make_nlp):
-    with pytest.raises(PelError, match="PEL-E513.*reranker_loader"):
-        make_nlp().get_pipe(NAME).initialize(lambda: [], reranker_loader=lambda ranker: ranker)

@@ -12,10 +12,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_pel.engines.local import pipeline_fingerprint
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.label_types import LabelTypes
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import NIL, Document, Entity, Mention
@@ -144,15 +142,6 @@ def test_thresholds_of_labels(trained, tmp_path):
     assert [found == NIL for found in ids] == [True, False, True, False]
 
 
-def test_types_of_labels(trained, tmp_path):
-    linker = trained.get_pipe(NAME).linker
-    without = pipeline_fingerprint(trained, trained.get_pipe(NAME))
-    linker.decider.label_types = LabelTypes({"disease": {"illness": 3.0}, "chemical": {"drug": 2.0}})
-    for copy in copies(trained, tmp_path / "one"):
-        assert copy.get_pipe(NAME).linker.decider.label_types == linker.decider.label_types
-    assert pipeline_fingerprint(trained, trained.get_pipe(NAME)) != without
-
-
 def test_a_pipeline_without_a_threshold_says_so_when_it_is_loaded(trained, make_nlp, tmp_path, caplog):
     trained.to_disk(tmp_path / "fitted")
     make_nlp().to_disk(tmp_path / "plain")
@@ -262,12 +251,6 @@ def test_parts_can_be_left_out(trained, expected, make_nlp, tmp_path):
     assert found(new) == expected
 
 
-def test_too_large_for_bytes(trained, monkeypatch):
-    monkeypatch.setattr("spacy_pel.util.packing.LIMIT", 1000)
-    with pytest.raises(PelError, match="PEL-E006.*to_disk"):
-        trained.to_bytes()
-
-
 def test_foreign_bytes(make_nlp):
     for data in (b"", b"nonsense", b"\xc1", b"\x93\x01\x02\x03"):
         with pytest.raises(PelError, match="PEL-E008.*entity linker"):
@@ -283,16 +266,6 @@ def test_a_pipe_or_device_among_spacys_files_is_named(trained, tmp_path):
         make(path)
         with pytest.raises(PelError, match="E650.*vocab/key2row is not a regular file"):
             load_pipeline(tmp_path / "p")
-
-
-def test_a_bad_setting_of_a_saved_pipeline_names_the_pipeline(trained, tmp_path):
-    trained.to_disk(tmp_path / "p")
-    config = tmp_path / "p" / "config.cfg"
-    text = config.read_text()
-    assert 'extension_prefix = "pel"' in text
-    config.write_text(text.replace('extension_prefix = "pel"', 'extension_prefix = "\\"pe"'))
-    with pytest.raises(PelError, match=r"^.PEL-E507.*extension_prefix.*\(The pipeline is .*/p\.\)$"):
-        load_pipeline(tmp_path / "p")
 
 
 def test_coverage_can_change_at_any_time(trained):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import spacy
-from spacy.tokens import DocBin, Span
+from spacy.tokens import DocBin
 
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate_end_to_end
@@ -114,9 +114,3 @@ def test_the_default_prefix(nlp):
     assert (doc[2:4]._.pel_id, doc[2:4]._.pel_name, doc[2:4]._.pel_candidates) == ("", None, [])
     nlp.get_pipe(NAME).rename({"C02": "Acetylsalicylate"})
     assert nlp("Aspirin").ents[0]._.pel_name == "Acetylsalicylate"
-
-
-def test_the_prefix_may_change(make_nlp):
-    nlp = make_nlp()
-    nlp.get_pipe(NAME).extension_prefix = "mesh"
-    assert nlp("Aspirin").ents[0]._.mesh_id == "C02" and Span.has_extension("mesh_candidates")

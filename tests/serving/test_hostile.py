@@ -57,32 +57,20 @@ def one_hash(n):
 
 HOSTILE = {
     "empty corrections": ("learn", repeated('{"corrections":[', "{}", "]}"), 413),
-    "good corrections": ("learn", repeated('{"corrections":[', MENTION, "]}"), 413),
     "numbers for documents": ("link", repeated('{"documents":[', "1", "]}"), 413),
-    "empty texts": ("link", repeated('{"text":[', '""', "]}"), 413),
     "a list for a text": ("explain", repeated('{"start":0,"end":1,"text":[', "1", "]}"), 413),
-    "a list for an id": ("link", repeated('{"documents":[{"id":[', "{}", "]}]}", size=70_000), 422),
-    "ids": ("entities", repeated('{"ids":[', "null", "]}"), 413),
     "numbers with one hash": ("unlearn", one_hash(150_000), 413),
     "unknown keys": ("link", keys('{"text":"a",', "}", size=500_000), 422),
-    "unknown keys of a document": ("link", keys('{"documents":[{"text":"a",', "}]}", size=500_000), 422),
     "too many unknown keys": ("link", keys("{", "}"), 413),
     "a key again and again": ("learn", repeated("{", '"by":1', "}"), 413),
-    "a string": ("link", b'"' + b"x" * (SIZE - 2) + b'"', 422),
     "a long key": ("link", b'{"' + b"x" * (SIZE - 10) + b'":0}', 422),
-    "a long id": ("learn", corrections(b"x" * 3_900_000), 422),
-    "deep lists": ("link", b"[" * 40_000, 400),
     "deep meta": ("link", meta(b"[" * 40_000 + b"]" * 40_000), 400),
     "a long number": ("explain", b'{"text":"a","end":1,"start":' + b"1" * (SIZE - 100) + b"}", 400),
-    "a long fraction": ("explain", b'{"text":"a","end":1,"start":0.' + b"1" * (SIZE - 100) + b"}", 422),
     "a large number": ("explain", b'{"text":"a","end":1,"start":-' + b"9" * 4000 + b"}", 400),
     "too large meta": ("link", repeated('{"documents":[{"text":"a","meta":{"a":[', "[]", "]}}]}"), 413),
-    "large meta": ("link", meta(repeated("[", '",[{"', "]", size=290_000)), 200),
     "strings that end in backslashes": ("link", meta(repeated("[", r'"\\\\"', "]", size=290_000)), 200),
     "signs after an open string": ("link", b'{"text":"\\"' + b"," * (SIZE - 20), 413),
-    "no string at all": ("link", b'"\\"' * (SIZE // 3), 422),
     "UTF-16": ("link", '{"∀":[],"∀":[]}'.encode("utf-16-le"), 400),
-    "no JSON": ("learn", b"\x1f\x8b" * (SIZE // 2), 400),
 }  # fmt: skip
 
 
@@ -136,7 +124,7 @@ def test_bodies_that_cost_more_than_their_size(process, name):
     assert peak(process) < MEMORY
 
 
-@pytest.mark.parametrize("depth", [*range(100, 1100, 100), *range(930, 1000, 14)])
+@pytest.mark.parametrize("depth", [100, 500, 958, 1000])
 def test_whatever_depth_can_be_read_can_be_written(process, depth):
     body = meta(b"[" * depth + b"]" * depth)
     answer = httpx.post(process.url + "/link", content=body, headers=JSON)
@@ -147,18 +135,11 @@ def test_many_at_once(process):
     """Each of them is refused, and what they took is given back."""
     body = HOSTILE["empty corrections"][1]
     with ThreadPoolExecutor(8) as pool:
-        answers = [pool.submit(attacked, process, "learn", body) for _ in range(24)]
+        answers = [pool.submit(attacked, process, "learn", body) for _ in range(12)]
         for one in answers:
             answer, waited = one.result()
             assert answer.status_code == 413 and max(waited) < SECONDS
     assert peak(process) < MEMORY
-
-
-def test_compressed_bodies_are_refused(process):
-    for coding in ("gzip", "br", "identity, gzip"):
-        headers = {**JSON, "content-encoding": coding}
-        answer = httpx.post(process.url + "/link", content=b"\x1f\x8b", headers=headers)
-        assert answer.status_code == 415 and "E740" in answer.text and coding in answer.text
 
 
 @pytest.mark.parametrize(

@@ -132,23 +132,6 @@ def test_the_card_of_a_mention(open_page):
     expect(second.locator(".entity .id")).to_have_text(second.get_attribute("data-id"))
 
 
-@pytest.mark.parametrize(
-    ("text", "legend"),
-    [
-        ("A headache and a kidney stone.", ["COMPLAINT", "DISEASE"]),  # several labels
-        ("A headache and a cold, of a zebra fish.", ["disease", "symptom", "NIL"]),  # types of one label
-    ],
-)
-def test_colours_without_semantic_groups(open_page, text, legend):
-    page = open_page()
-    link(page, text)
-    expect(page.locator(".legend li")).to_have_text(legend)
-    colours = [
-        one.evaluate("one => getComputedStyle(one).borderBottomColor") for one in page.locator(".legend .key").all()
-    ]
-    assert len(set(colours)) == len(legend)
-
-
 def test_by_keyboard(open_page):
     page = open_page()
     page.get_by_label("Text", exact=True).focus()
@@ -210,10 +193,3 @@ def test_files_errors_and_an_empty_text(open_page, tmp_path):
     page.get_by_label("Text", exact=True).fill("Nothing here.")
     page.get_by_role("button", name="Link", exact=True).click()
     expect(page.locator("#status")).to_have_text("No mention was found.")
-
-
-def test_the_description_of_the_api(open_page, page_server):
-    page = open_page()
-    page.get_by_role("link", name="JSON API").click()
-    expect(page.locator("section")).to_have_count(9)
-    expect(page.locator("pre").first).to_contain_text(f"curl {page_server.url}/link")

@@ -1,16 +1,11 @@
 """Metrics by groups of documents, against counting by hand."""
 
-from dataclasses import replace
-
 import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Outcomes, Prediction
 from spacy_pel.evaluation.metrics.groups import DocumentGroups
-from spacy_pel.evaluation.predict import gold_prediction
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
-from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.types import NIL, Document, Mention
 
 # document, group, gold, candidates, answer
 ROWS = [
@@ -35,23 +30,6 @@ def documents(meta=lambda group: {"world": group}):
     groups = {doc: group for doc, group, *_ in ROWS}
     made = [Document("d0", "no mentions", [], {})]
     return made + [Document(doc, "x", [Mention(0, 1)], meta(group)) for doc, group in groups.items()]
-
-
-def test_the_parts_of_a_document_are_one():
-    step, text = SentenceWindows(neighbours=0), "A cold. A cold."
-    mentions = [Mention(2, 6, "", ("A",)), Mention(10, 14, "", ("A",))]
-    of_group = {"d1": "wiki", "d2": "news"}
-    made = [part for doc, group in of_group.items() for part in step(Document(doc, text, mentions, {"world": group}))]
-    kb = KnowledgeBase([Entity("A", "cold")])
-    predicted = [gold_prediction(kb, part, part.mentions[0], lambda _: True) for part in made]
-    parts = [(f"{doc}#{n}", doc) for doc in of_group for n in (1, 2)]
-    assert [(one.doc, one.original) for one in predicted] == parts
-    groups = DocumentGroups("meta.world")
-    list(groups.watch(made))
-    outcomes = Outcomes.of(replace(one, kb_id="A" if one.original == "d1" else NIL) for one in predicted)
-    assert outcomes.document.tolist() == [0, 0, 1, 1]
-    found = groups.metrics(outcomes, ks=[1], n_samples=20)["groups"]
-    assert (found["wiki"]["accuracy"], found["news"]["accuracy"]) == (1.0, 0.0)
 
 
 def test_groups_and_macro():
