@@ -15,7 +15,9 @@ from .test_ranker import CONFIG
 
 pytestmark = pytest.mark.slow
 
+
 GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
+
 LINKER = Path("proxy_entity_linker")
 
 

@@ -66,6 +66,9 @@ def test_docbin_out(tmp_path):
         (["--reader", "pubtator", "no/such.txt"], "got no such file"),
         (["--reader", "pubtator", PUBTATOR, "--set", "lable=X"], "has no setting lable"),
         (["--reader", "pubtator", PUBTATOR, "--dev-share", "0.1"], "got only --dev-share"),
+        (["--reader", "pubtator", PUBTATOR, "--split", PUBTATOR], "E212"),
+        (["--reader", "pubtator", PUBTATOR, "--preprocess", "lowercase,lowercase"], "E243"),
+        (["--reader", "pubtator", PUBTATOR, "--set", "lowercase.x=1"], "E242"),
         (["--reader", "pubtator", PUBTATOR, "--vocabulary", "MESH"], "Expected --ids-by KB with --vocabulary"),
     ],
 )
@@ -117,6 +120,14 @@ def test_ids_of_the_kb_stay(tmp_path, kb):
     assert done.json["ids"] == {"already_in_kb": 0, "mapped": 1, "ambiguous": 0, "no_link": 7, "no_id": 1}
     (thalassaemia,) = [one for document in read_corpus(tmp_path / "out.jsonl") for one in document.mentions]
     assert thalassaemia.ids == ("C0005283",)
+
+
+def test_no_id_that_the_kb_knows(tmp_path, kb):
+    args = [tmp_path / "out.jsonl", "--reader", "pubtator", PUBTATOR, "--ids-by", kb]
+    KnowledgeBase.build([Entity("C01", "a")], kb)
+    done = run(*args)
+    assert done.code == 2 and "PEL-E214" in done.err and not (tmp_path / "out.jsonl").exists()
+    assert "8 mentions" in done.err and "'MESH:D001241'" in done.err
 
 
 @pytest.mark.parametrize(

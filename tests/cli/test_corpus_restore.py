@@ -70,13 +70,3 @@ def test_links_in_the_original_texts(folder, source, tmp_path):
         gold = [(mention.start, mention.end) for mention in documents[record["id"]].mentions]
         assert [(one["start"], one["end"]) for one in record["mentions"]] == gold
         assert all(one["kb_id"] and "candidates" in one for one in record["mentions"])
-
-
-@pytest.mark.parametrize("key, code", [("mentions", "E202"), ("text", "E238")])
-def test_results_that_do_not_fit(source, tmp_path, key, code):
-    record = next(read_jsonl(source / "low.jsonl"))
-    record[key] = [{"end": 7}] if key == "mentions" else f"{record['text']}."
-    write_jsonl(tmp_path / "low.jsonl", [record])
-    files = (tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
-    refused(code, "corpus", "restore", *files)
-    assert not (tmp_path / "out.jsonl").exists()

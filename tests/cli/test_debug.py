@@ -1,6 +1,5 @@
 """debug: what it checks and what it says."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -61,14 +60,6 @@ def test_overrides_reach_the_training(config):
     assert fewer["next"].endswith("--output DIR --pel.training.max_epochs 1")  # the same settings
 
 
-def test_the_first_weights_are_there(config, tiny_bert, tmp_path):
-    assert run("debug", config, "--pel.encoder.name", tiny_bert).code == 0
-    model = shutil.copytree(tiny_bert, tmp_path / "model")
-    for weights in [*model.glob("*.safetensors"), *model.glob("*.bin")]:
-        weights.unlink()
-    assert "has no weights" in refused("E303", "debug", config, "--pel.encoder.name", model)
-
-
 # what both commands refuse, with the same message
 NONSENSE = {
     "--pel.loss.alpha": ["nan", "x"],
@@ -105,6 +96,14 @@ def test_debug_refuses_what_train_refuses(config, tmp_path, name):
         assert errors[0] == errors[1] and errors[0].startswith("Error: [PEL-E"), (name, value)
 
 
+def test_mined_negatives_that_are_not_kept(config):
+    hard = ["--pel.negatives", '{"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 6}']
+    assert run("debug", config, *hard, "--pel.training.mining.depth", 6).code == 0
+    assert "got 4 from pel.training.mining.depth" in refused(
+        "E323", "debug", config, *hard, "--pel.training.mining.depth", 4
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -134,11 +133,3 @@ def test_ranker_config(folder, tmp_path):
             for command in (("debug", path), ("ranker", "train", path, "-o", tmp_path / "out"))
         ]
         assert errors[0].splitlines()[-1] == errors[1].splitlines()[-1]
-
-
-def test_a_config_of_something_else(tmp_path):
-    path = tmp_path / "other.cfg"
-    path.write_text("[other]\nkey = 1\n")
-    assert "no [pel] or [ranker] section" in refused("E601", "debug", path)
-    path.write_text("[components]\n")
-    assert "`spacy assemble` checks" in refused("E601", "debug", path)

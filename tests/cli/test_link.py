@@ -70,17 +70,6 @@ def test_formats(folder, tmp_path, kind):
     assert [[m.ids[0] for m in d.mentions] for d in read_corpus(tmp_path / "out.jsonl")] == IDS
 
 
-def test_folder_of_texts_and_parquet_out(folder, tmp_path):
-    (tmp_path / "in").mkdir()
-    for name, text in zip("abc", TEXTS, strict=True):
-        (tmp_path / "in" / f"{name}.txt").write_text(text)
-    done("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.parquet", "--n-candidates", 2)
-    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
-    assert [(row["id"], row["text"]) for row in rows] == list(zip("abc", TEXTS, strict=True))
-    assert [[found["kb_id"] for found in row["mentions"]] for row in rows] == IDS
-    assert [len(found["candidates"]) for found in rows[0]["mentions"]] == [2, 2]
-
-
 def test_folder_of_bioc(folder, tmp_path):
     """An article a file, as PubMed Central has them: its passages are one text."""
     (tmp_path / "in").mkdir()
@@ -329,30 +318,3 @@ def test_resume_reads_the_texts_of_a_folder_and_nothing_else_in_it(folder, tmp_p
     assert "input changed" in refused("E644", *args, "--resume")
     (tmp_path / "c.txt").write_text(TEXTS[2])
     assert done(*args, "--resume", "--json").json["resumed_after"] == 1
-
-
-@pytest.mark.parametrize(
-    "name, content, options, code",
-    [
-        ("in.doc", "text", [], "E640"),
-        ("in.txt", "text", ["--format", "word"], "E640"),
-        ("in.jsonl", '{"id": "1", "text": 5}', [], "E665"),
-        ("in.txt", "\n\n", [], "E645"),
-        (None, "", [], "E002"),
-    ],
-)
-def test_bad_input(folder, tmp_path, name, content, options, code):
-    source = tmp_path / (name or "none.txt")
-    if name:
-        source.write_text(content)
-    result = run("link", folder / "pipeline", source, tmp_path / "out.jsonl", *options)
-    assert result.code == 2 and f"[PEL-{code}]" in result.err
-    assert result.err.count("\n") == 1 and not (tmp_path / "out.jsonl").exists()
-
-
-def test_the_input_is_never_overwritten(folder, tmp_path):
-    source = tmp_path / "texts.jsonl"
-    write_input(source, "jsonl")
-    before = source.read_text()
-    refused("E649", "link", folder / "pipeline", source, tmp_path / "." / "texts.jsonl")
-    assert source.read_text() == before

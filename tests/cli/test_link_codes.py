@@ -1,7 +1,6 @@
 """link --codes: what each format holds, and what is refused before anything is linked."""
 
 import csv
-import json
 
 import pytest
 from fhir.resources.R4B.parameters import Parameters
@@ -100,13 +99,9 @@ def test_refused_before_linking(folder, texts, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_other_codes_cannot_be_resumed(folder, texts, tmp_path):
-    out = tmp_path / "out.jsonl"
-    done("link", folder / "pipeline", texts, out, "--codes", "MESH")
-    parts = tmp_path / "out.jsonl.parts"  # as an interrupted run leaves it
-    parts.mkdir()
-    (parts / "_settings.json").write_text(json.dumps({"format": 2, "codes": "MESH"}))
-    out.unlink()
-    for codes in (["--codes", "ICD10CM"], []):
-        error = refused("E644", "link", folder / "pipeline", texts, out, *codes, "--resume")
-        assert f"codes changed from MESH to {codes[-1] if codes else 'none'}" in error
+@pytest.mark.parametrize("name", ["out.tsv", "out.parquet"])
+def test_a_finished_output_has_the_codes_or_not(folder, texts, tmp_path, name):
+    args = ["link", folder / "pipeline", texts, tmp_path / name]
+    done(*args, "--codes", "MESH")
+    done(*args, "--codes", "msh", "--resume")
+    assert "lacks the codes ICD10CM" in refused("E691", *args, "--codes", "MESH,ICD10CM", "--resume")

@@ -4,7 +4,7 @@ import pytest
 
 from spacy_pel.corpora import read_corpus
 
-from .conftest import done, refused, run
+from .conftest import done, run
 from .test_link import killed_after
 
 pytestmark = pytest.mark.slow
@@ -59,20 +59,6 @@ def test_resume_after_kill_9(folder, tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name == "out.brat":
         assert len(list(out.iterdir())) == 2 * 40
-
-
-def test_overwrite_deletes_nothing_else(folder, texts, tmp_path):
-    kept = tmp_path / "kept.brat"
-    kept.mkdir()
-    (kept / "notes.doc").write_text("kept")
-    (tmp_path / "file.brat").write_text("kept")
-    (tmp_path / "folder.xml").mkdir()
-    for name in ("kept.brat", "file.brat", "folder.xml"):
-        refused("E647", "link", folder / "pipeline", texts, tmp_path / name, "--overwrite")
-    assert (kept / "notes.doc").read_text() == (tmp_path / "file.brat").read_text() == "kept"
-    for source in (texts, texts / "a.txt"):
-        refused("E649", "link", folder / "pipeline", source, texts, "--to", "brat", "--overwrite")
-    assert len(list(texts.iterdir())) == 3
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spacy_pel.util import read_jsonl, write_jsonl
+from spacy_pel.util import write_jsonl
 
 from .conftest import done, refused
 
@@ -67,22 +67,6 @@ def test_a_table_to_a_table(folder, tmp_path, name):
     done(*args, "--overwrite")
     assert read(out) == rows
     assert "Convert it" in refused("E002", "evaluate", folder / "pipeline", out, "--output", tmp_path / "metrics")
-
-
-@pytest.mark.parametrize("name", ["out.tsv", "out.txt", "out.jsonl"])
-def test_other_formats(folder, tmp_path, name):
-    write(tmp_path / "in.csv")
-    args = ["link", folder / "pipeline", tmp_path / "in.csv", tmp_path / name, *NAMED]
-    if name == "out.txt":
-        refused("E642", *args, "--to", "csv")
-        return
-    assert done(*args, "--json").json["mentions"] == 4
-    if name == "out.tsv":
-        assert [(row["document"], row["id"]) for row in read(tmp_path / name)] == LINKED
-    elif name == "out.jsonl":
-        documents = list(read_jsonl(tmp_path / name))
-        assert [(one["id"], one["text"]) for one in documents] == [(row[0] or "2", row[1]) for row in ROWS]
-        assert [one["meta"] for one in documents] == [{"date": row[2]} for row in ROWS]
 
 
 AWKWARD = ["id", "abstract", "text", "start", "name", "meta_name", "MESH", "title_length", "a, b", "", "id"]

@@ -1,7 +1,5 @@
 """The command ``mine``: its file, its figures, bad input."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -37,11 +35,3 @@ def test_a_line_for_each_mention(mine, folder, tmp_path, index):
     assert (facts["mentions"], facts["entities"], facts["depth"]) == (40, 8, 3)
     assert facts["gold_first"] == np.mean([line["rank"] == 1 for line in lines])
     assert facts["gold_in_depth"] == np.mean([(line["rank"] or 9) <= 3 for line in lines]) > 0
-
-
-def test_limit_and_plain_output(mine, tmp_path):
-    result = mine(tmp_path / "mined.jsonl", "--limit", 7)
-    assert result.code == 0 and "gold_first" in result.out
-    assert len((tmp_path / "mined.jsonl").read_text().splitlines()) == 7
-    # fewer entities than asked for: all others
-    assert len(json.loads((tmp_path / "mined.jsonl").read_text().splitlines()[0])["negatives"]) == 7

@@ -153,6 +153,14 @@ def test_nothing_is_left_after_an_error(folder, tmp_path, text, options, error):
     assert [path.name for path in tmp_path.iterdir()] == ["codes.csv"]
 
 
+def test_files_of_unknown_type(folder, tmp_path):
+    assert "E002" in quickstart(folder, tmp_path / "none.csv", tmp_path / "out").err
+    (tmp_path / "codes.xlsx").write_bytes(b"PK")
+    for source in (tmp_path / "codes.xlsx", tmp_path):
+        failed = quickstart(folder, source, tmp_path / "out")
+        assert failed.code == 2 and "E659" in failed.err and str(source) in failed.err
+
+
 def test_the_default_pipeline(table, tmp_path, monkeypatch):
     """Its encoder and its detector; the calibration is of another knowledge base."""
     shutil.move(table, tmp_path / "my codes.csv")

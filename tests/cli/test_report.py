@@ -55,17 +55,6 @@ def test_one_run_without_corpus_and_kb(runs, tmp_path):
     assert "Difference from" not in html and 'name="run"' not in html
 
 
-def test_the_curve_of_a_training(runs, tmp_path):
-    training = tmp_path / "encoder"
-    training.mkdir()
-    write_jsonl(training / "metrics.jsonl", [{"step": i, "epoch": 0, "recall@1": 50.0 + i} for i in range(3)])
-    write_jsonl(training / "steps.jsonl", [{"step": i, "loss": 1.0 / i} for i in (1, 2)])
-    done("report", runs / "b", "--training", training, "--output", tmp_path / "r.html")
-    html = (tmp_path / "r.html").read_text(encoding="utf8")
-    assert html.count("<figure>") == 6 and "<figcaption>Learning curve on dev<" in html and "untrained 50" in html
-    assert "spacy-pel train" in refused("E689", "report", runs / "b", "--training", runs / "a")
-
-
 def test_bad_input(folder, runs, tmp_path):
     output = ("--output", tmp_path / "r.html")
     assert "E680" in run("report", tmp_path, *output).err

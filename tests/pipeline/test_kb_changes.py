@@ -48,14 +48,6 @@ def test_a_retired_entity_is_linked_no_more(make_nlp, generator):
     assert nlp("Aspirin").ents[0].kb_id_ == "C02"
 
 
-def test_two_components_over_one_knowledge_base(make_nlp):
-    one, other = make_nlp(), make_nlp()
-    kb = one.get_pipe(NAME).kb
-    other.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
-    kb.add([RASH])
-    assert one("zzyzx").ents[0].kb_id_ == other("zzyzx").ents[0].kb_id_ == "N1"
-
-
 @pytest.mark.parametrize(
     "change, match",
     [

@@ -18,7 +18,6 @@ from spacy_pel.pipeline.gold import documents_of
 from spacy_pel.pipeline.linker_data import saved_memory, update_linker_folder
 from spacy_pel.types import NIL, Entity
 from spacy_pel.util import logger
-from spacy_pel.util.saved_folder import write_manifest
 
 from .conftest import NAME, TEXTS, copies, found, links
 from .test_reranker import RANKER
@@ -259,21 +258,6 @@ def test_examples_and_span_groups(make_nlp):
     assert grouped(fresh).spans["sc"][0].kb_id_ == "C10"
 
 
-def test_changes_of_the_knowledge_base(make_nlp, tmp_path):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
-    before = ids(nlp)
-    linker.learn([corrected(nlp)])
-    linker.retire(["C10"], {"C10": "C09"})
-    assert ids(nlp)["zzyzx"] == "C09"  # its successor
-    linker.retire(["C05"])
-    assert ids(nlp)["cold"] == "C04" == before["cold"]
-    nlp.to_disk(tmp_path / "nlp")
-    assert ids(spacy.load(tmp_path / "nlp")) == ids(nlp)
-    linker.add_entities([Entity("C05", "Common cold", ("cold",))])
-    assert ids(nlp)["cold"] == "C05"
-
-
 def test_a_type_filter_is_stronger(make_nlp):
     nlp = make_nlp(entity_types={"DISEASE": ["T047"]})
     linker = nlp.get_pipe(NAME)
@@ -338,25 +322,6 @@ def test_another_encoder_is_refused(make_nlp, tmp_path):
         shutil.copytree(tmp_path / "linker" / "memory", part / "memory")
     with pytest.raises(PelError, match="E535"):
         other.from_disk(tmp_path / "other")
-
-
-def npy(kind, n):
-    """The head of a file of n vectors that are not in it."""
-    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({n}, 64), }}"
-    return b"\x93NUMPY\x01\x00v\x00" + head.encode().ljust(118)
-
-
-@pytest.mark.parametrize("vectors", [npy("|O", 3), npy("<f4", 2**44)])
-def test_damaged_vectors_are_refused(make_nlp, tmp_path, vectors):
-    nlp = make_nlp()
-    nlp.get_pipe(NAME).learn([corrected(nlp)])
-    nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
-    memory = tmp_path / "linker" / "memory"
-    (memory / "vectors.npy").write_bytes(vectors)
-    (memory / "manifest.json").unlink()
-    write_manifest(memory, kind="memory", version=1)
-    with pytest.raises(PelError, match="memory"):
-        Memory.from_disk(memory)
 
 
 # -- explanations ------------------------------------------------------------------------------

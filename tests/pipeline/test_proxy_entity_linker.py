@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from spacy_pel.errors import PelError
-from spacy_pel.types import NIL, Entity
+from spacy_pel.types import NIL
 
 from .conftest import NAME, PLAIN, TEXTS, found, links, make_doc
 
@@ -274,22 +274,6 @@ def test_spans_key(make_nlp):
     assert nlp("no such group").spans.get("mentions") is None
     again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     assert [span.kb_id_ for span in again.spans["mentions"]] == ["C01", "C09", "C02"]
-
-
-def test_add_entities_are_linkable_at_once(nlp):
-    linker = nlp.get_pipe(NAME)
-    linker.threshold = 0.5
-    assert nlp("zzyzx").ents[0].kb_id_ == NIL
-    linker.add_entities(
-        [
-            Entity("N1", "Zzyzx syndrome", ("zzyzx",), ("T047",)),
-            Entity("C02", "Acetylsalicylic acid", ("ASA",), ("T121",)),
-        ]
-    )
-    assert nlp("zzyzx").ents[0].kb_id_ == "N1"
-    assert linker.kb["N1"].canonical_name == "Zzyzx syndrome"
-    assert linker.kb["C02"].aliases == ("ASA",)
-    assert nlp("Aspirin").ents[0].kb_id_ == NIL  # has lost that name
 
 
 @pytest.mark.parametrize(("mode", "wrong"), [("always", "cold rain"), ("never", "cold zzyzx")])

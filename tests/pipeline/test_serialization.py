@@ -18,7 +18,7 @@ from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import NIL, Document, Entity, Mention
 
-from .conftest import NAME, PLAIN, TEXTS, copies, found, links
+from .conftest import NAME, TEXTS, copies, found, links
 
 pytestmark = pytest.mark.slow
 
@@ -167,15 +167,6 @@ def test_default_nil_weights_survive_and_are_named_when_loaded(make_nlp, tmp_pat
     assert "PEL-W506" in caplog.text and NAME in caplog.text
     for copy in (loaded, *others, fitted.from_bytes(nlp.to_bytes())):
         assert found(copy) == expected and copy.get_pipe(NAME).linker.nil_threshold is None
-
-
-def test_calibration_of_another_combiner_is_not_used(trained, tmp_path, caplog):
-    trained.to_disk(tmp_path / "pipeline")
-    config = {f"components.{NAME}.combiner": PLAIN["combiner"]}
-    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
-        nlp = spacy.load(tmp_path / "pipeline", config=config)
-    assert "PEL-W501" in caplog.text and "BestRow" in caplog.text
-    assert nlp.get_pipe(NAME).linker.nil_threshold is None
 
 
 def test_broken_folders_are_named(trained, tmp_path):

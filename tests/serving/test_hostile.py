@@ -142,6 +142,13 @@ def test_many_at_once(process):
     assert peak(process) < MEMORY
 
 
+def test_compressed_bodies_are_refused(process):
+    for coding in ("gzip", "br", "identity, gzip"):
+        headers = {**JSON, "content-encoding": coding}
+        answer = httpx.post(process.url + "/link", content=b"\x1f\x8b", headers=headers)
+        assert answer.status_code == 415 and "E740" in answer.text and coding in answer.text
+
+
 @pytest.mark.parametrize(
     "head, status",
     [

@@ -9,7 +9,6 @@ from spacy_pel_studies.study import plan_study, run_study
 from spacy_pel_studies.study.claims import compare_all
 from spacy_pel_studies.study.ranker_task import RankerTask
 from spacy_pel_studies.study.table import PAIR_HEAD, TRIPLET_PAPER, pair_rows, ranker_columns, run_rows
-from training.ranker.conftest import retriever
 from training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
@@ -24,7 +23,6 @@ from spacy_pel.types import Document, Mention
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["retriever"]
 CONFIGS = Path(__file__).parents[3] / "configs"
 STUDY = """
 [study]
@@ -87,21 +85,6 @@ def test_a_study_of_rankers(config, retriever, tmp_path):
     assert [one.gold for one in predictions][-1] == []
     compared = compare_runs(*map(read_run, folders), n_samples=20)
     assert compared["n"] == len(predictions) and compared["differences"]["recall@1"]["b"] == triplet["recall@1"]
-
-
-def test_other_mentions_are_measured_without_training_again(config, retriever, tmp_path):
-    output = tmp_path / "out"
-    first = run(config, output, retriever, limit=1)
-    weights = {path: path.stat().st_mtime_ns for path in output.glob("*/*/model-best/**/*.safetensors")}
-    text = config.read_text().replace("seeds = [0]", "seeds = [0]\nn_test = 3")
-    config.write_text(text)
-    second = run(config, output, retriever, limit=1)
-    assert all(one["n"] < before["n"] for one, before in zip(second, first, strict=True))
-    assert second[1]["train_seconds"] == first[1]["train_seconds"]
-    assert weights and all(path.stat().st_mtime_ns == time for path, time in weights.items())
-    config.write_text(text.replace("margin = 1.2", "margin = 1.6"))
-    with pytest.raises(PelError, match="PEL-E678"):
-        run(config, output, retriever, limit=1)
 
 
 def test_settings_of_retrieval_are_refused(config):

@@ -400,16 +400,6 @@ def test_a_setting_that_the_last_run_cannot_have_is_found_before_the_first(confi
     assert not list((tmp_path / "out").rglob("*.json*"))
 
 
-def test_runs_of_other_settings_are_found_before_any_training(config, data, tmp_path):
-    study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
-    run_study(EncoderTask(study, config), runs[-1:], tmp_path / "out")
-    config.write_text(config.read_text().replace("margin = 0.1", "margin = 0.2"))
-    study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
-    with pytest.raises(PelError, match="E678"):
-        run_study(EncoderTask(study, config), runs, tmp_path / "out")
-    assert not (tmp_path / "out" / runs[0].name).exists()
-
-
 def test_an_override_that_reaches_no_run_is_refused(config, data):
     plan_study(config, {**overrides(data), "pel.training.batch_size": 4})
     text = config.read_text().replace(

@@ -108,8 +108,7 @@ def test_negatives_are_of_the_batchs_world(joined, tmp_path, shared):
         assert planner.build(batch, number).negative_mask.shape[1] == len(batch) + len(draw.rows)
 
 
-@pytest.mark.parametrize("kind", ["Hard", "Mixed"])
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("kind", "shared"), [("Hard", False), ("Mixed", True)])
 def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, shared):
     """By the model in training: the nearest of the mention's own world, and all of them if there are few."""
     part = {"@pel_negatives": f"spacy-pel.{kind}Negatives.v1", "n_negatives": 6, "shared": shared}
