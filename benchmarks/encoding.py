@@ -1,5 +1,4 @@
-"""Measure how many mentions per second an encoder reads: each in a marked window of its own, or all mentions
-of a document in the windows that they share.
+"""Measure how many mentions per second an encoder reads in marked windows of several lengths, with a backend.
 
     python -m benchmarks.encoding corpus/st21pv_dev.jsonl --documents 20
 
@@ -18,20 +17,17 @@ from rich.table import Table
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.templates import DocumentWindows, MarkedContext, MentionTemplate, MentionWindows
+from spacy_pel.encoders.templates import MarkedContext, MentionTemplate
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.types import MentionInText
 
 TEMPLATES: dict[str, MentionTemplate] = {
     "MarkedContext, 32": MarkedContext(max_length=32),
+    "MarkedContext, 64": MarkedContext(max_length=64),
     "MarkedContext, 128": MarkedContext(max_length=128),
-    "DocumentWindows, 128": DocumentWindows(max_length=128),
-    "DocumentWindows, 128, overlap 0.25": DocumentWindows(max_length=128, overlap=0.25),
-    "DocumentWindows, 256": DocumentWindows(max_length=256),
-    "DocumentWindows, 256, overlap 0.25": DocumentWindows(max_length=256, overlap=0.25),
 }
-_HEAD = ("template", "windows", "word pieces", "seconds", "CPU seconds", "mentions/s", "mentions/CPU s", "times")
+_HEAD = ("template", "word pieces", "seconds", "CPU seconds", "mentions/s", "mentions/CPU s", "times")
 
 
 def read_mentions(corpus: Path, n_documents: int) -> list[MentionInText]:
@@ -62,12 +58,11 @@ def measure(
         repeats: the fastest of them counts, after one that is not timed.
 
     Returns:
-        "windows", "pieces", "seconds", "cpu_seconds", and both rates.
+        "pieces", "seconds", "cpu_seconds", and both rates.
     """
     made = BiEncoder(name=encoder, tied=True, pooling="mention", mention_template=template, backend=backend)
     made.initialize()
     tokens = template.tokenize(made.tokenizer, mentions)
-    windows = tokens.windows if isinstance(tokens, MentionWindows) else tokens
     made.encode_mentions(mentions[: made.batch_size])
     wall, work = [], []
     for _ in range(repeats):
@@ -76,8 +71,7 @@ def measure(
         wall.append(time.perf_counter() - start)
         work.append(time.process_time() - busy)
     return {
-        "windows": len(windows),
-        "pieces": int(windows.lengths.sum()),
+        "pieces": int(tokens.lengths.sum()),
         "seconds": min(wall),
         "cpu_seconds": min(work),
         "per_second": len(mentions) / min(wall),
@@ -94,7 +88,7 @@ def table_of(found: dict[str, dict[str, float]], title: str) -> Table:
     for name, row in found.items():
         table.add_row(
             name,
-            *(f"{row[key]:,.0f}" for key in ("windows", "pieces")),
+            f"{row['pieces']:,.0f}",
             *(f"{row[key]:,.2f}" for key in ("seconds", "cpu_seconds")),
             *(f"{row[key]:,.0f}" for key in ("per_second", "per_cpu_second")),
             f"{first['cpu_seconds'] / max(row['cpu_seconds'], 1e-9):.2f}",

@@ -35,7 +35,7 @@ from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
 
 NAME = "proxy_entity_linker"
-UPSTREAM, ENCODE, REST = "shared transformer", "encode", "other"
+ENCODE, REST = "encode", "other"
 
 
 class Stopwatch:
@@ -115,14 +115,6 @@ def gold_docs(nlp: Language, documents: Sequence[Document]) -> list[Doc]:
     return docs
 
 
-def read_upstream(nlp: Language, docs: list[Doc]) -> list[Doc]:
-    """As the component gets them, where it reads the states of another one."""
-    states = nlp.get_pipe(NAME).states  # type: ignore[attr-defined]
-    for pipe in () if states is None else states.upstream(nlp):
-        docs = [pipe(doc) for doc in docs]
-    return docs
-
-
 def measure(
     nlp: Language, documents: Sequence[Document], *, warm_up: Sequence[Document] = ()
 ) -> tuple[int, dict[str, float]]:
@@ -142,14 +134,12 @@ def measure(
     """
     component: Any = nlp.get_pipe(NAME)
     component.overwrite = True  # the gold mentions have ids
-    list(component.pipe(read_upstream(nlp, gold_docs(nlp, warm_up))))
+    list(component.pipe(gold_docs(nlp, warm_up)))
     docs = gold_docs(nlp, documents)
     n_mentions = sum(len(doc.ents) for doc in docs)
     if not n_mentions:
         raise PelError(f"Expected mentions in {len(docs)} documents, got none.")
     watch = Stopwatch()
-    if component.states is not None:
-        docs = watch.around(UPSTREAM, read_upstream)(nlp, docs)
     with ExitStack() as stack:
         stages = stages_of(component)
         for stage, owner, name in stages:
@@ -157,15 +147,14 @@ def measure(
         with watch.stage(REST):
             for _ in component.pipe(docs):
                 pass
-    names = [UPSTREAM, *(stage for stage, _, _ in stages), REST]
+    names = [*(stage for stage, _, _ in stages), REST]
     return n_mentions, {name: watch.seconds[name] for name in names if name in watch.seconds}
 
 
 def table_of(n_mentions: int, seconds: dict[str, float], title: str) -> Table:
     """A row for each stage, one for all, and one for all but the encoder."""
     total = sum(seconds.values())
-    encoding = seconds.get(UPSTREAM, 0.0) + seconds.get(ENCODE, 0.0)
-    rows = {**seconds, "all": total, "all but the encoder": total - encoding}
+    rows = {**seconds, "all": total, "all but the encoder": total - seconds.get(ENCODE, 0.0)}
     table = Table(title=title)
     table.add_column("stage", no_wrap=True)
     table.add_column("CPU ms per mention", justify="right")

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from ..errors import Errors, PelError
@@ -16,26 +14,16 @@ from ..util import read_json, write_json
 from ..util.arrays import unit_length
 from ..util.config import check_range
 from ..util.saved_folder import damaged, read_part, write_part
-from .backend import AutoBackend, Backend, EncodedBatch, empty_vectors, encode_batches
+from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
 from .fingerprint import weights_fingerprint
-from .pretrained import check_lengths, check_pretrained, load_pretrained, load_tower
+from .pretrained import check_lengths, check_pretrained, load_pretrained, load_tower, save_tower
 from .representations import Representations
-from .similarities import Similarity
-from .similarities.cosine import Cosine
-from .similarities.similarity import IndexSide
-from .templates import (
-    EntityCard,
-    EntityTemplate,
-    MarkedContext,
-    MentionTemplate,
-    MentionTokens,
-    MentionWindows,
-    RaggedTokens,
-)
-from .templates.token_arrays import piece_lists
+from .similarities import Cosine, IndexSide, Similarity
+from .templates import EntityCard, EntityTemplate, MarkedContext, MentionTemplate
+from .token_arrays import RaggedTokens, piece_lists
 from .tower import Pooling, TokenTower, Tower
-from .tower_files import FILE, save_tower
 
+_FILE = "bi_encoder.json"  # the settings
 _TEXT_PIECES = 128  # of a text, for its topic
 _PARTS = {  # settings that are parts, and their registries
     "mention_template": "pel_templates",
@@ -57,16 +45,15 @@ class BiEncoder:
         tied: one tower reads both sides.
         pooling: "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
             markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
-            A template without markers needs "mention": the mean over the mention's pieces in its window.
         mention_template, entity_template: what each side reads.
-        backend: runs inference; None = AutoBackend.
+        backend: runs inference; None = TorchBackend.
         batch_size: sequences in one inference batch.
         store: "float32" or "float16", how ``to_disk`` writes the weights.
         similarity: of mentions and entities, the cosine by default.
         entity_pooling: of the entity side; None = as the mention side.
 
     Raises:
-        PelError: if a setting is unknown, or pooling or similarity do not suit the mention template.
+        PelError: if a setting is unknown.
     """
 
     registered_name = "spacy-pel.BiEncoder.v1"
@@ -96,13 +83,10 @@ class BiEncoder:
         self.entity_pooling: Pooling | None = entity_pooling
         self.mention_template: MentionTemplate = mention_template or MarkedContext()
         self.entity_template: EntityTemplate = entity_template or EntityCard()
-        self.backend: Backend = backend or AutoBackend()
+        self.backend: Backend = backend or TorchBackend()
         self.batch_size = batch_size
         self.store = store
         self.similarity: Similarity = similarity or Cosine()
-        if not self.mention_template.has_markers and (pooling != "mention" or self.similarity.token_level):
-            template, name = self.mention_template.registered_name, self.similarity.registered_name
-            raise PelError(Errors.E335.format(template=template, pooling=pooling, similarity=name))
         self.tokenizer: Any = None
         self.towers: Any = None
         self._prepared: dict[str, Any] = {}
@@ -143,10 +127,8 @@ class BiEncoder:
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
         # a text without markers, such as a card, is pooled over all of its tokens
-        markers = (-1, -1)
-        if self.mention_template.has_markers:
-            start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
-            markers = (start, end)
+        start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
+        markers = (start, end)
         pooling = self.entity_pooling or self.pooling
         bare = pooling if self.tied else None  # a tied tower recognises mentions by their markers
         towers = {"mention": Tower(mention, pooling=self.pooling, markers=markers, bare_pooling=bare)}
@@ -241,41 +223,17 @@ class BiEncoder:
         tokens = [first + ids[: _TEXT_PIECES - 2] + last for ids in pieces]
         return unit_length(self._pooled("mention", RaggedTokens.from_lists(tokens), show_progress))
 
-    def encode_tokens(self, side: IndexSide, tokens: MentionTokens, *, show_progress: bool = False) -> Vectors:
+    def encode_tokens(self, side: IndexSide, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
         """Encode what is tokenised already, in batches of similar length.
 
         Args:
             side: "mention" or "entity".
-            tokens: n sequences, or n mentions in windows.
+            tokens: n sequences.
 
         Returns:
-            (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
+            (n, width), of length 1 for the cosine, in the order of the sequences.
         """
         return self.similarity.index_vectors(self._pooled(side, tokens, show_progress), side)
-
-    def encode_pooled(self, pooled: Vectors) -> Vectors:
-        """Finish mentions that were pooled elsewhere, from states of the mention tower.
-
-        Args:
-            pooled: (n, hidden size), the mean of each mention's states.
-
-        Returns:
-            (n, width), the queries of an index, as from ``encode_mentions``.
-        """
-        return self.similarity.index_vectors(pooled, "mention")
-
-    def mention_states(self, ids: NDArray[np.int64]) -> Vectors:
-        """Read one sequence of word pieces with the mention tower.
-
-        Args:
-            ids: (length,), special tokens included.
-
-        Returns:
-            (length, hidden size), the last hidden states.
-        """
-        tokens = RaggedTokens.from_lists([ids.tolist()])
-        ((_, _, states),) = self._batches("mention", tokens, False, token_level=True)
-        return states[0]
 
     def represent_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Representations:
         """(n,), what the similarity reads of mentions; see ``pair_scores``."""
@@ -285,7 +243,7 @@ class BiEncoder:
         """(n,), what the similarity reads of the entities' cards."""
         return self._represented("entity", self._entity_tokens(entities), show_progress)
 
-    def _mention_tokens(self, mentions: Sequence[MentionInText]) -> MentionTokens:
+    def _mention_tokens(self, mentions: Sequence[MentionInText]) -> RaggedTokens:
         self.tower("mention")
         return self.mention_template.tokenize(self.tokenizer, mentions)
 
@@ -293,22 +251,14 @@ class BiEncoder:
         self.tower("entity")
         return self.entity_template.tokenize(self.tokenizer, entities)
 
-    def _pooled(self, side: str, tokens: MentionTokens, show_progress: bool) -> Vectors:
+    def _pooled(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Vectors:
         vectors = empty_vectors(len(tokens), int(self.tower(side).transformer.config.hidden_size))
-        if isinstance(tokens, MentionWindows):
-            mentions = tokens.by_window()
-            for rows, _, states in self._batches(side, tokens.windows, show_progress, token_level=True):
-                for row, window in zip(rows.tolist(), states, strict=True):
-                    for mention in mentions[row].tolist():
-                        _, start, end = tokens.spans[mention]
-                        vectors[mention] = window[start:end].mean(axis=0)
-            return vectors
         for rows, _, batch in self._batches(side, tokens, show_progress):
             vectors[rows] = batch
         return vectors
 
-    def _represented(self, side: str, tokens: MentionTokens, show_progress: bool) -> Representations:
-        if not self.similarity.token_level or isinstance(tokens, MentionWindows):
+    def _represented(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Representations:
+        if not self.similarity.token_level:
             return Representations(self._pooled(side, tokens, show_progress))
         width = int(self.tower(side).transformer.config.hidden_size)
         result = Representations.empty(tokens.lengths, width)
@@ -340,7 +290,7 @@ class BiEncoder:
         with write_part(path, kind="encoder", name=self.registered_name) as part:
             for side, tower in self.towers.items():
                 save_tower(tower.transformer, self.tokenizer, part / side, dtype)
-            write_json(part / FILE, {**self.settings, "store": self.store, "fingerprint": self.fingerprint})
+            write_json(part / _FILE, {**self.settings, "store": self.store, "fingerprint": self.fingerprint})
 
     def from_disk(self, path: Path) -> "BiEncoder":
         """Read a model folder. The saved templates, pooling, tying and similarity replace the current ones.
@@ -351,7 +301,7 @@ class BiEncoder:
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)
         try:
-            saved = read_json(path / FILE)
+            saved = read_json(path / _FILE)
             self.tied, self.store = saved["tied"], saved["store"]
             self.pooling, self.entity_pooling = saved["pooling"], saved["entity_pooling"]
             for name, table in _PARTS.items():
@@ -359,7 +309,7 @@ class BiEncoder:
                 setattr(self, name, getattr(registry, table).get(registered_name)(**settings))
             fingerprint = saved["fingerprint"]
         except (OSError, KeyError, TypeError) as err:
-            raise damaged(path, "encoder", f"{FILE} with all settings", f"one without {err}") from err
+            raise damaged(path, "encoder", f"{_FILE} with all settings", f"one without {err}") from err
         self.tokenizer, mention = load_tower(path / "mention")
         self._set_towers(mention, mention if self.tied else load_tower(path / "entity")[1])
         if self.fingerprint != fingerprint:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakSet
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..util.processes import thread_bound
-from .backend import EncodeBatch, TorchBackend
+from .backend import EncodeBatch, Precision, TorchBackend
 
 _process: int | None = None  # that OpenVINO runs in; its threads do not survive a fork
 
@@ -29,13 +29,13 @@ class OpenVinoBackend:
     forked from one that has done so runs it with torch.
 
     Args:
-        precision: "bfloat16" is used where the processor has it.
+        precision: as for ``TorchBackend``; "bfloat16" is used where the processor has it.
 
     Raises:
         PelError: if OpenVINO is not installed.
     """
 
-    def __init__(self, *, precision: Literal["float32", "bfloat16"] = "bfloat16"):
+    def __init__(self, *, precision: Precision = "float32"):
         if find_spec("openvino") is None:
             raise PelError(Errors.E003.format(feature="OpenVinoBackend", package="openvino", extra="openvino"))
         self.precision = precision
@@ -50,8 +50,7 @@ class OpenVinoBackend:
             The same on numpy arrays.
         """
         global _process
-        precision: Literal["auto", "float32"] = "auto" if self.precision == "bfloat16" else "float32"
-        forked = TorchBackend(precision=precision).prepare(tower)
+        forked = TorchBackend(precision=self.precision).prepare(tower)
         if _process not in (None, os.getpid()):
             return forked
         _process = os.getpid()

@@ -1,19 +1,24 @@
-"""Initial weights: from a folder, an installed package or the Hugging Face Hub, or random."""
+"""The weights of encoders: initial ones from a folder, an installed package or the Hugging Face Hub, or random; and
+those of saved folders."""
 
 import string
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 
 from ..errors import Errors, PelError, Warnings, shortened
+from ..registry import registry
+from ..types import Encoder
 from ..util import logger
-from ..util.saved_folder import damaged
-from .bert import read_bert
+from ..util.saved_folder import damaged, read_part
+from .bert import ARCHITECTURE, SCALES, WORDS, Bert, read_bert
 from .saved_tokenizer import SAVED, SavedTokenizer, without_limits
 
 _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
@@ -231,3 +236,52 @@ def _letter_tokenizer() -> Any:
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = BertWordPieceTokenizer(vocabulary, lowercase=True)
     return BertTokenizerFast(tokenizer_object=tokenizer._tokenizer)
+
+
+_MOST = 127  # of 8 bits
+
+
+def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any, *, small_words: bool = False) -> None:
+    """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them, unless ``small_words``: then the word
+    embeddings of a BERT have 8 bits, and a scale for each word, which ``read_bert`` reads."""
+    config, architecture = _config(transformer)
+    config.torch_dtype = dtype
+    config.architectures = [architecture]
+    config.save_pretrained(path)
+    state = {
+        name: tensor.detach().to(dtype).cpu().contiguous()
+        for name, tensor in transformer.state_dict().items()
+        if tensor.is_floating_point()
+    }
+    if small_words and architecture == ARCHITECTURE:
+        scales = state[WORDS].abs().amax(dim=1, keepdim=True).float().clamp(min=1e-6) / _MOST
+        state |= {WORDS: (state[WORDS] / scales).round().to(torch.int8), SCALES: scales.half()}
+    save_file(state, str(path / "model.safetensors"), metadata={"format": "pt"})
+    tokenizer.save_pretrained(path)
+
+
+def _config(transformer: Any) -> tuple[Any, str]:
+    if isinstance(transformer, Bert):
+        from transformers import BertConfig
+
+        return BertConfig.from_dict(vars(transformer.config)), ARCHITECTURE
+    return type(transformer.config).from_dict(transformer.config.to_dict()), type(transformer).__name__
+
+
+def load_encoder(path: Path, *, backend: Any | None = None) -> Encoder:
+    """Read an encoder from a folder; its ``encoder.json`` names the registered part.
+
+    Args:
+        path: a model folder.
+        backend: how to run inference, for encoders that have a choice.
+
+    Returns:
+        With weights.
+
+    Raises:
+        PelError: if the folder holds no encoder, or one that is not registered.
+    """
+    path = Path(path)
+    make = registry.pel_encoders.get(read_part(path, kind="encoder")["encoder"])
+    choice = {"backend": backend} if backend and "backend" in signature(make).parameters else {}
+    return make(**choice).from_disk(path)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .templates.token_arrays import PLAIN, PLAIN_WITH_OFFSETS
+from .token_arrays import PLAIN, PLAIN_WITH_OFFSETS
 
 _RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
 _FILES = (_RULES, _CONFIG, "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")

@@ -108,25 +108,6 @@ def pool(tokens: Tensor, mask: Tensor, how: Pooling) -> Tensor:
     return (tokens * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1.0)
 
 
-def span_means(states: Tensor, spans: Tensor) -> Tensor:
-    """The mean of each mention's pieces, where mentions share windows.
-
-    Args:
-        states: (windows, length, width).
-        spans: (n, 3) int64, window, first piece and end of each mention; not empty.
-
-    Returns:
-        (n, width).
-    """
-    windows, length, width = states.shape
-    position = torch.arange(windows * length, device=states.device)
-    start, end = ((spans[:, 0] * length + spans[:, i]).unsqueeze(1) for i in (1, 2))
-    inside = ((position >= start) & (position < end)).to(states.dtype)
-    # one product gives the same sums each time, as scattered additions on a GPU do not; autocast would round
-    with torch.autocast(states.device.type, enabled=False):
-        return (inside / (end - start)) @ states.reshape(-1, width)
-
-
 def mention_mask(ids: Tensor, mask: Tensor, markers: tuple[int, int]) -> Tensor:
     """Which tokens lie between the markers, the markers excluded?
 

@@ -17,9 +17,8 @@ from .token_types import span_types
 def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[[Document], list[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
-    Abbreviations are expanded as the component does it, a typed detector says what kind each mention is, and
-    vectors come from the states of a shared transformer, if there is one: for that, and for that only, the text
-    is tokenised and the pipeline's components for it are run.
+    Abbreviations are expanded as the component does it, and a typed detector says what kind each mention is: for
+    that, and for that only, the text is tokenised and the pipeline's components for it are run.
 
     Args:
         nlp: a pipeline with the component.
@@ -27,27 +26,20 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
 
     Returns:
         Document -> one query for each of its mentions, in order.
-
-    Raises:
-        PelError: if the component's ``transformer`` is missing.
     """
     component: Any = nlp.get_pipe(name)
-    states = component.states
-    upstream = [] if states is None else states.upstream(nlp)
     detectors = [proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns]
     if not component.expand_abbreviations:
         detectors = []
     readers = [proc for _, proc in nlp.pipeline if getattr(proc, "writes_token_types", False)]
-    needed = upstream + [pipe for pipe in (*readers, *detectors) if pipe not in upstream]
+    needed = [*readers, *detectors]
 
     def make_queries(document: Document) -> list[MentionQuery]:
         text = document.text
         forms: LongForms = {}
         types: list[Vectors | None] = [None] * len(document.mentions)
         if needed and document.mentions:
-            # states are of a whole text: one that is too long for the pipeline fails there
-            pieces = [(0, text)] if upstream else text_pieces(text, nlp.max_length)
-            for offset, piece in pieces:
+            for offset, piece in text_pieces(text, nlp.max_length):
                 doc = nlp.make_doc(piece)
                 for pipe in needed:
                     doc = pipe(doc)
@@ -64,11 +56,10 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
             for m, of_mention in zip(document.mentions, types, strict=True)
         ]
         longer = spelled_out([(query.surface, query.start) for query in queries], forms)
-        queries = [
+        return [
             query if surface is None else replace_mention(query, surface)
             for query, surface in zip(queries, longer, strict=True)
         ]
-        return states.encode(doc, queries) if states is not None and queries else queries
 
     return make_queries
 

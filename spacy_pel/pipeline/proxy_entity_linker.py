@@ -33,7 +33,6 @@ from ..util.saved_folder import check_folder, read_whole
 from .calibration import learned_state, load_learned_state, warn_of_other_reading
 from .checks import check_interfaces, check_parts
 from .corrections import corrected_mentions, reference_of
-from .detectors.transformer_states import TransformerStates
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
 from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
@@ -51,8 +50,7 @@ class ProxyEntityLinker(Pipe):
     ``pel_xrefs``, ``pel_candidates``, ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
     Its settings are attributes, see LinkerSettings, and checked whenever they are set. They may be changed at any
-    time, except ``entity_types``, ``max_length`` and ``transformer``, which are read when the data is loaded, and
-    the parts.
+    time, except ``entity_types`` and ``max_length``, which are read when the data is loaded, and the parts.
 
     Args:
         name: the component's name in the pipeline.
@@ -66,7 +64,6 @@ class ProxyEntityLinker(Pipe):
     """
 
     _linker: Linker | None = None  # once there is data
-    states: TransformerStates | None = None  # likewise, with the setting ``transformer``
 
     def __init__(
         self,
@@ -160,8 +157,7 @@ class ProxyEntityLinker(Pipe):
             fitted: from ``_fitted``; None = nothing is fitted.
 
         Raises:
-            PelError: if something is missing, or ``entity_types``, ``max_length`` or ``transformer`` do
-                not suit it.
+            PelError: if something is missing, or ``entity_types`` or ``max_length`` do not suit it.
         """
         if data.kb is None:
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base"))
@@ -169,9 +165,6 @@ class ProxyEntityLinker(Pipe):
             self.reranker.ranker = data.ranker
         settings = self.settings
         encoder = None if data.encoder is None else _with_max_length(data.encoder, settings.max_length)
-        states = None
-        if settings.transformer is not None:
-            states = TransformerStates(encoder, name=self.name, transformer=settings.transformer)
         linker = Linker(
             data.kb,
             encoder,
@@ -186,7 +179,7 @@ class ProxyEntityLinker(Pipe):
         )
         if fitted is not None:
             linker.decider = fitted
-        self._linker, self.states = linker, states
+        self._linker = linker
         self.data = replace(data, memory=linker.memory)
         data.kb.on_change(self._on_kb_change)
 
@@ -205,7 +198,7 @@ class ProxyEntityLinker(Pipe):
 
         Args:
             get_examples: linked examples, for an index with rows of kind "mention".
-            nlp: the pipeline, where its ``transformer`` is checked; not used otherwise.
+            nlp: not used.
             kb_loader: "spacy-pel.KBFromDisk.v1". None = keep the current KB.
             encoder_loader: "spacy-pel.EncoderFromDisk.v1". None = the weights
                 that the encoder's own settings name.
@@ -255,8 +248,6 @@ class ProxyEntityLinker(Pipe):
         if memory is not None:
             memory.check_made_with(encoder)
         self._use(LinkerData(kb, encoder, index, generator, ranker, memory))
-        if self.states is not None and nlp is not None:
-            self.states.check_upstream(nlp)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
         """Add entities, or replace those whose ids the KB has. They are linkable at once,
@@ -471,8 +462,7 @@ class ProxyEntityLinker(Pipe):
         return replace(answer, probability=answer.probability * phrase)
 
     def _queries(self, doc: Doc, spans: list[Span]) -> list[MentionQuery]:
-        queries = span_queries(doc, spans, expand_abbreviations=self.settings.expand_abbreviations)
-        return queries if self.states is None else self.states.encode(doc, queries)
+        return span_queries(doc, spans, expand_abbreviations=self.settings.expand_abbreviations)
 
     def _wants(self, span: Span) -> bool:
         settings, names = self.settings, label_names(span.label_)
@@ -578,7 +568,7 @@ class ProxyEntityLinker(Pipe):
         watch_workers()  # it may be sent to a worker
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
         # pickled as its path
-        attributes = {**self.__dict__, "_linker": None, "states": None}
+        attributes = {**self.__dict__, "_linker": None}
         return __newobj__, (type(self),), (self.name, attributes, self._fitted)
 
     def __setstate__(self, state: Any) -> None:

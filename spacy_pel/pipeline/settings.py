@@ -76,9 +76,6 @@ class LinkerSettings(BaseModel):
             earlier component has set ``doc._.abbreviations``.
         entity_types: label -> types of the KB, or ids of entities with all that is below them; applied before ranking.
         row_kinds: kinds of rows of an index that ``initialize`` builds.
-        transformer: name of an upstream ``transformer`` whose states mentions are read from; it
-            has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
-            reads the text itself.
         extension_prefix: the results are in ``span._.PREFIX_candidates``, ``PREFIX_nil_score``,
             ``PREFIX_id``, ``PREFIX_name``, ``PREFIX_probability`` and ``PREFIX_set``: with another prefix
             for each, several linkers keep their answers.
@@ -109,7 +106,6 @@ class LinkerSettings(BaseModel):
     row_kinds: list[Literal["card", "alias", "mention"]] = Field(
         ["card", "alias"], description="a list with some of card, alias, mention"
     )
-    transformer: Text | None = Field(None, description="null or the name of a component")
     extension_prefix: Annotated[Text, Field(pattern=r"^[^\W\d]\w*$")] = Field(
         "pel", description="the start of an attribute's name, such as 'pel' or 'umls'"
     )

@@ -12,7 +12,7 @@ from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.fingerprint import _written_rules
 from spacy_pel.encoders.pretrained import _letter_tokenizer
-from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities import DotProduct
 from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.types import MentionInText

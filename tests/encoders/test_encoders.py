@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.types import Encoder, Entity, MentionInText

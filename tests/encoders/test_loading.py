@@ -14,14 +14,13 @@ import pytest
 import torch
 import transformers
 
-from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bert import Bert
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.encoders.pretrained import load_tower, locate
+from spacy_pel.encoders.pretrained import load_encoder, load_tower, locate
 from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
-from spacy_pel.encoders.templates.token_arrays import piece_lists, pieces_with_offsets
+from spacy_pel.encoders.token_arrays import piece_lists, pieces_with_offsets
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.types import Encoder
@@ -246,7 +245,7 @@ def test_linking_imports_nothing_heavy():
 LOAD = """
 import sys
 from pathlib import Path
-from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.errors import PelError
 try:
     load_encoder(Path(sys.argv[1]))

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ...encoders.backend import EncodedBatch
 from ...encoders.templates import RaggedTokens
-from ...encoders.templates.token_arrays import pieces_with_offsets
+from ...encoders.token_arrays import pieces_with_offsets
 from ...types import Vectors
 from ...util.arrays import places_of, take_pieces
 

@@ -16,8 +16,8 @@ from thinc.shims import Shim
 from thinc.types import Floats2d
 from thinc.util import get_torch_default_device, torch2xp, xp2torch
 
-from ...encoders.backend import AutoBackend, Backend, EncodeBatch, encode_batches
-from ...encoders.templates.token_arrays import check_length
+from ...encoders.backend import Backend, EncodeBatch, TorchBackend, encode_batches
+from ...encoders.token_arrays import check_length
 from ...encoders.tower import TokenTower, Tower
 from ...errors import Errors, PelError
 from ...types import Vectors
@@ -119,7 +119,7 @@ class TowerShim(Shim):
     name, layers, max_length, overlap, batch_size, rate, store, names: as for ``make_transformer_tok2vec``.
 
     Args:
-        backend: runs inference; None = AutoBackend.
+        backend: runs inference; None = TorchBackend.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class TowerShim(Shim):
         self.names = names
         self.known: KnownNames | None = None
         self._of_folds: list[KnownNames] = []  # by the other folds of the training text
-        self.backend: Backend = backend or AutoBackend()
+        self.backend: Backend = backend or TorchBackend()
         self._tokenizer: Any = None
         self._encode: EncodeBatch | None = None
 
@@ -325,7 +325,7 @@ class TowerShim(Shim):
         return b"" if self._model is None else save_to_bytes(self._write, kind=_KIND)
 
     def _write(self, path: Path) -> None:
-        from ...encoders.tower_files import save_tower
+        from ...encoders.pretrained import save_tower
 
         dtype = torch.float32 if self.store == "float32" else torch.float16
         with write_folder(path, kind=_KIND, version=_VERSION) as part:

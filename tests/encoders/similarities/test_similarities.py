@@ -8,12 +8,10 @@ import torch
 
 from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.similarities import Similarity, TokenVectors, take
-from spacy_pel.encoders.similarities.dot_product import DotProduct
-from spacy_pel.encoders.similarities.euclidean import Euclidean
+from spacy_pel.encoders.similarities import DotProduct, Euclidean, Similarity, TokenVectors, take
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
@@ -181,7 +179,7 @@ def test_contract_the_index_ranks_as_the_similarity(similarity, codes):
     # of all lengths, and no two of them alike in their distance from a mention by less than the codes' digits
     mentions = rng.normal(size=(20, 64)).astype(np.float32)
     entities = (rng.normal(size=(40, 64)) * rng.uniform(0.5, 3, size=(40, 1))).astype(np.float32)
-    index = FaissFlat(codes=codes)
+    index = FaissIVF(flat_below=None, codes=codes)
     rows = similarity.index_vectors(entities, "entity")
     assert rows.dtype == np.float32 and rows.shape == (40, similarity.index_width(64))
     assert similarity.index_width(64) % 4 == 0
@@ -215,7 +213,7 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
         encoder.tower("mention").transformer.encoder.layer[-1].output.LayerNorm.weight *= 20
     entities = [Entity(f"X{i}", f"thing {i}") for i in range(20)] + [Entity("C1", "zyx", ("fever",))]
     kb = KnowledgeBase(entities)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("card",))
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=("card",))
     vectors = encoder.encode_mentions(MENTIONS[1:])
     scores, rows = index.search_entities(vectors, 21)
     assert np.ptp(scores) > 4 and kb.row("C1") != rows[0, 0]
@@ -228,7 +226,7 @@ def test_the_index_finds_distances_of_mentions(tiny_bert):
     encoder = make_encoder(tiny_bert, tied=True, similarity=Euclidean())
     document = Document("d", MENTIONS[0].text, [Mention(17, 23, "", ("C2",))])
     kb = KnowledgeBase(ENTITIES)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=("alias", "mention"), documents=[document])
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=("alias", "mention"), documents=[document])
     assert encoder.width == index.width == 36
     scores, rows = index.vectors.search(encoder.encode_mentions(MENTIONS), len(index))
     mentions = encoder.represent_mentions(MENTIONS).vectors

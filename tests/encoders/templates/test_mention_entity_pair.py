@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.templates import EntityCard, MarkedContext, MentionEntityPair, RaggedTokens
+from spacy_pel.encoders.templates import EntityCard, MarkedContext
+from spacy_pel.encoders.token_arrays import RaggedTokens
 from spacy_pel.errors import PelError
+from spacy_pel.training.ranker.mention_entity_pair import MentionEntityPair
 from spacy_pel.types import Entity, MentionInText
 
 MENTIONS = [MentionInText("pain in the heart of a", 12, 17), MentionInText("fever", 0, 5)]

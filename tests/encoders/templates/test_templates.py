@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.encoders.templates import EntityCard, EntityTemplate, GeneralCard, MarkedContext, SynonymCard
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.templates import RaggedTokens
-from spacy_pel.encoders.templates.ragged_writer import RaggedWriter
+from spacy_pel.encoders.token_arrays import RaggedTokens
+from spacy_pel.training.retriever.example_store import RaggedWriter
 
 LISTS = [[5, 6], [], [7], [8, 9, 10]]
 

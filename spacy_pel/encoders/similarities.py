@@ -1,0 +1,216 @@
+"""Similarities of the vectors of mentions and entities, ``similarity(mentions, entities) -> scores``, and vectors of
+tokens, for the one that compares texts token by token."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize, pad
+
+from ..registry import registry
+from ..types import Vectors
+from ..util.arrays import at_least_float32, unit_length
+from ..util.config import PartSettings
+
+Metric = Literal["inner_product", "euclidean"]
+IndexSide = Literal["mention", "entity"]
+
+
+class TokenVectors(NamedTuple):
+    """Token vectors of some texts, padded to one length.
+
+    vectors: (..., length, d); the content of padding does not matter.
+    mask: (..., length) bool, True = a real token.
+    """
+
+    vectors: Tensor
+    mask: Tensor
+
+
+Encoded = Tensor | TokenVectors  # what a similarity reads: (n, d), or tokens of n texts
+
+
+class Similarity(PartSettings, ABC):
+    """s(m, e); the higher, the more alike. It reads one vector of each text, (n, d), or where
+    ``token_level`` is true one of each token: ``TokenVectors`` of (n, length, d).
+    ``BiEncoder.represent_mentions`` and ``represent_entities`` give what it reads.
+
+    Attributes:
+        registered_name: its name in the registry "pel_similarities".
+        token_level: whether it compares tokens.
+        metric: what the pooled vectors are compared by: their inner product or their distance.
+    """
+
+    registered_name: ClassVar[str]
+    token_level: ClassVar[bool] = False
+    metric: ClassVar[Metric] = "inner_product"
+
+    # both sides are an ``Encoded``: tensors, or TokenVectors
+    @abstractmethod
+    def __call__(self, mentions: Any, entities: Any) -> Tensor:
+        """n and m of them -> (n, m), all pairs, float32 or wider."""
+
+    @abstractmethod
+    def paired(self, mentions: Any, entities: Any) -> Tensor:
+        """n mentions, each with k entities of its own, (n, k) -> (n, k), float32 or wider."""
+
+    def index_width(self, width: int) -> int:
+        """Width of the vectors for an index."""
+        return width
+
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
+        """Vectors whose inner products rank as the similarity does, (n, d) -> (n, ``index_width``): an index
+        compares inner products only. For tokens they do so approximately: what the index finds is rescored."""
+        return vectors
+
+
+def each(encoded: Encoded, change: Callable[[Tensor], Tensor]) -> Encoded:
+    """Change the vectors, and the mask of tokens in the same way."""
+    return TokenVectors(*map(change, encoded)) if isinstance(encoded, TokenVectors) else change(encoded)
+
+
+def take(encoded: Encoded, index: Tensor) -> Encoded:
+    """These texts, in the shape of the index, which may have repeats."""
+    return each(encoded, lambda part: part[index])
+
+
+def join(parts: Sequence[Encoded]) -> Encoded:
+    """The texts of all parts in order, tokens padded to the longest."""
+    tokens = [part for part in parts if isinstance(part, TokenVectors)]
+    if not tokens:
+        return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])
+    longest = max(part.mask.shape[-1] for part in tokens)
+    missing = [longest - part.mask.shape[-1] for part in tokens]
+    vectors = [pad(part.vectors, (0, 0, 0, more)) for part, more in zip(tokens, missing, strict=True)]
+    masks = [pad(part.mask, (0, more)) for part, more in zip(tokens, missing, strict=True)]
+    return TokenVectors(torch.cat(vectors), torch.cat(masks))
+
+
+@registry.pel_similarities("spacy-pel.Cosine.v1")
+class Cosine(Similarity):
+    """The inner product of vectors of length 1, between -1 and 1.
+
+    Its zero means "unrelated" for every mention, which a threshold between mentions needs.
+    Loss: ProxySoftplus in the paper; CrossEntropy with a scale of about 20.
+    """
+
+    registered_name = "spacy-pel.Cosine.v1"
+
+    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        """(n, d) and (m, d) -> (n, m), float32 or wider."""
+        return normalize(at_least_float32(mentions), dim=-1) @ normalize(at_least_float32(entities), dim=-1).T
+
+    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
+        ours = normalize(at_least_float32(mentions), dim=-1).unsqueeze(1)
+        return (ours * normalize(at_least_float32(entities), dim=-1)).sum(dim=-1)
+
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
+        """Scaled to length 1."""
+        return unit_length(vectors)
+
+
+@registry.pel_similarities("spacy-pel.DotProduct.v1")
+class DotProduct(Similarity):
+    """The inner product of vectors of any length: long vectors score high against everything.
+
+    Scores have no fixed range, so temperatures and bonuses that were chosen for cosines do not
+    carry over. Loss: CrossEntropy(scale=1) in the paper. On vectors of [CLS] this is DUAL, on means
+    Pooling Mean of Cai et al. (2023); their loss is BinaryCrossEntropy.
+    """
+
+    registered_name = "spacy-pel.DotProduct.v1"
+
+    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        """(n, d) and (m, d) -> (n, m), float32 or wider."""
+        return at_least_float32(mentions) @ at_least_float32(entities).T
+
+    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
+        return (at_least_float32(mentions).unsqueeze(1) * at_least_float32(entities)).sum(dim=-1)
+
+
+_MORE = 4  # extra dimensions for an index; keeps a width divisible by 4
+
+
+@registry.pel_similarities("spacy-pel.Euclidean.v1")
+class Euclidean(Similarity):
+    """``-|m - e|``, at most 0. An index ranks by ``-|m - e|^2 / 2``, which is the inner product of
+    ``[m, 1, 1, -|m|^2 / 2, 0]`` and ``[e, a, b, 1, 0]`` with ``a + b = -|e|^2 / 2``.
+    """
+
+    registered_name = "spacy-pel.Euclidean.v1"
+    metric = "euclidean"
+
+    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""
+        # with a matrix product, small distances between long vectors would be lost to rounding
+        exact = "donot_use_mm_for_euclid_dist"
+        return -torch.cdist(at_least_float32(mentions), at_least_float32(entities), compute_mode=exact)
+
+    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
+        """(n, d) and (n, k, d) -> (n, k), float32 or wider. The gradient of two equal vectors is 0."""
+        return self(mentions.unsqueeze(1), entities).squeeze(1)
+
+    def index_width(self, width: int) -> int:
+        return width + _MORE
+
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
+        """(n, d + 4), see the class. The norm of an entity is in two parts, so that
+        codes of 16 bits do not round it."""
+        half = -(vectors.astype(np.float64) ** 2).sum(axis=1) / 2
+        more = np.zeros((len(vectors), _MORE), dtype=np.float64)
+        if side == "mention":
+            more[:, 0] = more[:, 1] = 1.0
+            more[:, 2] = half
+        else:
+            more[:, 0] = np.maximum(half, -65504.0).astype(np.float16)
+            more[:, 1] = half - more[:, 0]
+            more[:, 2] = 1.0
+        return np.concatenate([vectors, more], axis=1, dtype=np.float32, casting="same_kind")
+
+
+@registry.pel_similarities("spacy-pel.SumOfMax.v1")
+class SumOfMax(Similarity):
+    """Each token of the mention is matched with the most similar token of the entity:
+
+        f(m, e) = sum_t max_u v_m,t . v_e,u
+
+    Padding is ignored on both sides. An index holds the pooled vectors (the encoder's ``pooling``) and finds
+    candidates, and hard negatives, by their dot product; SOM then orders candidates by the tokens of the
+    entities' cards (see ``rescore``). Two stages are a choice, the paper does not say how it searches:
+    recall@k is at most that of the pooled vectors at the number found first (``first_stage``, 128 by
+    default). In a component the second stage is a DualEncoder, as reranker, that reads the same model. Loss:
+    BinaryCrossEntropy in the paper.
+    """
+
+    registered_name = "spacy-pel.SumOfMax.v1"
+    token_level = True
+
+    def __call__(self, mentions: TokenVectors, entities: TokenVectors) -> Tensor:
+        """Tokens of n and of m texts -> (n, m), float32 or wider. All n m length length products are in
+        memory at once: draw negatives with ``shared = true``."""
+        left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
+        # (n length, m length): one product of matrices
+        products = left.flatten(0, 1) @ right.flatten(0, 1).T
+        products = products.view(*mentions.mask.shape, *entities.mask.shape)
+        return _sum_of_max(products, mentions.mask[:, :, None], entities.mask)
+
+    def paired(self, mentions: TokenVectors, entities: TokenVectors) -> Tensor:
+        """Tokens of n texts and of (n, k) texts of their own -> (n, k), float32 or wider."""
+        left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
+        # (n, length, k length) -> (n, length, k, length)
+        products = (left @ right.flatten(1, 2).transpose(1, 2)).unflatten(2, entities.mask.shape[1:])
+        return _sum_of_max(products, mentions.mask[:, :, None], entities.mask[:, None])
+
+
+def _sum_of_max(products: Tensor, mentions: Tensor, entities: Tensor) -> Tensor:
+    """Reduce (n, length of mentions, m, length of entities) to (n, m); a text without tokens has the score 0.
+
+    The masks are (n, length, 1), and as the last two dimensions; True = a real token.
+    """
+    best = products.masked_fill(~entities, -float("inf")).amax(dim=-1)
+    return best.masked_fill(~(mentions & entities.any(dim=-1)), 0.0).sum(dim=1)
