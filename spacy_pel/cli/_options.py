@@ -67,6 +67,5 @@ KBForTypes = Annotated[
     Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.", parser=pipeline_folder)
 ]
 Backend = Annotated[str | None, option("NAME", "Inference backend, e.g. torchbackend or openvinobackend.")]
-Codes = Annotated[str | None, option("NAME", "Precision of the rows: fp32, fp16, int8, or with faissivf pq.")]
-Pca = Annotated[int | None, option("N", "Width after a PCA rotation. Default: no PCA.", min=1)]
+Codes = Annotated[str | None, option("NAME", "Precision of the rows: fp32, fp16, int8 or pq.")]
 RowBytes = Annotated[int | None, option("N", "Bytes per row (pq). Default: a quarter of the width.", min=1)]

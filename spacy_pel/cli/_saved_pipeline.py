@@ -66,7 +66,7 @@ def open_bi_encoder(path: Path) -> Any:
         PelError: if there is none.
     """
     from ..encoders.bi_encoder import BiEncoder
-    from ..encoders.loading import load_encoder
+    from ..encoders.pretrained import load_encoder
 
     encoder: Any
     if (path / "ranker.json").is_file():

@@ -10,7 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ..util.files import folder_size
 from ._app import pel_cli
-from ._options import KB, Backend, Codes, Files, Model, NewIndex, Pca, RowBytes, argument, option
+from ._options import KB, Backend, Codes, Files, Model, NewIndex, RowBytes, argument, option
 from ._output import JSON, emit, key_values, message
 from ._saved_pipeline import encoder_folder
 from ._settings import split_names
@@ -27,7 +27,6 @@ def index(
     topics: Annotated[bool, typer.Option(help="Also keep a vector and the entities of each annotated text.")] = True,
     index_type: Annotated[str | None, option("NAME", "The type of vector index. [default: faissivf]")] = None,
     codes: Codes = None,
-    pca: Pca = None,
     row_bytes: RowBytes = None,
     backend: Backend = None,
     update: Annotated[Path | None, option("FOLDER", "Reuse vectors of an index of this model with fp32 codes.")] = None,
@@ -42,7 +41,7 @@ def index(
     --kinds card,alias,mention --mentions corpus/train.jsonl --codes int8
     """
     from ..corpora import read_corpus
-    from ..encoders import load_encoder
+    from ..encoders.pretrained import load_encoder
     from ..index import EntityIndex
     from ..index.row_encoders import ResumableEncoder, ReusingEncoder, check_reusable
     from ..kb import KnowledgeBase
@@ -54,7 +53,7 @@ def index(
     wanted = split_names(kinds) if kinds is not None else list(old.kinds) if old else ["card", "alias"]
     if "mention" in wanted and not mentions:
         raise PelError(Errors.E630)
-    vectors = make_vector_index(index_type, codes, pca, row_bytes, like=old)
+    vectors = make_vector_index(index_type, codes, row_bytes, like=old)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
@@ -83,31 +82,28 @@ def recode(
     out: NewIndex,
     index_type: Annotated[str, option("NAME", "The type of vector index.")] = "faissivf",
     codes: Codes = None,
-    pca: Pca = None,
     row_bytes: RowBytes = None,
     as_json: bool = JSON,
 ) -> None:
     """Write a smaller or faster copy of an index in seconds, without re-embedding. By default it keeps its codes,
     and a large index gets the lists of faissivf.
 
-    Example: spacy-pel recode training/index training/index_small --index-type faisspq
+    Example: spacy-pel recode training/index training/index_small --codes pq --row-bytes 64
     """
     from ..index import EntityIndex
     from ..index import recode as recoded
 
-    small = recoded(EntityIndex.from_disk(index), make_vector_index(index_type, codes, pca, row_bytes))
+    small = recoded(EntityIndex.from_disk(index), make_vector_index(index_type, codes, row_bytes))
     small.to_disk(out)
     emit({**small.meta, "megabytes": folder_size(out) / 1e6}, as_json=as_json, text=key_values)
 
 
-def make_vector_index(
-    name: str | None, codes: str | None, pca: int | None, row_bytes: int | None = None, *, like: Any = None
-) -> Any:
+def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None = None, *, like: Any = None) -> Any:
     """Make a vector index from the options of the command line.
 
     Args:
         name: its type; None = as ``like``, or faissivf.
-        codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
+        codes, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
         like: another one.
 
     Returns:
@@ -118,7 +114,7 @@ def make_vector_index(
     """
     from ..registry import registry
 
-    options = {"codes": codes, "pca": pca, "row_bytes": row_bytes}
+    options = {"codes": codes, "row_bytes": row_bytes}
     settings = {key: value for key, value in options.items() if value is not None}
     name = name or (like.vectors.name if like is not None else "faissivf")
     full_name = registry.parts("pel_indexes").get(name, name)

@@ -177,7 +177,7 @@ def _add_linker(
     Returns:
         To be finished once the pipeline is saved.
     """
-    from ..encoders import load_encoder
+    from ..encoders.pretrained import load_encoder
     from ..index import EntityIndex
     from ..index.row_encoders import ResumableEncoder
 

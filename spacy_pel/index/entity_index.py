@@ -19,14 +19,14 @@ from ..util.saved_folder import check_folder, damaged, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions
 from .faiss_ivf import FaissIVF
-from .faiss_rows import BLOCK, KIND, FaissRows, unreadable
+from .faiss_rows import BLOCK, KIND, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _ABBREVIATIONS = "abbreviations.arrow"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
-_RECODED_SAMPLE = 32_768  # rows that codes and rotations of another index are learned from
+_RECODED_SAMPLE = 32_768  # rows that codes of another index are learned from
 
 
 class EntityIndex:
@@ -263,9 +263,12 @@ class EntityIndex:
             PelError: if the folder cannot be written.
         """
         with write_folder(Path(path), kind=KIND, version=VERSION) as part:
-            for content in (self.vectors, self.rows, self.priors, self.topics):
-                if content is not None:
-                    content.to_disk(part)
+            self.vectors.to_disk(part)
+            # not in the protocol: an index of another package may lack it
+            self.rows.to_disk(part, with_texts=getattr(self.vectors, "precision", None) is not None)
+            self.priors.to_disk(part)
+            if self.topics is not None:
+                self.topics.to_disk(part)
             if len(self.abbreviations):
                 self.abbreviations.to_disk(part, _ABBREVIATIONS)
             write_json(part / META, self.meta)
@@ -384,7 +387,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
 
     Args:
         index: best with fp32 or fp16 codes: lost precision cannot be recovered.
-        into: e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped. A FaissIVF
+        into: e.g. FaissIVF(codes="int8"); its existing rows are dropped. A FaissIVF
             with codes None takes over the codes as they are.
 
     Returns:
@@ -397,7 +400,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     live = np.flatnonzero(index.rows.live)
     if not len(live):
         raise PelError(Errors.E407.format(n_documents=0))
-    if not (isinstance(into, FaissIVF) and isinstance(vectors, FaissRows) and into.take_rows(vectors, live)):
+    if not (isinstance(into, FaissIVF) and isinstance(vectors, FaissIVF) and into.take_rows(vectors, live)):
         sample = np.sort(np.random.default_rng(0).permutation(live)[: _RECODED_SAMPLE if into.needs_training else 0])
         decoded = [vectors.vectors(row, row + 1) for row in sample.tolist()]
         into.train(np.concatenate([np.empty((0, index.width), dtype=np.float32), *decoded]))

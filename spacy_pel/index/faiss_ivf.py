@@ -1,5 +1,7 @@
-"""Search that chooses by size: exact for small knowledge bases, filtered and rescored for large ones."""
+"""The vector index: exact for small knowledge bases, filtered and rescored for large ones."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,32 +12,36 @@ from typing_extensions import Self
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..types import Rows, Vectors
-from ..util.config import check_range
+from ..types import Mask, Rows, Vectors
+from ..util.config import PartSettings, check_range
 from .faiss_rows import (
     BLOCK,
+    CODES,
     Codes,
-    FaissRows,
     Found,
-    Mask,
     best_of,
-    check_codes,
+    codes_of,
     copy_in_memory,
+    empty_rows,
     few_large_products,
     read_faiss,
+    read_lists,
+    rows_in,
+    search_rows,
     selector,
     unreadable,
     write_faiss,
+    write_lists,
 )
 from .row_table import SEED, sample_rows
 
-_FILE = "lists-{}.faiss"
+_ROWS, _LISTS = "vectors.faiss", "lists-{}"
 _SAMPLE = 65_536  # rows that codes are learned from
 _SLICES = (6, 4)  # numbers of a vector that a short code of 4 bits stands for: of one list, of several
 _PER_LIST = 48  # rows per list that lists are learned from
 _ONE_LIST = 400_000  # rows up to which all short codes are compared with a query, in about a millisecond
 _LIST = 128  # rows of a list, at least
-_LISTS = 8  # of more rows: lists per square root of their number, at most
+_MOST_LISTS = 8  # of more rows: lists per square root of their number, at most
 _SCANNED = 128  # rows to read per square root of their number
 _TWO_LEVELS = 256  # lists from which they are learned in two steps
 _CLUSTERING = {"seed": SEED, "niter": 10, "min_points_per_centroid": 1}  # the last: no warnings on the console
@@ -49,9 +55,9 @@ _ivf_parameters: Any = faiss.SearchParametersIVF
 
 
 @registry.pel_indexes("spacy-pel.FaissIVF.v1")
-class FaissIVF(FaissRows):
-    """Rows as in FaissFlat or FaissPQ, and from ``flat_below`` rows on a filter in front of them: each row
-    also has short codes of 4 bits, one for six numbers (four in lists), compared in CPU registers
+class FaissIVF(PartSettings):
+    """Compares a query with rows of codes, by inner product. From ``flat_below`` rows on there is a filter in front of
+    them: each row also has short codes of 4 bits, one for six numbers (four in lists), compared in CPU registers
     (product quantisation, FastScan, André et al. 2017). The best 1,024, or more, are compared again exactly, so
     scores are exact. Above 400,000 rows the short codes are in inverted lists, and only the lists nearest to
     a query are read (IVF, Jégou et al. 2011).
@@ -59,12 +65,15 @@ class FaissIVF(FaissRows):
     Rows of names and of mentions have filters of their own, as they are searched apart. Searches
     under masks that leave few rows are exact, and rows added after ``finish`` are compared exactly.
 
+    A loaded index is memory-mapped: it opens at once and processes share its pages. It is copied into memory
+    before rows are added to it.
+
     Args:
-        codes: how a row is stored; None = "fp32" below
-            ``flat_below`` rows, else "int8".
-        pca: see FaissFlat.
-        row_bytes: see FaissPQ; the codes are "pq" then.
-        flat_below: number of rows of a group below which every row is compared.
+        codes: how a row is stored: numbers of 4, 2 or 1 bytes, or "pq", bytes that stand for the nearest of 256
+            centroids of a slice of the rotated vector (Jégou et al. 2011); None = "fp32" below ``flat_below`` rows,
+            else "int8". At the same size "pq" keeps the ranking best; queries are not quantised.
+        row_bytes: of codes "pq", must divide the width; None = a quarter of it. The codes are "pq" if it is given.
+        flat_below: number of rows of a group below which every row is compared; None = always.
         lists: inverted lists of a group; None = 1 up to 400,000 rows, then eight times the square
             root of their number, or one per 128 rows if that is less.
         probes: lists to read; None = as many as have 128 times the square root of the number of rows.
@@ -79,29 +88,53 @@ class FaissIVF(FaissRows):
         self,
         *,
         codes: Codes | None = None,
-        pca: int | None = None,
         row_bytes: int | None = None,
-        flat_below: int = 20_000,
+        flat_below: int | None = 20_000,
         lists: int | None = None,
         probes: int | None = None,
     ):
         if codes is None and row_bytes is not None:
             codes = "pq"
-        check_codes(codes or "fp32", ("fp32", "fp16", "int8", "pq"))
-        setting, value = ("pca", pca) if codes == "pq" else ("row_bytes", row_bytes)
-        if value is not None:
-            raise PelError(Errors.E414.format(setting=setting, value=value, codes=codes))
+        if codes not in (None, *CODES):
+            raise PelError(Errors.E412.format(known=", ".join(CODES), got=codes))
+        if codes != "pq" and row_bytes is not None:
+            raise PelError(Errors.E414.format(setting="row_bytes", value=row_bytes, codes=codes))
         for setting, value, least in (("flat_below", flat_below, 0), ("lists", lists, 1), ("probes", probes, 1)):
             check_range(setting, value, least=least)
-        super().__init__(codes, pca=pca, row_bytes=row_bytes)
+        self.codes = codes
+        self.row_bytes = row_bytes
         self.flat_below = flat_below
         self.lists = lists
         self.probes = probes
+        self.width = 0
         self._chooses_codes = codes is None
         self._filters: list[_Filter] = []
+        self._rotation: Any = None  # a faiss.OPQMatrix
+        self._rows: Any = None  # a faiss.Index of the codes
+        self._owner: Any = None  # of rotation and rows, where they come from a file
+        self._mapped = False
+
+    def __len__(self) -> int:
+        return 0 if self._rows is None else int(self._rows.ntotal)
+
+    def __reduce__(self) -> Any:
+        # an EntityIndex sends its rows as files; what is left is an index that rows can be added to
+        return partial(type(self), **self.settings), ()
+
+    @property
+    def needs_training(self) -> bool:
+        """Do the codes depend on a sample of the vectors?"""
+        return self.codes in ("int8", "pq")
+
+    @property
+    def precision(self) -> str | None:
+        """ "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that; None = the codes lose more."""
+        return self.codes if self.codes in ("fp32", "fp16") else None
+
+    # --- rows
 
     def train(self, vectors: Vectors) -> None:
-        """Fix the width, learn rotation and codes, drop all rows.
+        """Fix the width, learn codes, drop all rows.
 
         Args:
             vectors: a sample; may be empty unless ``needs_training``.
@@ -109,10 +142,26 @@ class FaissIVF(FaissRows):
         Raises:
             PelError: if the sample is too small for that.
         """
-        if self._chooses_codes:
-            self.codes = None
-        super().train(vectors)
-        self._filters = []
+        codes = "fp32" if self._chooses_codes or self.codes is None else self.codes
+        self._rotation, self._rows = empty_rows(vectors, codes, self.row_bytes)
+        self.width, self._mapped, self._filters = vectors.shape[1], False, []
+        self._read_settings()
+
+    def _read_settings(self) -> None:
+        """Set the settings to those of the rows."""
+        self.codes = codes_of(self._rows)
+        self.row_bytes = self._rows.pq.M if self.codes == "pq" else None
+
+    def add(self, vectors: Vectors) -> None:
+        """Append vectors; their rows follow the existing ones.
+
+        Raises:
+            PelError: if the width differs.
+        """
+        rotated = self._rotate(vectors)
+        if self._mapped:  # FAISS ends the process when a mapped index is to grow
+            self._rows, self._mapped = copy_in_memory(self._rows), False
+        self._rows.add(rotated)
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """Put the filter in front of the rows, if they are many.
@@ -120,6 +169,8 @@ class FaissIVF(FaissRows):
         Args:
             groups: (rows,), rows with different numbers are searched apart.
         """
+        if self.flat_below is None:
+            return
         groups = np.zeros(len(self), dtype=np.uint8) if groups is None else groups
         members = [np.flatnonzero(groups == number) for number in np.unique(groups)]
         large = [ids for ids in members if len(ids) >= max(self.flat_below, _LEAST)]
@@ -127,7 +178,7 @@ class FaissIVF(FaissRows):
             self._shorten()
         self._filters = [_Filter(_learn_lists(self._rows, ids, self.lists, self.probes), self._rows) for ids in large]
 
-    def take_rows(self, source: FaissRows, rows: Rows) -> bool:
+    def take_rows(self, source: "FaissIVF", rows: Rows) -> bool:
         """Take over the codes of another index as they are: nothing is quantised twice.
 
         Args:
@@ -137,7 +188,7 @@ class FaissIVF(FaissRows):
         Returns:
             Whether the settings leave the choice of the codes to it; nothing is done otherwise.
         """
-        if self.codes is not None or self.pca is not None:
+        if self.codes is not None:
             return False
         taken = copy_in_memory(source._rows)
         codes = faiss.rev_swig_ptr(taken.codes.data(), taken.ntotal * taken.code_size).reshape(taken.ntotal, -1)[rows]
@@ -159,9 +210,57 @@ class FaissIVF(FaissRows):
             rows.add(self._rows.reconstruct_n(start, min(BLOCK, self._rows.ntotal - start)))
         self._rows, self.codes = rows, "int8"
 
+    def vectors(self, start: int, stop: int) -> Vectors:
+        """(stop - start, width), what the codes keep of these rows."""
+        codes = self._rows.reconstruct_n(start, stop - start)
+        return codes if self._rotation is None else self._rotation.reverse_transform(codes)
+
+    def _rotate(self, vectors: Vectors) -> Vectors:
+        if not self.width:
+            raise PelError(Errors.E403)
+        if vectors.ndim != 2 or vectors.shape[1] != self.width:
+            raise PelError(Errors.E402.format(expected=self.width, got=vectors.shape))
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        return vectors if self._rotation is None else self._rotation.apply(vectors)
+
+    # --- search
+
+    def search(self, vectors: Vectors, k: int, allowed: Mask = None) -> Found:
+        """Find the nearest rows.
+
+        Args:
+            vectors: (n, width) queries.
+            k: how many rows each.
+            allowed: (rows,), False = never found.
+
+        Returns:
+            (n, k) each, best first; row -1 where there are fewer than k.
+
+        Raises:
+            PelError: if the width differs.
+        """
+        return self.search_groups(vectors, k, [allowed])[0]
+
+    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
+        """Find the nearest rows of each group of rows.
+
+        Args:
+            vectors: (n, width) queries.
+            k: how many rows each, of each group.
+            groups: masks over the rows; None = all rows.
+
+        Returns:
+            What ``search`` finds in each of them.
+
+        Raises:
+            PelError: if the width differs.
+        """
+        queries = self._rotate(vectors)
+        return [self._search(queries, k, allowed) for allowed in groups]
+
     def _search(self, queries: Vectors, k: int, allowed: Mask) -> Found:
         if not self._filters or not len(queries):
-            return super()._search(queries, k, allowed)
+            return search_rows(self._rows, queries, k, allowed)
         rest = np.ones(len(self), dtype=np.bool_) if allowed is None else allowed.copy()
         found = []
         for part in self._filters:
@@ -171,20 +270,23 @@ class FaissIVF(FaissRows):
                 found.append(part.search(queries, k, wanted, n_rows))
                 rest[: len(wanted)] &= ~wanted
         if not found or rest.any():
-            found.append(super()._search(queries, k, rest))
+            found.append(search_rows(self._rows, queries, k, rest))
         return found[0] if len(found) == 1 else best_of(found, len(queries), k)
 
+    # --- disk
+
     def to_disk(self, path: Path) -> None:
-        """Write the FAISS files to a folder; FAISS alone can read and search them.
+        """Write the files to a folder; FAISS alone can read and search ``vectors.faiss``.
 
         Raises:
             PelError: if the disk is full.
         """
-        super().to_disk(path)
-        for old in Path(path).glob(_FILE.format("*")):
+        whole = self._rows if self._rotation is None else faiss.IndexPreTransform(self._rotation, self._rows)
+        write_faiss(whole, Path(path) / _ROWS)
+        for old in Path(path).glob(_LISTS.format("*")):
             old.unlink()
         for number, part in enumerate(self._filters):
-            write_faiss(part.lists, Path(path) / _FILE.format(number))
+            write_lists(part.lists, Path(path) / _LISTS.format(number))
 
     def from_disk(self, path: Path) -> Self:
         """Map rows of a folder into memory and read their short codes; the codes become those of the files.
@@ -192,12 +294,20 @@ class FaissIVF(FaissRows):
         Raises:
             PelError: if a file is missing or damaged.
         """
-        super().from_disk(path)
+        whole = read_faiss(Path(path) / _ROWS, flags=faiss.IO_FLAG_MMAP_IFC)
+        self._owner, self._mapped = whole, True
+        self._rotation, self._rows = None, whole
+        if isinstance(whole, faiss.IndexPreTransform):
+            chain: Any = whole.chain
+            self._rotation = faiss.downcast_VectorTransform(chain.at(0))
+            self._rows = faiss.downcast_index(whole.index)
+        self.width = whole.d
+        self._read_settings()
         self._chooses_codes = False
         self._filters = []
-        for file in sorted(Path(path).glob(_FILE.format("*"))):
-            lists = read_faiss(file)
-            ids = _rows_in(lists)
+        for file in sorted(Path(path).glob(_LISTS.format("*.faiss"))):
+            lists = read_lists(file)
+            ids = rows_in(lists)
             if lists.d != self._rows.d or (len(ids) and not 0 <= ids.min() <= ids.max() < self._rows.ntotal):
                 raise unreadable(file.parent, ValueError("other rows"), f"a complete {file.name}")
             self._filters.append(_Filter(lists, self._rows))
@@ -216,10 +326,10 @@ class _Filter:
         self.lists = lists
         self.n_rows = lists.ntotal
         self.covers = np.zeros(rows.ntotal, dtype=np.bool_)
-        self.covers[_rows_in(lists)] = True
-        lists.ntotal = rows.ntotal  # FAISS checks that they are equal; it searches what is in the lists
-        self._refined = faiss.IndexRefine(lists, rows)
-        lists.ntotal = self.n_rows
+        self.covers[rows_in(lists)] = True
+        # FAISS makes this of two indexes with as many rows; searching it takes lists of some of the rows
+        self._refined: Any = faiss.IndexRefine(lists, lists)
+        self._refined.refine_index, self._refined.ntotal, self._rows = rows, rows.ntotal, rows
 
     def search(self, queries: Vectors, k: int, wanted: NDArray[np.bool_], n_rows: int) -> Found:
         """Find rows, scored with the rows themselves.
@@ -253,7 +363,7 @@ class _Filter:
 def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) -> Any:
     """Cluster some rows of an index, and give them short codes."""
     if nlist is None:
-        nlist = 1 if len(ids) <= _ONE_LIST else min(int(_LISTS * len(ids) ** 0.5), len(ids) // _LIST)
+        nlist = 1 if len(ids) <= _ONE_LIST else min(int(_MOST_LISTS * len(ids) ** 0.5), len(ids) // _LIST)
     nlist = min(nlist, len(ids))
     n_slices = next(n for n in range(max(rows.d // _SLICES[nlist > 1], 1), rows.d + 1) if rows.d % n == 0)
     sample = rows.reconstruct_batch(sample_rows(ids, max(_SAMPLE, _PER_LIST * nlist)))
@@ -269,15 +379,6 @@ def _learn_lists(rows: Any, ids: Rows, nlist: int | None, nprobe: int | None) ->
     scanned = int(_SCANNED * len(ids) ** 0.5)
     lists.nprobe = min(nlist, -(-nlist * scanned // len(ids)) if nprobe is None else nprobe)
     return lists
-
-
-def _rows_in(lists: Any) -> Rows:
-    """The numbers of the rows, list by list."""
-    inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
-    sizes = [(number, inverted.list_size(number)) for number in range(lists.nlist)]
-    # an empty list has no array
-    ids = [faiss.rev_swig_ptr(inverted.get_ids(number), size) for number, size in sizes if size]
-    return np.concatenate([np.empty(0, dtype=np.int64), *ids])
 
 
 def _centroids(vectors: Vectors, n: int) -> Vectors:

@@ -1,32 +1,31 @@
-"""What the indexes made with FAISS share: codes, growing, searching, files."""
+"""Rows of codes in FAISS, as functions: codes by FAISS's factory, files, and exact search."""
 
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self
 
 from ..errors import Errors, PelError
 from ..types import Mask, Rows, Scores, Vectors
 from ..util import atomic_path
-from ..util.config import PartSettings
 from ..util.processes import make_fork_safe
 from ..util.saved_folder import damaged
 
 KIND = "index"  # of the saved folder
 BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
-_FILE = "vectors.faiss"
 _MANY = 32  # queries from which it pays to decode the rows once for all of them
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
 _CENTROIDS = 256  # of a byte
-_FACTORY = {"fp32": "Flat", "fp16": "SQfp16", "int8": "SQ8"}  # FAISS's names
+_FACTORY = {"fp32": "Flat", "fp16": "SQfp16", "int8": "SQ8", "pq": "PQ{}np"}  # FAISS's names
 
 Codes = Literal["fp32", "fp16", "int8", "pq"]
+CODES: tuple[Codes, ...] = ("fp32", "fp16", "int8", "pq")
 Found = tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
 
 make_fork_safe()
@@ -35,235 +34,59 @@ _bitmap: Any = faiss.IDSelectorBitmap
 _search_parameters: Any = faiss.SearchParameters
 
 
-class FaissRows(PartSettings):
-    """Compares a query with every row of codes, by inner product, after an optional rotation.
-
-    A loaded index is memory-mapped: it opens at once and processes share its pages. It is copied into memory
-    before rows are added to it.
-
-    Args:
-        codes: how a row is stored; None = as "fp32".
-        pca: number of principal directions of the vectors to keep; None = all.
-        row_bytes: bytes of a row of codes "pq"; None = a quarter of the width.
-        rotate: first learn a rotation that makes codes "pq" more precise.
-    """
-
-    name: str
-
-    def __init__(
-        self, codes: Codes | None, *, pca: int | None = None, row_bytes: int | None = None, rotate: bool = True
-    ) -> None:
-        self.codes = codes
-        self.pca = pca
-        self.row_bytes = row_bytes
-        self.rotate = rotate
-        self.width = 0
-        self._rotation: Any = None  # a faiss.LinearTransform
-        self._rows: Any = None  # a faiss.Index of the codes
-        self._owner: Any = None  # of rotation and rows, where they come from a file
-        self._mapped = False
-
-    def __len__(self) -> int:
-        return 0 if self._rows is None else int(self._rows.ntotal)
-
-    def __reduce__(self) -> Any:
-        # an EntityIndex sends its rows as files; what is left is an index that rows can be added to
-        return partial(type(self), **self.settings), ()
-
-    @property
-    def needs_training(self) -> bool:
-        """Do the codes depend on a sample of the vectors?"""
-        return self.codes in ("int8", "pq") or self.pca is not None
-
-    @property
-    def precision(self) -> str | None:
-        """ "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that;
-        None = codes or rotation lose more."""
-        return self.codes if self.pca is None and self.codes in ("fp32", "fp16") else None
-
-    def train(self, vectors: Vectors) -> None:
-        """Fix the width, learn rotation and codes, drop all rows.
-
-        Args:
-            vectors: a sample; may be empty unless ``needs_training``.
-
-        Raises:
-            PelError: if the sample is too small for that.
-        """
-        if self.codes == "pq":
-            self._rotation, self._rows = _product_quantizer(vectors, self.row_bytes, self.rotate)
-        else:
-            self._rotation, self._rows = _scalar_codes(vectors, self.codes or "fp32", self.pca)
-        self.width, self._mapped = vectors.shape[1], False
-        self._read_settings()
-
-    def _read_settings(self) -> None:
-        """Set the settings to those of the rotation and the rows."""
-        self.codes, self.pca, self.row_bytes = "fp32", None, None
-        if isinstance(self._rows, faiss.IndexPQ):
-            self.codes, self.row_bytes, self.rotate = "pq", self._rows.pq.M, self._rotation is not None
-            return
-        self.pca = None if self._rotation is None else self._rows.d
-        if not isinstance(self._rows, faiss.IndexFlat):
-            self.codes = "fp16" if self._rows.sq.qtype == faiss.ScalarQuantizer.QT_fp16 else "int8"
-
-    def add(self, vectors: Vectors) -> None:
-        """Append vectors; their rows follow the existing ones.
-
-        Raises:
-            PelError: if the width differs.
-        """
-        rotated = self._rotate(vectors)
-        if self._mapped:  # FAISS ends the process when a mapped index is to grow
-            self._rows, self._mapped = copy_in_memory(self._rows), False
-        self._rows.add(rotated)
-
-    def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
-        """There is nothing to do once all rows are added."""
-
-    def search(self, vectors: Vectors, k: int, allowed: Mask = None) -> Found:
-        """Find the nearest rows.
-
-        Args:
-            vectors: (n, width) queries.
-            k: how many rows each.
-            allowed: (rows,), False = never found.
-
-        Returns:
-            (n, k) each, best first; row -1 where there are fewer than k.
-
-        Raises:
-            PelError: if the width differs.
-        """
-        return self.search_groups(vectors, k, [allowed])[0]
-
-    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
-        """Find the nearest rows of each group of rows.
-
-        Args:
-            vectors: (n, width) queries.
-            k: how many rows each, of each group.
-            groups: masks over the rows; None = all rows.
-
-        Returns:
-            What ``search`` finds in each of them.
-
-        Raises:
-            PelError: if the width differs.
-        """
-        queries = self._rotate(vectors)
-        return [self._search(queries, k, allowed) for allowed in groups]
-
-    def _search(self, queries: Vectors, k: int, allowed: Mask) -> Found:
-        """Compare each rotated query with all rows allowed."""
-        # an IndexPQ takes no selector
-        if len(queries) < _MANY and not isinstance(self._rows, faiss.IndexPQ):
-            chosen = None if allowed is None else selector(allowed)
-            params = None if chosen is None else _search_parameters(sel=chosen[0])
-            return _none_below(*self._rows.search(queries, k, params=params))
-        return search_blocks(self._rows, queries, k, allowed)
-
-    def vectors(self, start: int, stop: int) -> Vectors:
-        """(stop - start, width), what codes and rotation keep of these rows."""
-        codes = self._rows.reconstruct_n(start, stop - start)
-        return codes if self._rotation is None else self._rotation.reverse_transform(codes)
-
-    def to_disk(self, path: Path) -> None:
-        """Write the FAISS file to a folder; FAISS alone can read and search it.
-
-        Raises:
-            PelError: if the disk is full.
-        """
-        whole = self._rows
-        if self._rotation is not None:
-            whole = faiss.IndexPreTransform(self._rotation, whole)
-        write_faiss(whole, Path(path) / _FILE)
-
-    def from_disk(self, path: Path) -> Self:
-        """Map the FAISS file of a folder into memory; the settings become those of the file.
-
-        Raises:
-            PelError: if the file is missing or damaged.
-        """
-        whole = read_faiss(Path(path) / _FILE, flags=faiss.IO_FLAG_MMAP_IFC)
-        self._owner, self._mapped = whole, True
-        self._rotation, self._rows = None, whole
-        if isinstance(whole, faiss.IndexPreTransform):
-            chain: Any = whole.chain
-            self._rotation = faiss.downcast_VectorTransform(chain.at(0))
-            self._rows = faiss.downcast_index(whole.index)
-        self.width = whole.d
-        self._read_settings()
-        return self
-
-    def _rotate(self, vectors: Vectors) -> Vectors:
-        if not self.width:
-            raise PelError(Errors.E403)
-        if vectors.ndim != 2 or vectors.shape[1] != self.width:
-            raise PelError(Errors.E402.format(expected=self.width, got=vectors.shape))
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        return vectors if self._rotation is None else self._rotation.apply(vectors)
-
-
 # --- codes
 
 
-def check_codes(codes: str, known: Sequence[str] = tuple(_FACTORY)) -> None:
-    """Raises:
-    PelError: if there are no such codes.
+def empty_rows(vectors: Vectors, codes: Codes, row_bytes: int | None = None) -> tuple[Any, Any]:
+    """Learn codes.
+
+    Args:
+        vectors: a sample; may be empty for "fp32" and "fp16".
+        codes: how a row is stored.
+        row_bytes: of codes "pq"; None = a quarter of the width.
+
+    Returns:
+        A rotation that makes codes "pq" more precise (optimised product quantisation, Ge et al. 2013), else None;
+        and an index without rows, for vectors that are rotated.
+
+    Raises:
+        PelError: if the sample is too small, or the bytes do not divide the width.
     """
-    if codes not in known:
-        raise PelError(Errors.E412.format(known=", ".join(known), got=codes))
-
-
-def _scalar_codes(vectors: Vectors, codes: str, pca: int | None) -> tuple[Any, Any]:
-    """A rotation (or None) and an empty index, trained on its output."""
     width = vectors.shape[1]
-    least = 0 if codes != "int8" and pca is None else max(pca or 1, 1)
-    if len(vectors) < least or (pca is not None and not 0 < pca <= width):
-        raise PelError(Errors.E404.format(codes=codes, pca=pca, least=least, n=len(vectors), width=width))
-    rotation = None if pca is None else _principal_rotation(vectors, pca)
-    rows: Any = faiss.index_factory(pca or width, _FACTORY[codes], faiss.METRIC_INNER_PRODUCT)
-    if least:
-        rows.train(vectors if rotation is None else rotation.apply(vectors))
-    return rotation, rows
+    if codes == "pq":
+        return _product_quantizer(vectors, max(width // 4, 1) if row_bytes is None else row_bytes)
+    rows: Any = faiss.index_factory(width, _FACTORY[codes], faiss.METRIC_INNER_PRODUCT)
+    if codes == "int8":
+        if not len(vectors):
+            raise PelError(Errors.E404.format(codes=codes))
+        rows.train(vectors)
+    return None, rows
 
 
-def _product_quantizer(vectors: Vectors, row_bytes: int | None, rotate: bool) -> tuple[Any, Any]:
-    """A rotation (or None) and an empty index, trained on its output."""
+def _product_quantizer(vectors: Vectors, row_bytes: int) -> tuple[Any, Any]:
     width = vectors.shape[1]
-    row_bytes = max(width // 4, 1) if row_bytes is None else row_bytes
     if row_bytes < 1 or width % row_bytes or not len(vectors):
         got = f"row_bytes {row_bytes}, width {width}, {len(vectors)} vectors"
         raise PelError(Errors.E413.format(got=got))
     if len(vectors) < _CENTROIDS:  # a small knowledge base: its own rows are the centroids
         vectors = np.resize(vectors, (_CENTROIDS, width))
-    rows: Any = faiss.index_factory(width, f"PQ{row_bytes}np", faiss.METRIC_INNER_PRODUCT)
+    rows: Any = faiss.index_factory(width, _FACTORY["pq"].format(row_bytes), faiss.METRIC_INNER_PRODUCT)
     rows.pq.cp.min_points_per_centroid = 1  # no warnings on the console about small samples
-    rotation: Any = None
-    if rotate:
-        rotation = faiss.OPQMatrix(width, row_bytes)
-        rotation.niter = 4  # the default is 50: most of the gain is in the first, each takes ten seconds
-        rotation.pq = rows.pq
-        rotation.train(vectors)
-        vectors = rotation.apply(vectors)
-    rows.train(vectors)
+    rotation: Any = faiss.OPQMatrix(width, row_bytes)
+    rotation.niter = 4  # the default is 50: most of the gain is in the first, each takes ten seconds
+    rotation.pq = rows.pq
+    rotation.train(vectors)
+    rows.train(rotation.apply(vectors))
     return rotation, rows
 
 
-def _principal_rotation(vectors: Vectors, width: int) -> faiss.LinearTransform:
-    """The directions that preserve inner products best: those with the largest second moments.
-
-    Unlike in a textbook PCA the mean is not subtracted, as that would change the ranking.
-    """
-    moments = vectors.T.astype(np.float64) @ vectors
-    _, directions = np.linalg.eigh(moments)  # ascending
-    matrix = np.ascontiguousarray(directions[:, ::-1][:, :width].T, dtype=np.float32)
-    rotation = faiss.LinearTransform(vectors.shape[1], width, False)
-    faiss.copy_array_to_vector(matrix.ravel(), rotation.A)
-    rotation.is_trained = True
-    rotation.set_is_orthonormal()
-    return rotation
+def codes_of(rows: Any) -> Codes:
+    """How an index stores its rows."""
+    if isinstance(rows, faiss.IndexPQ):
+        return "pq"
+    if isinstance(rows, faiss.IndexFlat):
+        return "fp32"
+    return "fp16" if rows.sq.qtype == faiss.ScalarQuantizer.QT_fp16 else "int8"
 
 
 # --- files
@@ -306,6 +129,63 @@ def unreadable(path: Path, err: Exception, file: str = "readable files") -> PelE
     return damaged(path, KIND, file, (str(err) or type(err).__name__).strip().splitlines()[0])
 
 
+def write_lists(lists: Any, path: Path) -> None:
+    """Write inverted lists: what FAISS learned to PATH.faiss, and sizes, codes and numbers of rows to PATH.npz, since
+    FAISS takes 8 bytes for the number of a row. Ascending ones are compressed to a fraction of a byte."""
+    inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
+    sizes = np.array([inverted.list_size(number) for number in range(lists.nlist)], dtype=np.int32)
+    codes = [_codes_in(inverted, number) for number in np.flatnonzero(sizes).tolist()]
+    steps = np.diff(rows_in(lists), prepend=0).astype("<i4")
+    empty = copy_in_memory(lists)
+    empty.reset()
+    write_faiss(empty, path.with_suffix(".faiss"))
+    with atomic_path(path.with_suffix(".npz")) as part, part.open("wb") as file:
+        columns = {"sizes": sizes, "codes": np.concatenate([np.empty(0, np.uint8), *codes])}
+        np.savez(file, **columns, steps=np.frombuffer(zlib.compress(steps.tobytes()), dtype=np.uint8))
+
+
+def read_lists(path: Path) -> Any:
+    """What ``write_lists`` wrote, in memory.
+
+    Raises:
+        PelError: if a file is missing or damaged.
+    """
+    lists = read_faiss(path.with_suffix(".faiss"))
+    inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
+    file = path.with_suffix(".npz")
+    try:
+        with np.load(file, allow_pickle=False) as saved:
+            sizes, codes, steps = saved["sizes"].tolist(), saved["codes"], zlib.decompress(saved["steps"].tobytes())
+        ids = np.cumsum(np.frombuffer(steps, dtype="<i4"), dtype=np.int64)
+        if len(sizes) != lists.nlist or sum(sizes) != len(ids):
+            raise ValueError(f"{len(sizes)} lists with {len(ids)} rows")
+        for number, size in enumerate(sizes):
+            if size:
+                inverted.resize(number, size)
+                own = _codes_in(inverted, number)
+                own[:], codes = codes[: len(own)], codes[len(own) :]
+                faiss.rev_swig_ptr(inverted.get_ids(number), size)[:], ids = ids[:size], ids[size:]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as err:
+        raise unreadable(path.parent, err, f"a complete {file.name}") from err
+    lists.ntotal = sum(sizes)
+    return lists
+
+
+def rows_in(lists: Any) -> Rows:
+    """The numbers of the rows, list by list."""
+    inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
+    sizes = [(number, inverted.list_size(number)) for number in range(lists.nlist)]
+    # an empty list has no array
+    ids = [faiss.rev_swig_ptr(inverted.get_ids(number), size) for number, size in sizes if size]
+    return np.concatenate([np.empty(0, dtype=np.int64), *ids])
+
+
+def _codes_in(inverted: Any, number: int) -> NDArray[np.uint8]:
+    """A view of the codes of a list that is not empty: blocks of 32 rows, the last one padded."""
+    n_blocks = -(-inverted.list_size(number) // inverted.n_per_block)
+    return faiss.rev_swig_ptr(inverted.get_codes(number), n_blocks * inverted.block_size)  # type: ignore[no-any-return]
+
+
 # --- search
 
 
@@ -313,6 +193,15 @@ def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
     """FAISS's selector of these rows, and what must live as long as it is used."""
     bits = np.packbits(allowed, bitorder="little")
     return _bitmap(bits), bits
+
+
+def search_rows(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
+    """Compare each rotated query with all rows allowed; see ``search_blocks``."""
+    if len(queries) >= _MANY or isinstance(index, faiss.IndexPQ):  # which takes no selector
+        return search_blocks(index, queries, k, allowed)
+    chosen = None if allowed is None else selector(allowed)
+    params = None if chosen is None else _search_parameters(sel=chosen[0])
+    return _none_below(*index.search(queries, k, params=params))
 
 
 def search_blocks(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:

@@ -157,7 +157,7 @@ class ReusingEncoder(RowEncoder):
 
 def check_reusable(old: EntityIndex) -> None:
     """Raises:
-    PelError: if an update cannot use its vectors, since they are compressed or rotated.
+    PelError: if an update cannot use its vectors, since they are compressed.
     """
     if _precision(old.vectors) is None:
         raise _too_coarse(old)

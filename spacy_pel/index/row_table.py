@@ -40,7 +40,7 @@ class RowTable:
         kb_rows: the entity's row in the knowledge base.
         kinds: 0 = card, 1 = alias, 2 = mention.
         live: False = replaced or retired, no longer found.
-        texts: a hash of what each row stands for, see ``hash_texts``.
+        texts: a hash of what each row stands for, see ``hash_texts``; zeros in a table that was saved without.
     """
 
     kb_rows: NDArray[np.int32]
@@ -115,10 +115,11 @@ class RowTable:
         """The columns by name, as they are stored; without ``texts``."""
         return {"kb_row": self.kb_rows, "kind": self.kinds, "live": self.live.view(np.uint8)}
 
-    def to_disk(self, path: Path) -> None:
-        """Write the columns to a folder."""
+    def to_disk(self, path: Path, *, with_texts: bool) -> None:
+        """Write the columns to a folder; ``texts`` only where vectors of these rows can be used again."""
         write_arrays(Path(path) / _FILE, self.columns())
-        write_arrays(Path(path) / _TEXTS, {"text": self.texts})
+        if with_texts:
+            write_arrays(Path(path) / _TEXTS, {"text": self.texts})
 
     @classmethod
     def from_disk(cls, path: Path) -> "RowTable":
@@ -127,7 +128,11 @@ class RowTable:
         Raises:
             ValueError: if a file is damaged.
         """
-        columns, texts = map_arrays(Path(path) / _FILE), map_arrays(Path(path) / _TEXTS)["text"]
+        columns = map_arrays(Path(path) / _FILE)
+        if (Path(path) / _TEXTS).is_file():
+            texts = map_arrays(Path(path) / _TEXTS)["text"]
+        else:
+            texts = np.zeros(len(columns["live"]), dtype=np.uint64)
         if len(texts) != len(columns["live"]):
             raise ValueError(f"{len(texts)} texts of {len(columns['live'])} rows")
         return cls(columns["kb_row"], columns["kind"], columns["live"].view(np.bool_), texts)

@@ -62,8 +62,8 @@ class ArrowStore:
             raise self._damaged("Arrow files", f"damaged ones ({err})") from err
         self._id_hashes, self._id_rows = ids["hash"], ids["row"]
         self._xref_hashes, self._xref_rows = xrefs["hash"], xrefs["row"]
-        # of each distinct name: its hash, ascending; where its rows start, and how many rows have it
-        self._name_hashes, self._name_starts, self._name_counts = names["hash"], names["start"], names["count"]
+        # of each distinct name: its hash, ascending, and where its rows start
+        self._name_hashes, self._name_starts = names["hash"], names["start"]
         self._names_of_rows, self._names_of_rows_offsets = (
             part.to_numpy() for part in (names_of_rows.values, names_of_rows.offsets)
         )
@@ -213,8 +213,8 @@ class ArrowStore:
         return [(name, self._rows_of_name(name.position)) for name in names]
 
     def _rows_of_name(self, position: int) -> Rows:
-        start = int(self._name_starts[position])
-        return self._name_rows[start : start + int(self._name_counts[position])].astype(np.int64)
+        bounds = [*self._name_starts[position : position + 2].tolist(), len(self._name_rows)]
+        return self._name_rows[bounds[0] : bounds[1]].astype(np.int64)
 
     def find_xrefs(self, keys: Sequence[str]) -> list[Rows]:
         """The rows that have each cross reference, ascending, by the keys of ``util.xrefs``."""

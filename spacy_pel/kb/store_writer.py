@@ -265,7 +265,8 @@ class StoreWriter:
         names.close()
         starts = np.concatenate(firsts)
         counts = np.diff(np.append(starts, len(hashes))).astype(np.int32)
-        write_arrays(self.folder / NAME_HASHES, {"hash": hashes[starts], "start": starts, "count": counts})
+        numbers = np.int32 if len(hashes) < 1 << 31 else np.int64
+        write_arrays(self.folder / NAME_HASHES, {"hash": hashes[starts], "start": starts.astype(numbers)})
         write_arrays(self.folder / ROWS_OF_NAMES, {"row": rows})
         name_of_pair = np.repeat(np.arange(len(starts), dtype=np.int32), counts)
         by_row = name_of_pair[np.argsort(rows, kind="stable")]

@@ -17,6 +17,7 @@ from .names import hash_strings
 
 Rows = NDArray[np.int64]
 _FEW = 8
+_SMALL = 1 << 22  # bytes
 
 
 class TableWriter:
@@ -26,15 +27,16 @@ class TableWriter:
         path: the file.
         schema: its columns.
         chunk: rows that ``append`` collects before it writes them.
+        compression: a codec of Arrow, such as "zstd": what is read is in private memory then. None = read in place.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, *, chunk: int = 1 << 16):
+    def __init__(self, path: Path, schema: pa.Schema, *, chunk: int = 1 << 16, compression: str | None = None):
         self.path = path
         self.schema = schema
         self.chunk = chunk
         self._rows: list[tuple[Any, ...]] = []
         self._sink = pa.OSFile(str(path), "wb")
-        self._writer = pa.ipc.new_file(self._sink, schema)
+        self._writer = pa.ipc.new_file(self._sink, schema, options=pa.ipc.IpcWriteOptions(compression=compression))
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append one chunk.
@@ -168,14 +170,17 @@ class Table:
 
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
-    """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays."""
+    """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays. A file of less than
+    4 MB is compressed."""
     columns = {name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()}
-    writer = TableWriter(path, pa.schema([(name, column.type) for name, column in columns.items()]))
+    schema = pa.schema([(name, column.type) for name, column in columns.items()])
+    is_small = sum(column.nbytes for column in columns.values()) < _SMALL
+    writer = TableWriter(path, schema, compression="zstd" if is_small else None)
     writer.write(columns)
     writer.close()
 
 
 def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
-    """Views of the file, without a copy."""
+    """Views of the file, without a copy unless it is compressed."""
     batch = pa.ipc.open_file(buffer).get_batch(0)
     return {name: batch.column(name).to_numpy() for name in batch.schema.names}

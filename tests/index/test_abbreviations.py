@@ -6,11 +6,11 @@ import pytest
 from spacy_pel.abbreviations.undefined import abbreviation_counts
 from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 
 
 def test_counts_become_shares_of_candidates(kb, encoder, tmp_path):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index = EntityIndex.build(kb, encoder, index=FaissIVF())
     before = index.fingerprint
     first, second, third = kb.live_rows[:3].tolist()
     index.add_abbreviations(abbreviation_counts([("QZs", first, 1.0), ("QZ", -1, 2.0), ("qz", third, 9.0)]))
@@ -30,7 +30,7 @@ def test_counts_become_shares_of_candidates(kb, encoder, tmp_path):
 
 
 def test_an_index_without_them_has_no_file(kb, encoder, tmp_path):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index = EntityIndex.build(kb, encoder, index=FaissIVF())
     index.to_disk(tmp_path / "index")
     assert not (tmp_path / "index" / "abbreviations.arrow").exists()
     assert EntityIndex.from_disk(tmp_path / "index").meta["abbreviations"] == 0

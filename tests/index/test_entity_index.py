@@ -7,7 +7,7 @@ from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.entity_index import VERSION
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_rows import KIND
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
@@ -22,7 +22,7 @@ def mention(text):
 
 @pytest.fixture
 def index(kb, encoder, documents):
-    return EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+    return EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=ALL, documents=documents)
 
 
 def best_ids(index, kb, encoder, surface, **kwargs):
@@ -51,7 +51,7 @@ def test_rows_of_each_kind(index, kb, documents):
 
 
 def test_rows_hold_the_vectors_of_what_they_stand_for(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=ALL, documents=documents)
     stored = index.vectors.vectors(0, len(index))
     entities = list(kb.entities())
     np.testing.assert_array_equal(stored[: len(entities)], encoder.encode_entities(entities))
@@ -62,9 +62,9 @@ def test_rows_hold_the_vectors_of_what_they_stand_for(kb, encoder, documents):
 
 
 def test_chunks_and_repeats_change_nothing(kb, encoder, documents, monkeypatch):
-    whole = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+    whole = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=ALL, documents=documents)
     monkeypatch.setattr("spacy_pel.index.embed._CHUNK", 7)
-    parts = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+    parts = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=ALL, documents=documents)
     np.testing.assert_array_equal(*(index.vectors.vectors(0, len(index)) for index in (whole, parts)))
     assert whole.fingerprint == parts.fingerprint
 
@@ -72,7 +72,7 @@ def test_chunks_and_repeats_change_nothing(kb, encoder, documents, monkeypatch):
 def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
     def build(cap):
         return EntityIndex.build(
-            kb, encoder, index=FaissFlat(), kinds=["mention"], documents=documents, max_mentions_per_entity=cap
+            kb, encoder, index=FaissIVF(), kinds=["mention"], documents=documents, max_mentions_per_entity=cap
         )
 
     counts = np.bincount(build(None).kb_rows, minlength=kb.n_rows)
@@ -108,7 +108,7 @@ def assert_same(one, other, kb, encoder):
         np.testing.assert_array_equal(values, tables[1].features[name])
 
 
-@pytest.mark.parametrize("vectors", [FaissFlat(), FaissFlat(codes="int8", pca=32)])
+@pytest.mark.parametrize("vectors", [FaissIVF(), FaissIVF(codes="int8")])
 def test_disk_bytes_and_pickle(vectors, kb, encoder, documents, tmp_path):
     index = EntityIndex.build(kb, encoder, index=vectors, kinds=ALL, documents=documents)
     index.to_disk(tmp_path / "index")
@@ -160,7 +160,7 @@ def test_damaged_folders_are_refused(name, index, tmp_path):
 
 def test_files_of_two_indexes_do_not_mix(index, kb, encoder, tmp_path):
     index.to_disk(tmp_path / "a")
-    EntityIndex.build(kb, encoder, index=FaissFlat()).to_disk(tmp_path / "b")
+    EntityIndex.build(kb, encoder, index=FaissIVF()).to_disk(tmp_path / "b")
     (tmp_path / "a" / "vectors.faiss").write_bytes((tmp_path / "b" / "vectors.faiss").read_bytes())
     with pytest.raises(PelError, match="PEL-E004.*vectors.faiss with"):
         EntityIndex.from_disk(tmp_path / "a")
@@ -173,10 +173,10 @@ def test_what_cannot_be_built(kb, encoder):
     from spacy_pel.kb import KnowledgeBase
 
     with pytest.raises(PelError, match="PEL-E406"):
-        EntityIndex.build(KnowledgeBase(), encoder, index=FaissFlat())
+        EntityIndex.build(KnowledgeBase(), encoder, index=FaissIVF())
     for kinds in ((), ("card", "definition")):
         with pytest.raises(PelError, match="PEL-E405"):
-            EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds)
+            EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=kinds)
     elsewhere = [Document("d", "cold", [Mention(0, 4, ids=("unknown",))])]
     with pytest.raises(PelError, match="PEL-E407"):
-        EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=["mention"], documents=elsewhere)
+        EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=["mention"], documents=elsewhere)

@@ -5,7 +5,6 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
-from spacy_pel.index.faiss_flat import FaissFlat, FaissPQ
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.types import Entity
 
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 N = 9000  # rows; the filter is used from 4,096 rows under a mask
 APART = (np.arange(N) >= 6000).astype(np.uint8)
-CODES = [{}, {"codes": "fp32"}, {"codes": "fp16"}, {"row_bytes": 12}, {"codes": "int8", "pca": 16}]
+CODES = [{}, {"codes": "fp32"}, {"codes": "fp16"}, {"row_bytes": 12}]
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +92,7 @@ def test_small_groups_have_no_filter():
 def test_saved_added_to_and_saved_again(settings, tmp_path):
     index, queries, new = filled(**settings), unit(40, 1), unit(300, 7)
     index.to_disk(tmp_path)
-    files = ["lists-0.faiss", "lists-1.faiss", "vectors.faiss"]
+    files = ["lists-0.faiss", "lists-0.npz", "lists-1.faiss", "lists-1.npz", "vectors.faiss"]
     assert sorted(p.name for p in tmp_path.iterdir()) == files
     loaded = FaissIVF(**index.settings).from_disk(tmp_path)
     assert loaded.settings == index.settings
@@ -116,26 +115,28 @@ def test_saved_added_to_and_saved_again(settings, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["half", "empty", "other rows", "other width"])
-def test_damaged_lists(damage, tmp_path):
+@pytest.mark.parametrize("name", ["lists-0.faiss", "lists-0.npz"])
+def test_damaged_lists(damage, name, tmp_path):
     filled(lists=20).to_disk(tmp_path)
-    whole = (tmp_path / "lists-0.faiss").read_bytes()
+    whole = (tmp_path / name).read_bytes()
     if damage in ("half", "empty"):
-        (tmp_path / "lists-0.faiss").write_bytes(whole[: len(whole) // 2 if damage == "half" else 0])
+        (tmp_path / name).write_bytes(whole[: len(whole) // 2 if damage == "half" else 0])
     else:
         other = filled(unit(N, 0, width=24 if damage == "other rows" else 12), groups=None)
         if damage == "other rows":
             other.add(unit(1, 0))
             other.finish()
         other.to_disk(tmp_path / "other")
-        (tmp_path / "other" / "lists-0.faiss").replace(tmp_path / "lists-0.faiss")
-    with pytest.raises(PelError, match="PEL-E004.*lists-0.faiss"):
+        for file in ("lists-0.faiss", "lists-0.npz"):
+            (tmp_path / "other" / file).replace(tmp_path / file)
+    with pytest.raises(PelError, match="PEL-E004.*lists-0"):
         FaissIVF().from_disk(tmp_path)
 
 
 # -- as an index of entities ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("vectors", [FaissFlat(codes="fp16"), FaissPQ()])
+@pytest.mark.parametrize("vectors", [FaissIVF(flat_below=None, codes="fp16"), FaissIVF(codes="pq", flat_below=None)])
 def test_recoding_keeps_the_codes(vectors, kb, encoder, documents, monkeypatch):
     monkeypatch.setattr("spacy_pel.index.faiss_ivf._NARROW", 0)
     full = EntityIndex.build(kb, encoder, index=vectors, kinds=("card", "alias", "mention"), documents=documents)
@@ -183,12 +184,7 @@ def test_lists_without_rows_can_be_read_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "code"),
-    [
-        ({"codes": "pq", "pca": 8}, "E414.*pca"),
-        ({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"),
-        ({"lists": 0}, "E301.*lists"),
-    ],
+    ("settings", "code"), [({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"), ({"lists": 0}, "E301.*lists")]
 )
 def test_settings_that_cannot_be(settings, code):
     with pytest.raises(PelError, match=code):

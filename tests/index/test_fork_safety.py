@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.util import processes
 
 pytestmark = [
@@ -30,7 +30,7 @@ def test_forked_child_searches_after_its_parent_did(n_queries):
     import faiss
 
     vectors = np.random.default_rng(0).standard_normal((4000, 64), dtype=np.float32)
-    index = FaissFlat(codes="int8")
+    index = FaissIVF(flat_below=None, codes="int8")
     index.train(vectors)
     index.add(vectors)
     before = faiss.omp_get_max_threads()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.index import EntityIndex, embed
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.row_encoders import ResumableEncoder
 from spacy_pel.types import Entity
 
@@ -16,7 +16,7 @@ class Interrupted(Exception):
 
 
 def build(kb, encoder, documents):
-    return EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, documents=documents)
+    return EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=KINDS, documents=documents)
 
 
 def test_a_killed_build_resumes_with_the_same_vectors(kb, encoder, documents, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.embed import names_of
-from spacy_pel.index.faiss_flat import FaissFlat, FaissPQ
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.row_encoders import ReusingEncoder
 from spacy_pel.types import Document, Entity, Mention
@@ -61,15 +60,15 @@ def changed(kb, documents):
     return change
 
 
-@pytest.mark.parametrize("old", [FaissFlat, lambda: FaissIVF(codes="fp32", flat_below=16)])
-@pytest.mark.parametrize("into", [FaissFlat, FaissIVF, lambda: FaissFlat(codes="int8", pca=16), FaissPQ])
+@pytest.mark.parametrize("old", [FaissIVF, lambda: FaissIVF(codes="fp32", flat_below=16)])
+@pytest.mark.parametrize("into", [FaissIVF, lambda: FaissIVF(codes="int8"), lambda: FaissIVF(codes="pq")])
 def test_the_same_bytes_as_a_new_build(kb, encoder, documents, changed, tmp_path, old, into):
     build(kb, encoder, old(), documents).to_disk(tmp_path / "old")
     documents = changed()
     reusing = ReusingEncoder(encoder, EntityIndex.from_disk(tmp_path / "old"), into())
     updated = files(build(kb, reusing, into(), documents), tmp_path / "updated")
     expected = files(build(kb, encoder, into(), documents), tmp_path / "expected")
-    assert updated.keys() == expected.keys() >= {"rows.arrow", "texts.arrow", "priors.arrow", "meta.json"}
+    assert updated.keys() == expected.keys() >= {"rows.arrow", "priors.arrow", "meta.json"}
     assert updated == expected
 
 
@@ -84,13 +83,13 @@ def rows_of(kb, documents):
 
 
 def test_only_changes_are_embedded(kb, documents, changed):
-    old = build(kb, HashEmbed(width=64), FaissFlat(), documents)
+    old = build(kb, HashEmbed(width=64), FaissIVF(), documents)
     before = rows_of(kb, documents)
     documents = changed()
     after = rows_of(kb, documents)
     encoder = Counting()
-    reusing = ReusingEncoder(encoder, old, FaissFlat())
-    built = build(kb, reusing, FaissFlat(), documents)
+    reusing = ReusingEncoder(encoder, old, FaissIVF())
+    built = build(kb, reusing, FaissIVF(), documents)
     rows = {("card", "N1"), ("card", "C2"), ("mention", "Zzyzx fever")}
     rows |= {("alias", name) for name in ("zzyzx fever", "quux disease", "wholly other words")}
     # HashEmbed reads cards and mentions as names, too
@@ -107,9 +106,9 @@ def test_only_changes_are_embedded(kb, documents, changed):
 def test_what_is_in_all_fields_of_an_entity_counts(kb, encoder):
     """A template may read any of them."""
     entity = kb["C2"]
-    old = EntityIndex.build(kb, encoder, index=FaissFlat())
+    old = EntityIndex.build(kb, encoder, index=FaissIVF())
     counting = Counting()
-    reusing = ReusingEncoder(counting, old, FaissFlat())
+    reusing = ReusingEncoder(counting, old, FaissIVF())
     reusing.encode_entities([entity])
     assert counting.seen == []
     for field, value in (("definition", "A gloss."), ("types", ("T9",)), ("aliases", ("x",))):
@@ -122,59 +121,57 @@ def test_what_is_in_all_fields_of_an_entity_counts(kb, encoder):
 
 
 def test_rows_that_were_added_or_retired_later_are_reused(kb, encoder, documents, tmp_path):
-    index = build(kb, encoder, FaissFlat(), documents)
+    index = build(kb, encoder, FaissIVF(), documents)
     index.to_disk(tmp_path / "old")
     index = EntityIndex.from_disk(tmp_path / "old")
     index.add_entities(kb, encoder, np.concatenate([kb.add([NEW]), kb.retire(["C90"])]))
     index.to_disk(tmp_path / "old")
     old = EntityIndex.from_disk(tmp_path / "old")
     counting = Counting()
-    reusing = ReusingEncoder(counting, old, FaissFlat())
-    built = build(kb, reusing, FaissFlat(), documents)
-    expected = build(kb, encoder, FaissFlat(), documents)
+    reusing = ReusingEncoder(counting, old, FaissIVF())
+    built = build(kb, reusing, FaissIVF(), documents)
+    expected = build(kb, encoder, FaissIVF(), documents)
     assert counting.seen == []
     assert reusing.counts(built.rows) == {"reused": len(built), "embedded": 0, "dropped": 0}
     assert np.array_equal(built.vectors.vectors(0, len(built)), expected.vectors.vectors(0, len(expected)))
 
 
 def test_fp16_is_reused_for_fp16(kb, encoder, documents, changed, tmp_path):
-    old = build(kb, encoder, FaissFlat(codes="fp16"), documents)
+    old = build(kb, encoder, FaissIVF(codes="fp16"), documents)
     documents = changed()
-    for into in (lambda: FaissFlat(codes="fp16"), lambda: FaissIVF(codes="fp16", flat_below=16)):
+    for into in (lambda: FaissIVF(codes="fp16"), lambda: FaissIVF(codes="fp16", flat_below=16)):
         built = build(kb, ReusingEncoder(encoder, old, into()), into(), documents)
         expected = build(kb, encoder, into(), documents)
         assert files(built, tmp_path / "built") == files(expected, tmp_path / "expected")
     with pytest.raises(PelError, match="PEL-E416.*fp16"):
-        ReusingEncoder(encoder, old, FaissFlat())
+        ReusingEncoder(encoder, old, FaissIVF())
 
 
-@pytest.mark.parametrize(
-    "vectors", [FaissFlat(codes="int8"), FaissFlat(pca=16), FaissPQ(), FaissIVF(codes="pq"), FaissIVF(flat_below=16)]
-)
+@pytest.mark.parametrize("vectors", [FaissIVF(codes="int8"), FaissIVF(codes="pq"), FaissIVF(flat_below=16)])
 def test_codes_that_lose_precision_are_refused(kb, encoder, vectors, tmp_path):
     EntityIndex.build(kb, encoder, index=vectors).to_disk(tmp_path / "old")
     old = EntityIndex.from_disk(tmp_path / "old")
-    for into in (FaissFlat(), type(vectors)(**vectors.settings)):
+    for into in (FaissIVF(), type(vectors)(**vectors.settings)):
         with pytest.raises(PelError, match="PEL-E416.*--codes fp32.*recode"):
             ReusingEncoder(encoder, old, into)
 
 
 def test_an_index_of_other_weights_is_refused(kb, encoder):
-    old = EntityIndex.build(kb, encoder, index=FaissFlat())
+    old = EntityIndex.build(kb, encoder, index=FaissIVF())
     with pytest.raises(PelError, match="PEL-E401.*another encoder"):
-        ReusingEncoder(HashEmbed(width=64, context_weight=0.5), old, FaissFlat())
+        ReusingEncoder(HashEmbed(width=64, context_weight=0.5), old, FaissIVF())
 
 
 def test_a_recoded_index_knows_its_texts(kb, encoder, documents, changed, tmp_path, monkeypatch):
     monkeypatch.setattr(import_module("spacy_pel.index.entity_index"), "BLOCK", 16)
-    old = build(kb, encoder, FaissFlat(), documents)
+    old = build(kb, encoder, FaissIVF(), documents)
     old.add_entities(kb, encoder, kb.retire(["C91"]))
     documents = changed()
-    expected = build(kb, encoder, FaissFlat(), documents)
+    expected = build(kb, encoder, FaissIVF(), documents)
     counts = []
-    for index in (old, recode(old, FaissIVF()), recode(old, FaissFlat())):
-        reusing = ReusingEncoder(encoder, index, FaissFlat())
-        updated = build(kb, reusing, FaissFlat(), documents)
+    for index in (old, recode(old, FaissIVF()), recode(old, FaissIVF())):
+        reusing = ReusingEncoder(encoder, index, FaissIVF())
+        updated = build(kb, reusing, FaissIVF(), documents)
         assert files(updated, tmp_path / "updated") == files(expected, tmp_path / "expected")
         counts.append(reusing.counts(updated.rows))
     assert counts[0] == counts[1] == counts[2] and counts[0]["embedded"] < 10

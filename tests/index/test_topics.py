@@ -11,7 +11,7 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.row_encoders import ResumableEncoder, ReusingEncoder
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
@@ -62,7 +62,7 @@ def encoder():
 
 def build(encoder, documents, index=None):
     kinds = ("alias", "mention")
-    return EntityIndex.build(KB, encoder, index=index or FaissFlat(), kinds=kinds, documents=documents)
+    return EntityIndex.build(KB, encoder, index=index or FaissIVF(), kinds=kinds, documents=documents)
 
 
 def by_hand(encoder, documents, text):
@@ -98,20 +98,20 @@ def test_of_entities_that_no_text_names_nothing_is_known(encoder, documents):
 
 def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, documents):
     assert build(HashEmbed(width=16), documents).topics is None
-    assert EntityIndex.build(KB, encoder, index=FaissFlat()).topics is None
+    assert EntityIndex.build(KB, encoder, index=FaissIVF()).topics is None
     assert build(HashEmbed(width=16), documents).meta["topics"] == 0
-    built = EntityIndex.build(KB, encoder, index=FaissFlat(), documents=documents, with_topics=False)
+    built = EntityIndex.build(KB, encoder, index=FaissIVF(), documents=documents, with_topics=False)
     assert built.topics is None and len(built.priors)
 
 
 def test_disk_bytes_and_recode(encoder, documents, tmp_path):
-    index = build(encoder, documents, FaissFlat())
+    index = build(encoder, documents, FaissIVF())
     index.to_disk(tmp_path / "index")
     copies = [
         EntityIndex.from_disk(tmp_path / "index"),
         EntityIndex.from_bytes(index.to_bytes()),
         pickle.loads(pickle.dumps(index)),
-        recode(index, FaissFlat(codes="int8")),
+        recode(index, FaissIVF(flat_below=None, codes="int8")),
     ]
     for copy in copies:
         assert copy.meta["topics"] == 3
@@ -119,19 +119,19 @@ def test_disk_bytes_and_recode(encoder, documents, tmp_path):
         for name, values in index.topics.columns().items():
             assert copy.topics.columns()[name].tolist() == values.tolist()
     assert copies[0].fingerprint == copies[1].fingerprint == index.fingerprint
-    other = build(encoder, [documents[0]], FaissFlat())
+    other = build(encoder, [documents[0]], FaissIVF())
     other.topics = index.topics
     other._fingerprint = None
-    assert other.fingerprint != build(encoder, [documents[0]], FaissFlat()).fingerprint
+    assert other.fingerprint != build(encoder, [documents[0]], FaissIVF()).fingerprint
 
 
 def test_wrapped_encoders_read_texts_where_the_encoder_does(encoder, documents, tmp_path):
-    old = build(encoder, documents, FaissFlat())
+    old = build(encoder, documents, FaissIVF())
     for wrap in (
         lambda one: ResumableEncoder(one, tmp_path / "parts"),
-        lambda one: ReusingEncoder(one, old, FaissFlat()),
+        lambda one: ReusingEncoder(one, old, FaissIVF()),
     ):
-        built = build(wrap(encoder), documents, FaissFlat())
+        built = build(wrap(encoder), documents, FaissIVF())
         assert built.topics.vectors.tolist() == old.topics.vectors.tolist()
         assert built.fingerprint == old.fingerprint
     assert build(ResumableEncoder(HashEmbed(), tmp_path / "parts"), documents).topics is None
@@ -147,7 +147,7 @@ def test_left_out_documents_are_left_out_of_topics(encoder, documents):
 
 
 def test_documents_in_another_order_are_refused(encoder, documents):
-    index = EntityIndex.build(KB, encoder, index=FaissFlat(), documents=documents)
+    index = EntityIndex.build(KB, encoder, index=FaissIVF(), documents=documents)
     LeaveOut(KB, index, documents)
     with pytest.raises(PelError, match="PEL-E391.*3 texts"):
         LeaveOut(KB, index, documents[::-1])
