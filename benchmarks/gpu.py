@@ -36,7 +36,7 @@ from spacy_pel.training.retriever.batches import BatchPlanner, PairBatch
 from spacy_pel.training.retriever.example_store import ExampleStore
 from spacy_pel.training.retriever.examples import linked_mentions
 from spacy_pel.training.retriever.loop import Trainer
-from spacy_pel.training.retriever.mine_corpus import mine_corpus
+from spacy_pel.training.retriever.miner import mine_corpus
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.util.config import load_config
 

@@ -24,7 +24,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
 from spacy_pel.evaluation.outcomes import Flags, Outcomes
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
@@ -53,7 +53,7 @@ def kinds_of(document: Document, kb: KnowledgeBase) -> list[str]:
 
 def retrieve(kb: KnowledgeBase, encoder: BiEncoder, documents: list[Document]) -> Outcomes:
     """Of all mentions, the entities ranked by the cosines of the encoder alone."""
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, show_progress=True)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=KINDS, show_progress=True)
     return Outcomes.of(Retrieval(kb, index, encoder).predict(documents))
 
 

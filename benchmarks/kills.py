@@ -101,7 +101,7 @@ def make_base(base: Path) -> None:
     """Write the inputs of all cases: a knowledge base, corpora, an encoder, an index, two pipelines."""
     import spacy
 
-    from spacy_pel.encoders import load_encoder
+    from spacy_pel.encoders.pretrained import load_encoder
     from spacy_pel.index import EntityIndex
     from spacy_pel.kb import KnowledgeBase
     from spacy_pel.util import write_jsonl
@@ -118,7 +118,7 @@ def make_base(base: Path) -> None:
     write_jsonl(base / "fixes.jsonl", fixes)
     write_jsonl(base / "texts.jsonl", [{"id": str(n), "text": f"{_TEXT} {n}"} for n in range(200)])
     train(base, base / "encoder", False)
-    command("index", base / "kb", base / "encoder" / "model-best", base / "index", "--index-type", "faissflat")
+    command("index", base / "kb", base / "encoder" / "model-best", base / "index")
     encoder = load_encoder(base / "encoder" / "model-best")
     nlp = spacy.blank("en")
     names = [name for row in kb.live_rows for name in names_of(kb.entity_at(int(row)))]
@@ -221,7 +221,7 @@ def open_kb(path: Path) -> None:
 
 def open_index(path: Path) -> None:
     """Search it."""
-    from spacy_pel.encoders import load_encoder
+    from spacy_pel.encoders.pretrained import load_encoder
     from spacy_pel.index import EntityIndex
 
     encoder = load_encoder(path.parent / "base" / "encoder" / "model-best")
@@ -232,7 +232,7 @@ def open_index(path: Path) -> None:
 
 def open_training(path: Path) -> None:
     """Load each model that is there."""
-    from spacy_pel.encoders import load_encoder
+    from spacy_pel.encoders.pretrained import load_encoder
     from spacy_pel.linking.ranker_files import load_ranker
     from spacy_pel.util import read_jsonl
 
@@ -303,7 +303,7 @@ CASES: dict[str, Case] = {
         lambda folder, _: command(
             *("index", folder / "base" / "kb", folder / "base" / "encoder" / "model-best", folder / "index"),
             *("--kinds", "card,alias,mention", "--mentions", folder / "base" / "train.jsonl"),
-            *("--index-type", "faissflat", "--codes", "int8"),
+            *("--codes", "int8"),
         ),
         "index",
         open_index,

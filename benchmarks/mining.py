@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.training.retriever.examples import LinkedMention, linked_mentions, live_numbers
-from spacy_pel.training.retriever.mine_corpus import mine_corpus
+from spacy_pel.training.retriever.miner import mine_corpus
 
 _COLUMNS = {
     "entities": "{:,}",

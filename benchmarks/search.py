@@ -28,9 +28,7 @@ from rich.table import Table
 
 from benchmarks.kb_open import memory
 from spacy_pel.index import EntityIndex, recode
-from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.faiss_ivf import FaissIVF
-from spacy_pel.index.faiss_rows import FaissRows
 from spacy_pel.registry import registry
 from spacy_pel.types import Vectors
 from spacy_pel.util import read_json, write_json
@@ -135,7 +133,7 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path,
     exact, fast = folder / "exact", folder / "fast"
     if n_rows:
         vectors = index.vectors.vectors(0, len(index))
-        flat, filtered = FaissFlat(codes="int8"), FaissIVF()
+        flat, filtered = FaissIVF(flat_below=None, codes="int8"), FaissIVF()
         flat.train(vectors)
         for block in made_up(vectors, n_rows):
             flat.add(block)
@@ -170,7 +168,7 @@ def main(
         typer.echo(json.dumps(measure(index, queries, k, batch)))
         return
     source = EntityIndex.from_disk(index)
-    assert isinstance(source.vectors, FaissRows)
+    assert isinstance(source.vectors, FaissIVF)
     place = Path(tempfile.mkdtemp(dir=folder))
     vectors = source.vectors.vectors(0, len(source))
     asked = {"made up": np.concatenate(list(made_up(vectors, len(vectors) + n_queries, seed=1)))[-n_queries:]}

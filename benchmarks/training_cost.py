@@ -21,8 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.similarities.cosine import Cosine
-from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities import Cosine, DotProduct
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.regularizers import FGSM

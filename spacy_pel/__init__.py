@@ -9,8 +9,8 @@ from .registry import registry
 from .types import NIL, Candidate, Document, Entity, Mention
 
 if TYPE_CHECKING:
-    from .encoders import load_encoder
     from .encoders.bi_encoder import BiEncoder
+    from .encoders.pretrained import load_encoder
     from .evaluation import evaluate, evaluate_end_to_end
     from .index import EntityIndex
     from .kb import KnowledgeBase
@@ -28,7 +28,7 @@ _LAZY: dict[str, str] = {
     "ProxyEntityLinker": ".pipeline.proxy_entity_linker",
     "evaluate": ".evaluation",
     "evaluate_end_to_end": ".evaluation",
-    "load_encoder": ".encoders",
+    "load_encoder": ".encoders.pretrained",
     "read_settings": ".training.retriever.settings",
     "train": ".training.retriever.loop",
 }

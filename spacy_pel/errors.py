@@ -1,4 +1,5 @@
-"""The only exception that users see, and all error and warning texts: what was expected, what was found, what to do."""
+"""The only exception that users see, and all error and warning texts: what was expected, what was found, what to
+do."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -203,16 +204,13 @@ class Errors(metaclass=WithCodes):
     E318 = "Expected a batch per epoch for each of {world} processes, got {got}. Use fewer, or smaller batches."
     E319 = "Expected entities with two names or more, got none in {path}. Add synonyms, or lower dev.n_mentions."
     E320 = "The table of mined negatives at {path} is incomplete: {got}. Delete the output folder and train again."
-    E322 = "Expected a negative sampler as the part '{name}', got {got}. Name a registered one with @pel_negatives."
     E323 = "Expected {least} or more mined negatives per mention, got {got} from {where}. Mine more, or lower depth."
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
     E325 = "Expected an index of the kinds {known} for mining, got '{value}'."
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
     E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
     E333 = "Expected offset to be a number, null or 'learned', got '{value}'."
-    E335 = "{template} needs pooling = 'mention' and pooled vectors, got '{pooling}' and {similarity}. Set these."
-    E336 = "Expected a fast tokenizer, which gives offsets, got {got}. Or use spacy-pel.MarkedContext.v1."
-    E337 = "Expected a template of mentions with markers for {what}, got {template}. Use spacy-pel.MarkedContext.v1."
+    E336 = "Expected a fast tokenizer, which gives offsets, got {got}. Use a model with one."
     E338 = "{path} holds a finished training without its checkpoint. Choose another --output, or delete that folder."
     E347 = "Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "{name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
@@ -237,20 +235,19 @@ class Errors(metaclass=WithCodes):
     E401 = "The index at {path} has another {what} ({theirs}, yours is {ours}). Rebuild it with: spacy-pel index"
     E402 = "Expected vectors of the shape (n, {expected}), got {got}. Use the encoder of the index, or rebuild it."
     E403 = "The index is new and has no width yet. Call train() or from_disk() first."
-    E404 = (
-        "Expected at least {least} training vectors, and pca <= their width, for codes '{codes}' and pca {pca}, got "
-        "{n} of width {width}. Use codes 'fp16' and no pca for a small KB."
-    )
+    E404 = "Expected training vectors for codes '{codes}', got none. Use codes 'fp16' for a small KB."
     E405 = "Expected kinds of rows among {known}, got {got}. Fix the setting 'kinds'."
     E406 = "Expected entities to index, but the knowledge base is empty. Check what it was built from."
     E407 = "Expected rows, but the {n_documents} documents mention no entity of the KB. Add the kind 'card' or 'alias'."
     E410 = "Expected the encoder of the index ({theirs}), got {ours}. Rebuild the index with: spacy-pel index"
     E411 = "Expected the index with the fingerprint {expected} at {path}, got {got}. Put it back, or load again."
     E412 = "Expected codes among {known}, got '{got}'. Fix the setting 'codes'."
-    E413 = "Expected row_bytes that divide the width, and training vectors, got {got}. Change them, or use FaissFlat."
+    E413 = (
+        "Expected row_bytes that divide the width, and training vectors, got {got}. Change them, or use codes 'fp16'."
+    )
     E414 = "Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
     E416 = (
-        "Expected an index with full vectors (codes fp32, no pca; or fp16 for fp16) at {path}, got {got}. Build it "
+        "Expected an index with full vectors (codes fp32, or fp16 for fp16) at {path}, got {got}. Build it "
         "once with --codes fp32, update that one, and compress copies with: spacy-pel recode"
     )
     E417 = "{fault} These settings come from the index at {path}: {kept}. Change them, too."
@@ -288,16 +285,6 @@ class Errors(metaclass=WithCodes):
     E511 = "{kind} needs vectors, but {missing} is null. Set both, or use a generator without vectors."
     E512 = "{kind} does not use vectors, so {idle} would have no effect. Set encoder and index to null."
     E513 = "'{name}' has a {setting}_loader, but {setting} is null. Set {setting}, or remove the loader."
-    E514 = "'{name}' needs '{transformer}' of spacy-transformers before it, got {got}. Or set transformer = null."
-    E515 = (
-        "'{transformer}' does not give the states of the encoder of '{name}': expected a cosine of {least} or more, "
-        "got {got:.3f}. Load its weights from the encoder's folder 'mention' and freeze them, or set transformer = "
-        "null."
-    )
-    E516 = (
-        "With transformer = '{transformer}', '{name}' needs an encoder with the template spacy-pel.DocumentWindows.v1, "
-        "got {got}. Use configs/document_minilm.cfg, or set transformer = null."
-    )
     E518 = 'Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
     E519 = "Prediction sets need a calibration. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     E530 = "Expected a live entity or 'NIL' for the mention {text}, got {id}, which {why}. Check the id."

@@ -13,10 +13,6 @@ from spacy.training import Example
 from spacy.util import load_config
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.templates import DocumentWindows
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
 
@@ -154,30 +150,3 @@ def test_detectors_keep_their_tok2vec(tmp_path):
         read["components"], read["initialize"]["components"] = {"ner": read["components"]["ner"]}, {}
         nlp = spacy.util.load_model_from_config(read.interpolate(), auto_fill=True)
         assert [ent.text for ent in nlp("fever came").ents] == ["fever"]
-
-
-def test_detector_and_linker_share_a_transformer(corpus, tmp_path):
-    """The linker is assembled with the transformer, and a detector is trained on its frozen states."""
-    pytest.importorskip("spacy_transformers")
-    pytest.importorskip("scispacy")
-    encoder = BiEncoder(
-        name="random:layers=1,width=32", tied=True, pooling="mention", mention_template=DocumentWindows()
-    )
-    encoder.initialize()
-    encoder.to_disk(tmp_path / "encoder")
-    kb = KnowledgeBase.build([Entity("C1", "Metformin"), Entity("C2", "Aspirin")], tmp_path / "kb")
-    EntityIndex.build(kb, encoder, index=FaissFlat()).to_disk(tmp_path / "index")
-    names = ("kb", "encoder", "index")
-    arguments = [word for name in names for word in (f"--paths.{name}", str(tmp_path / name))]
-    assembled = tmp_path / "linker"
-    assemble_cli(SimpleNamespace(args=arguments), CONFIGS / "shared_transformer.cfg", assembled, None, False)
-    overrides = {"paths.linker": str(assembled), "system.gpu_allocator": None, "training.optimizer.learn_rate": 0.02}
-    nlp = spacy.load(train_detector("shared_ner.cfg", corpus, tmp_path / "shared", 40, **overrides))
-    linker = nlp.get_pipe("proxy_entity_linker")
-    assert linker.transformer == "transformer"
-    encoded = []
-    linker.linker.encoder.encode_mentions = encoded.append  # fails if it is needed
-    docs = list(nlp.pipe(TEXTS))
-    assert spans_of(docs) == [[span] for span in FOUND]
-    assert [doc.ents[0].kb_id_ for doc in docs] == ["C1", "C2", "C1"]
-    assert not encoded and all(doc._.trf_data is None for doc in docs)

@@ -117,3 +117,36 @@ def test_what_was_meant_by_a_mistyped_name():
     assert registry.did_you_mean("no registry 'pel_regularizer'") == " (did you mean 'pel_regularizers'?)"
     assert registry.did_you_mean("no 'spacy-pel.FGMS.v1' here") == " (did you mean 'spacy-pel.FGSM.v1'?)"
     assert registry.did_you_mean("no 'cheese' in 'pel_losses'") == registry.did_you_mean("nothing quoted") == ""
+
+
+# -- what a name is registered for ------------------------------------------------------------------
+
+REPOSITORY = Path(__file__).parents[1]
+RULED = (
+    *("losses", "anchors", "regularizers", "negatives", "mixing", "indexes", "backends", "encoders", "similarities"),
+    *("templates", "rankers", "rank_recipes", "candidates", "preprocessors"),
+)
+KEPT = {  # without a config, the project, or code of studies and benchmarks
+    "spacy-pel.DenseSynonyms.v1": "candidates of Le & Nguyen 2023",
+    "spacy-pel.LongestMentions.v1": "preprocessing of Le & Nguyen 2023",
+    "spacy-pel.LowerCase.v1": "preprocessing of Le & Nguyen 2023",
+    "spacy-pel.SentenceWindows.v1": "preprocessing of Le & Nguyen 2023",
+    "spacy-pel.BiEncoderCandidates.v1": "the default generator",
+}
+
+
+def used_text():
+    """Configs, the project, the default pipeline, and the code of studies and benchmarks."""
+    paths = [REPOSITORY / "project.yml", *REPOSITORY.glob("configs/*.cfg"), *REPOSITORY.glob("assets/*/config.cfg")]
+    paths += [*REPOSITORY.glob("benchmarks/**/*.py"), *REPOSITORY.glob("studies/spacy_pel_studies/**/*.py")]
+    return "\n".join(path.read_text(encoding="utf8") for path in paths)
+
+
+def test_a_registered_name_needs_a_use():
+    text = used_text()
+    # options name a part in short: --preprocess agree
+    words = set(re.findall(r"\w+", text))
+    names = {name for kind in RULED for name in registry.parts(f"pel_{kind}").values()}
+    short = {name: name.split(".")[1] for name in names}
+    unused = {name for name in names if name not in text and words.isdisjoint({short[name], short[name].lower()})}
+    assert unused <= KEPT.keys(), "give it a config, or delete it; a row of docs/studies.md may keep it, with a reason"

@@ -14,7 +14,7 @@ from benchmarks.attack.runner import Wrong, emptied
 from benchmarks.speed import made_up_pipeline
 from spacy_pel.candidates.loading import load_generator
 from spacy_pel.candidates.tfidf import TfIdf
-from spacy_pel.encoders.loading import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.saved import load_pipeline

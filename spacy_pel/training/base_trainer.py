@@ -13,9 +13,8 @@ from torch import nn
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
-from .device import make_accelerator
 from .losses.balanced_loss import BalancedLoss
-from .optimizer import make_optimizer, set_learn_rate
+from .optimizer import make_accelerator, make_optimizer, set_learn_rate
 from .settings import BaseTrainingSettings
 from .training_log import TrainingLog
 

@@ -87,15 +87,11 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
 
 
 def describe(part: Any) -> str:
-    """A part's type and settings, including those of the parts in it, for the fingerprint of a run."""
+    """A part's type and settings, for the fingerprint of a run."""
     settings = {
         key: value for key, value in vars(part).items() if isinstance(value, (int, float, str)) and key[0] != "_"
     }
-    text = type(part).__name__ + repr(sorted(settings.items()))
-    inner: list[Any] = [value for value in vars(part).values() if isinstance(value, dict)]
-    return text + "".join(
-        f"{name}={describe(each)}" for parts in inner for name, each in sorted(parts.items()) if hasattr(each, "sample")
-    )
+    return type(part).__name__ + repr(sorted(settings.items()))
 
 
 def _moments(optimizer: Any) -> dict[str, torch.Tensor]:

@@ -40,30 +40,9 @@ class Mixing(Protocol):
         ...
 
 
-@registry.pel_mixing("spacy-pel.HardestInBatch.v1")
-@dataclass(kw_only=True, eq=False)
-class HardestInBatch:
-    """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
-    without its mixing, as with alpha = 0. Not in the paper.
-
-    Args:
-        k: maximum number of negatives per mention.
-    """
-
-    k: int = 1
-
-    def __post_init__(self) -> None:
-        check_range("k", self.k, least=1, most=MANY)
-
-    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """At most k per mention; see ``Mixing``."""
-        places, real = hardest(scores, mask, self.k)
-        return StrongNegatives(take(entities, places), real)
-
-
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
 @dataclass(kw_only=True, eq=False)
-class AdaptiveMixup(HardestInBatch):
+class AdaptiveMixup:
     """The K hardest negatives of a mention (Eq. 8), each mixed with some of the positive:
 
         W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
@@ -86,9 +65,10 @@ class AdaptiveMixup(HardestInBatch):
     """
 
     alpha: float = 0.3
+    k: int = 1
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_range("k", self.k, least=1, most=MANY)
         check_range("alpha", self.alpha, least=0, most=100)
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:

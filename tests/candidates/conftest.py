@@ -2,7 +2,7 @@ import pytest
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity, MentionInText
 
@@ -34,7 +34,7 @@ def encoder():
 @pytest.fixture
 def make_index(encoder):
     """Builds the index that a generator with needs_encoder is bound to."""
-    return lambda kb: EntityIndex.build(kb, encoder, index=FaissFlat())
+    return lambda kb: EntityIndex.build(kb, encoder, index=FaissIVF())
 
 
 def mentions_of(*surfaces):

@@ -19,12 +19,7 @@ from .conftest import found, mentions_of, values_of
 pytestmark = pytest.mark.slow
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
-SETTINGS = {
-    "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},
-    "spacy-pel.EnsembleCandidates.v1": {
-        "generators": {"letters": TFIDF, "names": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}
-    },
-}
+SETTINGS = {"spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"}}
 # other settings of the same part: what was saved must win over them
 OTHERS = {
     "spacy-pel.TfIdf.v1": {"char_ngrams": [3, 3], "word_ngrams": None},
@@ -32,11 +27,6 @@ OTHERS = {
     "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32,seed=1", "pooling": "mean"},
     "spacy-pel.ScispacyCandidates.v1": {"neighbours": 3},
     "spacy-pel.BiEncoderCandidates.v1": {"row_k": 8},
-    "spacy-pel.EnsembleCandidates.v1": {
-        **SETTINGS["spacy-pel.EnsembleCandidates.v1"],
-        "how": "union",
-        "rrf_constant": 1.0,
-    },
 }
 SURFACES = ["heart attack", "renal failures", "COLD", "acetylsalicylic  acid", "kidney", "MI"]
 
@@ -208,7 +198,7 @@ def test_batch_equals_single(made):
 def test_not_built_is_said(name, kb, tmp_path):
     part = make_generator(name, SETTINGS.get(name, {}))
     assert part.registered_name == name and isinstance(part.fingerprint, str)
-    if name not in ("spacy-pel.AliasMatch.v1", "spacy-pel.EnsembleCandidates.v1"):
+    if name != "spacy-pel.AliasMatch.v1":
         with pytest.raises(PelError, match="E444|E456"):
             part.find_candidates(kb, mentions_of("cold"))
     if name not in ("spacy-pel.AliasMatch.v1", "spacy-pel.BiEncoderCandidates.v1"):

@@ -88,8 +88,8 @@ def test_mention_rows_need_text(folder, tmp_path):
     assert "--mentions" in error(*args, "--kinds", "card,mention")
     assert "E405" in error(*args, "--kinds", "cards")
     assert "codes" in error(*args, "--codes", "int3")
-    assert "E631" in error(*args, "--index-type", "faissflat", "--row-bytes", 8)
-    assert "faissflat" in error(*args, "--index-type", "annoy")
+    assert "E414" in error(*args, "--codes", "fp16", "--row-bytes", 8)
+    assert "faissivf" in error(*args, "--index-type", "annoy")
 
 
 def test_the_nearest_name_is_suggested(folder, broken, tmp_path):

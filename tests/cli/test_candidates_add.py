@@ -71,19 +71,8 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     assert linked.json["mentions"] > 0
 
 
-def test_beside_the_vectors(folder, tfidf, tmp_path):
-    result = done("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", "union")
-    assert "EnsembleCandidates(BiEncoderCandidates + TfIdf)" in result.out
-    assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb", "manifest.json"]
-    assert 'how = "union"' in (tmp_path / "out" / "config.cfg").read_text()
-    metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")
-    assert metrics["recall@5"] == 1.0 and metrics["n_seen"] > 0
-    assert metrics["threshold"] is None  # not calibrated: the more probable answer is given
-
-
 def test_bad_input(folder, tfidf, alone, tmp_path):
     out = tmp_path / "out"
-    refused("E458", "candidates", "add", alone, tfidf, out, "--ensemble", "rrf")
     strange = make_generator("tfidf", {})
     strange.build(KnowledgeBase([Entity("X1", "aspirin")]))
     strange.to_disk(tmp_path / "strange")

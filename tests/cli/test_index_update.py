@@ -71,13 +71,13 @@ def test_update(folder, changed, embedded, out):
 
 
 def test_settings_stay_the_same_unless_they_are_given(folder, changed):
-    args = ("--kinds", "alias", "--index-type", "faissflat", "--codes", "fp16")
+    args = ("--kinds", "alias", "--index-type", "faissivf", "--codes", "fp16")
     old = run("index", folder / "kb", folder / "model", changed / "old", *args, "--json").json
     again = ("index", changed / "kb", folder / "model", changed / "new", "--update", changed / "old", "--json")
     new = run(*again).json
     assert (new["kinds"], new["index"]) == (["alias"], old["index"])
     assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 3
-    assert run(*again, "--index-type", "faissflat").json["index"] == old["index"], "the same type, by its name"
+    assert run(*again, "--index-type", "faissivf").json["index"] == old["index"], "the same type, by its name"
     assert "recode" in refused("E416", *again, "--kinds", "card,alias", "--codes", "fp32")
     other = run(*again, "--index-type", "faissivf", "--codes", "fp16").json
     assert other["index"]["name"] == "spacy-pel.FaissIVF.v1"

@@ -6,7 +6,7 @@ import pytest
 from spacy_pel.corpora import read_ids, split_by_hash
 from spacy_pel.corpora.original import OffsetMap, folds, original_id
 from spacy_pel.errors import PelError
-from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
+from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.types import Document, Mention
 
 Sources = list[tuple[int, int]]  # of each character of the new text: a stretch of the original

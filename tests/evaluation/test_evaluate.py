@@ -8,7 +8,7 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.linking.combiners.best_row import BestRow
@@ -30,7 +30,7 @@ def at(surface, *ids, composite=False):
 def linker():
     kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
     encoder = HashEmbed(width=128)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=TRAIN)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=TRAIN)
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold(), threshold=0.6)
 
 

@@ -6,7 +6,7 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, fit
@@ -32,7 +32,7 @@ def kb():
 @pytest.fixture
 def make_linker(kb):
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index = EntityIndex.build(kb, encoder, index=FaissIVF())
 
     def make(combiner=None, nil_model=None, **settings):
         return Linker(kb, encoder, index, combiner or BestRow(), nil_model or ScoreThreshold(), **settings)
@@ -96,7 +96,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     the first."""
     linker = make_linker(LinearCombiner(), LogisticNil())
     turned = KnowledgeBase(list(kb.entities())[::-1])
-    index = EntityIndex.build(turned, linker.encoder, index=FaissFlat())
+    index = EntityIndex.build(turned, linker.encoder, index=FaissIVF())
     other = Linker(turned, linker.encoder, index, BestRow(), ScoreThreshold())
     corpus = mixed_documents()
     queries = gold_queries(corpus)

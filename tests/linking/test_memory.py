@@ -8,7 +8,7 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
@@ -50,7 +50,7 @@ def pairs(given):
 
 def make_linker(kb, annotated=(), **settings):
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, documents=annotated)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=KINDS, documents=annotated)
     return Linker(kb, encoder, index, LinearCombiner(), LogisticNil(), **settings)
 
 

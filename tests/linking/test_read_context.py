@@ -10,7 +10,7 @@ import pytest
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, MentionQuery, Reranker
 from spacy_pel.linking.calibration import fit
@@ -52,7 +52,7 @@ def make_linker(**settings):
     )
     encoder = Counting(width=64)
     kinds = ("card", "alias", "mention")
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=ANNOTATED)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=kinds, documents=ANNOTATED)
     encoder.asked.clear()
     return Linker(kb, encoder, index, LinearCombiner(), LogisticNil(), **settings)
 

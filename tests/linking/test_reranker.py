@@ -5,7 +5,7 @@ import pytest
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.linking.combiners import LinearCombiner
@@ -124,7 +124,7 @@ def test_fit_learns_whom_to_trust():
 def test_fit_goes_through_combiner_mix_and_nil_model():
     ranker = ByLetters(top_k=4)
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(KB, encoder, index=FaissFlat())
+    index = EntityIndex.build(KB, encoder, index=FaissIVF())
     linker = Linker(KB, encoder, index, LinearCombiner(), LogisticNil(), reranker=Reranker(ranker))
     texts = [(name, f"D{i}") for i, name in enumerate(NAMES)]
     texts += [(text, "U") for text in ("zzyzx", "qwrtp", "xyloph", "vbnmk")]

@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
@@ -98,7 +98,7 @@ def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
 def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
     encoder = HashEmbed(width=64)
-    return Linker(kb, encoder, EntityIndex.build(kb, encoder, index=FaissFlat()), BestRow(), ScoreThreshold())
+    return Linker(kb, encoder, EntityIndex.build(kb, encoder, index=FaissIVF()), BestRow(), ScoreThreshold())
 
 
 def ask(surface, label):

@@ -15,13 +15,8 @@ WEIGHTS = "random:layers=1,width=16"
 TFIDF = "spacy-pel.TfIdf.v1"
 BI_ENCODER = "spacy-pel.BiEncoderCandidates.v1"
 # settings without which a part cannot be made
-SETTINGS = {
-    "spacy-pel.DenseSynonyms.v1": {"name": WEIGHTS},
-    "spacy-pel.EnsembleCandidates.v1": {
-        "generators": {"near": {"@pel_candidates": BI_ENCODER}, "spelled": {"@pel_candidates": TFIDF}}
-    },
-}
-WITH_ENCODER = (None, BI_ENCODER, "spacy-pel.EnsembleCandidates.v1")
+SETTINGS = {"spacy-pel.DenseSynonyms.v1": {"name": WEIGHTS}}
+WITH_ENCODER = (None, BI_ENCODER)
 GENERATORS = [None, *sorted(registry.parts("pel_candidates").values())]
 RANKERS = sorted(registry.parts("pel_rankers").values())
 SIMILARITIES = sorted(registry.parts("pel_similarities").values())
@@ -48,7 +43,7 @@ def make(make_nlp):
     def make(generator=None, ranker=None, similarity=POOLED):
         config = {"encoder": None, "index": None}
         if generator in WITH_ENCODER:
-            config = {"encoder": encoder_config(similarity), "index": {"@pel_indexes": "spacy-pel.FaissFlat.v1"}}
+            config = {"encoder": encoder_config(similarity), "index": {"@pel_indexes": "spacy-pel.FaissIVF.v1"}}
         if generator is not None:
             config["generator"] = {"@pel_candidates": generator, **SETTINGS.get(generator, {})}
         if ranker is not None:

@@ -10,8 +10,7 @@ from spacy_pel.candidates.loading import load_generator
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.pipeline.gold import query_maker
-from spacy_pel.types import FUSED, NIL, Entity
+from spacy_pel.types import NIL, Entity
 
 from .conftest import NAME, TEXTS, copies, found
 from .test_serialization import FITTED, dev_set
@@ -21,10 +20,6 @@ pytestmark = pytest.mark.slow
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}
 ALONE = {"generator": TFIDF, "encoder": None, "index": None, **FITTED}
-
-
-def ensemble(**generators):
-    return {"@pel_candidates": "spacy-pel.EnsembleCandidates.v1", "generators": generators}
 
 
 @pytest.fixture
@@ -40,18 +35,6 @@ def trained(make_nlp):
 # -- linking ---------------------------------------------------------------------------------------
 
 
-def test_an_ensemble_with_the_vectors(make_nlp):
-    nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF), **FITTED)
-    linker = nlp.get_pipe(NAME)
-    linker.calibrate(nlp, dev_set())
-    assert linker.linker.decider.nil_model.state()["directions"]  # the vectors are those of the encoder
-    linker.add_entities([Entity("N1", "zzyzx", (), ("T047",))])
-    doc = nlp("zzyzx")
-    assert [ent.kb_id_ for ent in doc.ents] == ["N1"]
-    evidence = linker.linker.evidence(query_maker(nlp)(dev_set()[0]))
-    assert evidence.features[FUSED].max() == pytest.approx(2 / 61)  # both put it first
-
-
 # -- calibration -----------------------------------------------------------------------------------
 
 
@@ -65,11 +48,11 @@ def test_the_calibration_of_another_generator_is_not_used(trained, make_nlp, tmp
     learned = trained.get_pipe(NAME)
     learned.to_disk(tmp_path / "linker")
     assert json.loads((tmp_path / "linker" / "cfg.json").read_text())["generator"] == {"kind": "TfIdf"}
-    settings = {**ALONE, "generator": ensemble(only=TFIDF)}
+    settings = {**ALONE, "generator": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}
     other = make_nlp(**settings).get_pipe(NAME)
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         other.from_disk(tmp_path / "linker", exclude=["generator"])
-    assert "PEL-W501" in caplog.text and "EnsembleCandidates(TfIdf)" in caplog.text
+    assert "PEL-W501" in caplog.text and "AliasMatch" in caplog.text
     assert other.linker.nil_threshold is None and not other.linker.decider.nil_model.state()
     assert other.linker.decider.combiner.state() != learned.linker.decider.combiner.state()
 
@@ -108,7 +91,7 @@ def test_the_config_names_the_loader(kb_path, tmp_path):
     [
         ({"generator": "spacy-pel.TfIdf.v1"}, "PEL-E510.*TfIdf"),
         ({"encoder": None}, "PEL-E511.*no generator.*encoder is null"),
-        ({"index": None, "generator": ensemble(a=TFIDF, b=BI_ENCODER)}, "PEL-E511.*Ensemble"),
+        ({"index": None, "generator": BI_ENCODER}, "PEL-E511.*BiEncoder"),
         ({"generator": TFIDF}, "PEL-E512.*TfIdf.*encoder and index would"),
     ],
 )

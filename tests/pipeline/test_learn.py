@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Learned, Memory
 from spacy_pel.pipeline.gold import documents_of
@@ -32,15 +32,6 @@ GENERATORS = {
     "bi-encoder, reranked": {**FITTED, "reranker": RANKER},
     "tf-idf": {"encoder": None, "index": None, "generator": {"@pel_candidates": "spacy-pel.TfIdf.v1"}},
     "names": {"encoder": None, "index": None, "generator": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}},
-    "ensemble": {
-        "generator": {
-            "@pel_candidates": "spacy-pel.EnsembleCandidates.v1",
-            "generators": {
-                "letters": {"@pel_candidates": "spacy-pel.TfIdf.v1"},
-                "vectors": {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"},
-            },
-        }
-    },
 }
 
 
@@ -155,7 +146,7 @@ def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(mak
         Example(nlp.make_doc(text), corrected(nlp, text, {"cold": "C05"}))
         for text in ("A cold here.", "A cold there.", "One more cold, and then it was over.")
     ]
-    index = EntityIndex.build(linker.kb, linker.encoder, index=FaissFlat(), documents=documents_of(documents))
+    index = EntityIndex.build(linker.kb, linker.encoder, index=FaissIVF(), documents=documents_of(documents))
     linker.initialize(lambda: [], index_loader=lambda *_: index)
     linker.learn([explicit(corrected(nlp, "In the cold of winter.", {"cold": "C04"}))])
     assert not linker.linker.learned_mentions.settled.any(), "annotated text says otherwise"

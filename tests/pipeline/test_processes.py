@@ -27,18 +27,13 @@ SCRIPT = Path(__file__).with_name("link_in_processes.py")
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FAISS_IVF = {"@pel_indexes": "spacy-pel.FaissIVF.v1", "flat_below": 0}
 INDEXES = {
-    "flat-int8": {"@pel_indexes": "spacy-pel.FaissFlat.v1", "codes": "int8"},
-    "pq": {"@pel_indexes": "spacy-pel.FaissPQ.v1"},
+    "flat-int8": {"@pel_indexes": "spacy-pel.FaissIVF.v1", "codes": "int8"},
+    "pq": {"@pel_indexes": "spacy-pel.FaissIVF.v1", "codes": "pq"},
     "ivf-int8": {**FAISS_IVF, "codes": "int8"},
 }
 BACKENDS = {
     "torch": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"},
     "openvino": {"@pel_backends": "spacy-pel.OpenVinoBackend.v1", "precision": "float32"},
-    "auto": {
-        "@pel_backends": "spacy-pel.AutoBackend.v1",
-        "after": 1,
-        "then": {"@pel_backends": "spacy-pel.OpenVinoBackend.v1", "precision": "float32"},
-    },
 }
 
 

@@ -92,7 +92,6 @@ _NOT_ACCEPTED = [
     ("expand_abbreviations", [0]),
     ("entity_types", [["T047"], {"DISEASE": "T047"}, {"DISEASE": [47]}]),
     ("row_kinds", ["card", ["title"]]),
-    ("transformer", [True]),
     ("extension_prefix", ["a b", "", None]),
 ]
 

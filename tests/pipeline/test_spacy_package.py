@@ -60,7 +60,7 @@ def hashes(folder):
 def nlp(make_nlp, tiny_bert):
     """A pipeline with weights, an index, and an entity that was added later."""
     encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert)}
-    nlp = make_nlp(encoder=encoder, index={"@pel_indexes": "spacy-pel.FaissFlat.v1"}, threshold=0.6)
+    nlp = make_nlp(encoder=encoder, index={"@pel_indexes": "spacy-pel.FaissIVF.v1"}, threshold=0.6)
     nlp.add_pipe("pel_abbreviation_detector", before=NAME)
     nlp.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
     return nlp

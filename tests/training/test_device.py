@@ -5,8 +5,7 @@ import logging
 import pytest
 import torch
 
-from spacy_pel.encoders.backend import native_bfloat16
-from spacy_pel.training.device import make_accelerator
+from spacy_pel.training.optimizer import make_accelerator, native_bfloat16
 
 
 @pytest.mark.parametrize("precision", ["no", "bf16"])
@@ -20,7 +19,7 @@ def test_bfloat16_without_units_for_it_is_said_to_be_slow(caplog, precision):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_auto_is_bfloat16_where_the_device_has_units_for_it(caplog, monkeypatch, native):
-    monkeypatch.setattr("spacy_pel.training.device.native_bfloat16", lambda device: native)
+    monkeypatch.setattr("spacy_pel.training.optimizer.native_bfloat16", lambda device: native)
     with caplog.at_level(logging.INFO, "spacy_pel"):
         accelerator = make_accelerator(-1, mixed_precision="auto", accumulate_gradient=1)
     assert accelerator.mixed_precision == ("bf16" if native else "no")

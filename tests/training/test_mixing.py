@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.encoders.similarities import TokenVectors
-from spacy_pel.encoders.similarities.dot_product import DotProduct
-from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
+from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.training.mixing import AdaptiveMixup, Mixing

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_pel.training.score_metrics import score_metrics
+from spacy_pel.training.training_log import score_metrics
 
 
 def test_against_the_hardest_negatives():

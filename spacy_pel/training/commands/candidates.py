@@ -4,9 +4,7 @@ import shutil
 import time
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._kb import open_kb
@@ -81,7 +79,6 @@ def candidates_eval(
         "metrics/candidates"
     ),
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
-    ensemble: Annotated[Texts, option("NAME", "Also combine all generators: rrf or union (repeatable).")] = None,
     train: TrainCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
     seed: Seed = 0,
@@ -99,7 +96,7 @@ def candidates_eval(
     from ..generators.recall import POLICY, LinkableMentions, measure_generator
 
     entities = open_kb(kb)
-    loaded = _load_generators(entities, generators or [], pipeline, ensemble or [])
+    loaded = _load_generators(entities, generators or [], pipeline)
     texts = chain.from_iterable(read_corpus(path) for path in train or [])
     gold = LinkableMentions.read(entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts))
     rows: dict[str, dict[str, Any]] = {}
@@ -121,14 +118,13 @@ def candidates_eval(
 
 
 def _load_generators(
-    kb: "KnowledgeBase", arguments: list[str], pipeline: Path | None, ensembles: list[str]
+    kb: "KnowledgeBase", arguments: list[str], pipeline: Path | None
 ) -> dict[str, tuple[Any, float | None]]:
     """Generator and seconds of its build, by label."""
     from ...candidates.loading import load_generator
     from ...evaluation.outcomes import run_names
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
-    from ..generators.ensemble import EnsembleCandidates
 
     parted = [arg.partition("=") if "=" in arg and not Path(arg).is_dir() else ("", "", arg) for arg in arguments]
     folders = [Path(folder) for _, _, folder in parted]
@@ -150,9 +146,6 @@ def _load_generators(
             if generator.needs_encoder:
                 generator.bind(linker.encoder, linker.index)
         loaded[str(pipeline) if pipeline.name in loaded else pipeline.name] = (linker.generator, None)
-    parts = {f"part{number}": generator for number, (generator, _) in enumerate(loaded.values())}
-    for how in dict.fromkeys(ensembles):
-        loaded[f"{how} of all"] = (EnsembleCandidates(generators=parts, how=how), None)  # type: ignore[arg-type]
     return loaded
 
 
@@ -186,33 +179,23 @@ def candidates_add(
     pipeline: Pipeline,
     generator: Annotated[Path, argument("GENERATOR", "A folder of `candidates build`, built from the pipeline's KB.")],
     out: NewPipeline,
-    ensemble: Annotated[
-        Literal["rrf", "union"] | None,
-        typer.Option(
-            help="Combine it with the pipeline's own vector retrieval: reciprocal-rank fusion, or the better rank. "
-            "Default: replace it."
-        ),
-    ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Write a copy of a pipeline whose linker uses a candidate generator.
+    """Write a copy of a pipeline whose linker uses a candidate generator in place of its vectors.
 
-    Encoder and index are kept only if vectors are used. Until you calibrate the copy, its evidence weights and NIL
-    model have their defaults, and P(right) is not calibrated: those of the pipeline were fitted on other candidates.
+    Encoder and index are kept only if the generator needs them. Until you calibrate the copy, its evidence weights
+    and NIL model have their defaults, and P(right) is not calibrated: those of the pipeline were fitted on other
+    candidates.
 
-    Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
+    Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf
     """
-    from ...candidates.bi_encoder import BiEncoderCandidates
     from ...candidates.loading import load_generator
     from ...cli._saved_pipeline import changed_copy, learned_path
     from ...kb import KnowledgeBase
     from ...pipeline.calibration import generator_kind
-    from ..generators.ensemble import EnsembleCandidates
 
     kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
     added: Any = load_generator(generator, kb=kb)
-    if ensemble:
-        added = EnsembleCandidates(generators={"bi_encoder": BiEncoderCandidates(), "added": added}, how=ensemble)
     with changed_copy(pipeline, out) as copy:
         if added.needs_encoder and copy.settings.get("encoder") is None:
             raise PelError(Errors.E458.format(path=pipeline, generator=added.registered_name))

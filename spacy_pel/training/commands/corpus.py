@@ -93,8 +93,7 @@ def corpus_restore(
     """
     from ...corpora import read_corpus, read_links
     from ...util import write_jsonl
-    from ..corpora.restore import restored
-    from ..corpora.restored_run import restore_run
+    from ..corpora.restore import restore_run, restored
 
     result: dict[str, Any] = {"output": str(output)}
     if source.is_dir():

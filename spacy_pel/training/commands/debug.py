@@ -97,8 +97,7 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
 
 def _debug_ranker(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     from ...corpora import read_corpus, read_gold
-    from ..ranker.recipe import recipe_of
-    from ..ranker.settings import read_rank_settings
+    from ..ranker.settings import read_rank_settings, recipe_of
 
     settings = read_rank_settings(config, overrides)
     ranker, paths, training = settings.ranker.model, settings.paths, settings.ranker.training

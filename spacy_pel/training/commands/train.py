@@ -68,7 +68,7 @@ def average(
     Example: spacy-pel average training/encoder_ce/model-best training/encoder_proxy/model-best
     training/encoder/model-best --weight 0.5
     """
-    from ..retriever.average import average as average_encoders
+    from ..retriever.loop import average as average_encoders
 
     encoder = average_encoders(open_bi_encoder(model), open_bi_encoder(other), weight=weight)
     encoder.to_disk(out)
@@ -97,14 +97,14 @@ def mine(
     Example: spacy-pel mine corpus/kb training/model-best corpus/train.jsonl training/negatives.jsonl
     """
     from ...corpora import read_corpus
-    from ...encoders import load_encoder
+    from ...encoders.pretrained import load_encoder
     from ...kb import KnowledgeBase
     from ...registry import registry
     from ...util import write_jsonl
-    from ..device import check_gpu
-    from ..negatives.top_k import INDEX_KINDS
+    from ..mining import INDEX_KINDS
+    from ..optimizer import check_gpu
     from ..retriever.examples import linked_mentions
-    from ..retriever.mine_corpus import mine_corpus, mined_records
+    from ..retriever.miner import mine_corpus, mined_records
 
     if index not in INDEX_KINDS:
         raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=index))

@@ -11,7 +11,7 @@ from ...encoders.backend import Backend
 from ...encoders.bi_encoder import BiEncoder
 from ...encoders.templates import SynonymCard
 from ...index import EntityIndex
-from ...index.faiss_flat import FaissFlat
+from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
 from ...registry import registry
 from ...types import Mask, Rows, Vectors
@@ -76,7 +76,7 @@ class DenseSynonyms(NameGenerator[_Names]):
         self.backend = backend
         self.batch_size = batch_size
         self._template = SynonymCard(max_length=max_length, max_synonyms=1)  # checks the length
-        FaissFlat(codes=codes)  # checks the codes
+        FaissIVF(flat_below=None, codes=codes)  # checks the codes
 
     @property
     def fingerprint(self) -> str:
@@ -93,7 +93,7 @@ class DenseSynonyms(NameGenerator[_Names]):
         encoder = self._built.encoder if self._built else self._new_encoder()
         encoder.initialize()
         index = EntityIndex.build(
-            kb, encoder, index=FaissFlat(codes=self.codes), kinds=_KINDS, show_progress=show_progress
+            kb, encoder, index=FaissIVF(flat_below=None, codes=self.codes), kinds=_KINDS, show_progress=show_progress
         )
         self._built, self._kb_fingerprint = _Names(encoder, index), kb.fingerprint
 

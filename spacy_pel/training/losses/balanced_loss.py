@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from ...errors import Errors, PelError
 from ...util.config import check_range
-from .limits import LARGEST_OFFSET
 
 Offset = float | Literal["learned"] | None
 
@@ -101,3 +100,7 @@ def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
         middle = (low + high) / 2
         low, high = (low, middle) if excess(middle) > 0 else (middle, high)
     return (low + high) / 2 / scale
+
+
+LARGEST_SCALE = 10_000  # of similarities
+LARGEST_OFFSET = 1000  # a similarity; dot products of pretrained encoders reach hundreds

@@ -7,8 +7,7 @@ from torch.nn.functional import softplus
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .balanced_loss import BalancedLoss, Offset
-from .limits import LARGEST_SCALE
+from .balanced_loss import LARGEST_SCALE, BalancedLoss, Offset
 
 
 @registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
@@ -20,7 +19,7 @@ class BinaryCrossEntropy(BalancedLoss):
     In the paper the loss of AMH alone; its other negatives have CrossEntropy over the batch (Eq. 7).
 
     Every negative that scores above 0 contributes about the same gradient, however many there are; with
-    few but hard ones, as from AdaptiveMixup and HardestInBatch, positive and negatives are balanced.
+    few but hard ones, as from AdaptiveMixup, positive and negatives are balanced.
 
     Similarity: the dot product or SumOfMax (the paper's choices).
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .limits import LARGEST_OFFSET, LARGEST_SCALE
+from .balanced_loss import LARGEST_OFFSET, LARGEST_SCALE
 
 
 @registry.pel_losses("spacy-pel.MultiSimilarity.v1")

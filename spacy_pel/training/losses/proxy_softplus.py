@@ -7,8 +7,7 @@ from torch.nn.functional import softplus
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .balanced_loss import BalancedLoss, Offset
-from .limits import LARGEST_OFFSET, LARGEST_SCALE
+from .balanced_loss import LARGEST_OFFSET, LARGEST_SCALE, BalancedLoss, Offset
 
 
 @registry.pel_losses("spacy-pel.ProxySoftplus.v1")

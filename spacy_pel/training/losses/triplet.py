@@ -7,7 +7,7 @@ from torch.nn.functional import relu
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .limits import LARGEST_OFFSET
+from .balanced_loss import LARGEST_OFFSET
 
 
 @registry.pel_losses("spacy-pel.Triplet.v1")

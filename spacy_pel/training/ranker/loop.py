@@ -17,8 +17,7 @@ from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
 from .candidates import Candidates, MakeQueries, RankMentions, cached_candidates
 from .leave_out import LeaveOut
-from .recipe import recipe_of
-from .settings import RankRunSettings
+from .settings import RankRunSettings, recipe_of
 
 
 class RankTrainer(BaseTrainer):

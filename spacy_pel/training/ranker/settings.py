@@ -1,16 +1,21 @@
-"""The ``[ranker]`` section of a config: what trains a ranker."""
+"""What trains a ranker: the ``[ranker]`` section of a config, and the recipe of a kind of ranker, which is registered
+under the ranker's name."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, Field
 from torch import nn
 
-from ...errors import Errors
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...registry import registry
 from ...util.config import MANY, load_config
 from .. import settings as common
 from ..anchors import AnchorPart
+from ..base_trainer import Planner
 from ..regularizers import Regularizer
+from .candidates import Candidates, RankMentions
 
 RankMetric = Literal["accuracy", "accuracy_mixed"]
 
@@ -103,3 +108,54 @@ def resolve_rank_settings(config: Any, path: Path) -> RankRunSettings:
         ranker = common.resolve_section(config, "ranker", Errors.E390, path)
         settings = {"paths": config.get("paths", {}), "seed": common.seed_of(config), "ranker": ranker}
         return RankRunSettings.model_validate(settings)
+
+
+OwnRates = list[tuple[nn.Module, float]]
+
+
+class RankRecipe(Protocol):
+    """How one kind of ranker is trained: which batches, and what is minimised. It is built from the ranker
+    and the settings, ``recipe(ranker, settings)``; its methods are called once the ranker has weights.
+
+    parts: parts of the training, other than the ranker, that enter the fingerprint of a run.
+    whole_documents: whether the mentions of a document belong together.
+    """
+
+    parts: list[Any]
+    whole_documents: bool
+
+    def objective(self) -> Any: ...  # nn.Module: a batch -> the loss and metrics for the log
+
+    def own_rates(self) -> OwnRates: ...  # modules in it with their own learning rate
+
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> Planner: ...
+
+
+def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
+    """Find the recipe of a ranker: the part of "pel_rank_recipes" with the ranker's registered name.
+
+    Args:
+        ranker: ``settings.model``.
+        settings: the other parts.
+
+    Returns:
+        For this kind of ranker.
+
+    Raises:
+        PelError: if it cannot be trained, or not with these parts, or ranks fewer candidates than it is trained on.
+    """
+    name = getattr(ranker, "registered_name", type(ranker).__name__)
+    if name not in registry.pel_rank_recipes:
+        known = ", ".join(sorted(registry.parts("pel_rank_recipes").values()))
+        raise PelError(Errors.E347.format(got=name, known=known))
+    if ranker.top_k < settings.candidates.n:
+        raise PelError(Errors.E393.format(n=settings.candidates.n, top_k=ranker.top_k))
+    return registry.pel_rank_recipes.get(name)(ranker, settings)  # type: ignore[no-any-return]
+
+
+def refuse(name: str, section: str, part: Any | None, why: str) -> None:
+    """Raises:
+    PelError: if a part is given that this kind of ranker cannot be trained with.
+    """
+    if part is not None:
+        raise PelError(Errors.E348.format(name=name, section=section, why=why))

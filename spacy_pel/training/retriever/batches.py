@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...encoders.templates import MentionTokens, MentionWindows, window_numbers
+from ...encoders.token_arrays import RaggedTokens
 from ...types import Vectors
-from ..label_index import LabelIndex
-from ..length_batches import length_batches
+from ..batching import length_batches
+from ..mining import IndexKind, TopK, make_top_k
 from ..negatives import DrawRequest, MinedNegatives, NegativeSampler
-from ..negatives.top_k import IndexKind, TopK, make_top_k
 from .example_store import ExampleStore
 from .settings import ViewSettings
 
@@ -23,15 +22,12 @@ class Side:
     tower: "mention" or "entity".
     ids, mask: (n, length) int64.
     places: (n,) positions in the batch's list of vectors.
-    spans: None = a vector for each sequence; else (m, 3) int64, as in ``MentionWindows``, with m places: a
-        vector for each mention of n windows.
     """
 
     tower: str
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
     places: NDArray[np.int64]
-    spans: NDArray[np.int64] | None = None
 
 
 @dataclass
@@ -91,8 +87,7 @@ class BatchPlanner:
         return make_top_k(kind, queries, k, self.store.n_entities, device)
 
     def plan(self, epoch: int) -> list[NDArray[np.int64]]:
-        """Batches of one epoch: each mention once and a draw of bare names, similar lengths together, and
-        mentions that share a window.
+        """Batches of one epoch: each mention once and a draw of bare names, similar lengths together.
 
         Returns:
             Example numbers of each batch; numbers from len(mentions) on
@@ -101,29 +96,10 @@ class BatchPlanner:
         rng = np.random.default_rng([self.seed, 1, epoch])
         n_mentions = len(self.store.mentions)
         bare = n_mentions + rng.choice(self.names, self._n_bare, replace=False)
-        order = self.shuffled(np.arange(n_mentions), bare, rng)
+        order = rng.permutation(np.concatenate([np.arange(n_mentions), bare]))
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
         batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
-
-    def shuffled(
-        self, mentions: NDArray[np.int64], names: NDArray[np.int64], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Shuffle windows and names: the mentions of a window stay together, so that batches of whole windows
-        of many documents are cut from the order; a window between two batches is read in both.
-
-        Args:
-            mentions, names: example numbers, ascending mentions.
-
-        Returns:
-            All of them, in a random order.
-        """
-        _, window = np.unique(window_numbers(self.store.mentions)[mentions], return_inverse=True)
-        n_windows = int(window.max(initial=-1)) + 1
-        labels = np.concatenate([window, n_windows + np.arange(len(names))])
-        groups = LabelIndex.from_labels(labels, n_windows + len(names))
-        examples = np.concatenate([mentions, names]).astype(np.int64)
-        return examples[groups.take(rng.permutation(len(groups))).values]
 
     def build(self, examples: NDArray[np.int64], step: int) -> PairBatch:
         """Make the arrays of one batch.
@@ -189,16 +165,12 @@ class BatchPlanner:
     def _side(
         self,
         tower: str,
-        tokens: MentionTokens,
+        tokens: RaggedTokens,
         rows: NDArray[np.int64],
         places: NDArray[np.int64],
         chosen: NDArray[np.bool_],
     ) -> Side:
-        """The chosen rows of these tokens; those of mentions may be windows."""
-        taken = tokens.take(rows[chosen])
-        windows, spans = (taken.windows, taken.spans) if isinstance(taken, MentionWindows) else (taken, None)
-        ids, mask = windows.padded(np.arange(len(windows)), self.pad_id)
-        return Side(tower, ids, mask, places[chosen], spans)
+        return Side(tower, *tokens.padded(rows[chosen], self.pad_id), places[chosen])
 
 
 def bare_names_for(n_mentions: int, share: float, n_names: int) -> int:

@@ -1,4 +1,5 @@
-"""Evaluation of the encoder during training: recall@k of dev mentions."""
+"""Evaluation of the encoder during training: recall@k of dev mentions, or of names that are held out where a training
+reads names alone (Liu et al. 2021)."""
 
 from collections.abc import Iterable
 
@@ -8,10 +9,13 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...index import EntityIndex
-from ...index.faiss_flat import FaissFlat
+from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
 from ...kb.compare import prefix_hint
 from ...types import Document, Entity, MentionInText
+from ...util import normalize_alias
+from ..batching import without_names
+from .example_store import ExampleStore
 from .nearest import nearest_entities
 from .settings import DevSettings
 
@@ -76,7 +80,7 @@ class DevRetrieval:
     def __call__(self, encoder: BiEncoder) -> dict[str, float]:
         """ "recall@k" in percent for each k, and "mrr"."""
         deepest = max(self.settings.recall_at)
-        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
+        index = EntityIndex.build(self.kb, encoder, index=FaissIVF(flat_below=None), kinds=self.settings.kinds)
         retrieved = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
         ranks = np.array([self._rank(rows, ids) for (rows, _), ids in zip(retrieved.lists, self.gold, strict=True)])
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
@@ -86,3 +90,47 @@ class DevRetrieval:
         """Rank of the first right entity; infinite if there is none."""
         hits = np.flatnonzero(np.isin(rows, self.kb.rows(ids)))
         return float(hits[0] + 1) if len(hits) else np.inf
+
+
+class HeldOutNames(DevRetrieval):
+    """Measures retrieval of entities by one of their names, read as a mention without context, against their
+    other names and those of other entities. ``held_out`` are these entities and all that share a name with
+    them: no pair to train on is of one of them.
+
+    Args:
+        kb: the whole knowledge base.
+        settings: sizes and the k of recall@k; ``n_mentions`` names are drawn.
+        seed: random seed of the draws.
+    """
+
+    def __init__(self, kb: KnowledgeBase, settings: DevSettings, seed: int):
+        rng = np.random.default_rng([seed, 3])
+        self._hidden: dict[str, str] = {}  # id -> the name that is searched for, in normal form
+        mentions: list[MentionInText] = []
+        names: list[str] = []
+        for row in rng.permutation(kb.live_rows).tolist():
+            if settings.n_mentions and len(mentions) == settings.n_mentions:
+                break
+            entity = kb.entity_at(row)
+            by_form = {normalize_alias(name): name for name in (entity.canonical_name, *entity.aliases)}
+            if len(by_form) > 1:
+                form = list(by_form)[rng.integers(len(by_form))]
+                self._hidden[entity.concept_id] = form
+                mentions.append(MentionInText(by_form[form], 0, len(by_form[form])))
+                names += by_form.values()
+        self.held_out = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *kb.rows_of_aliases(names)]))
+        self._set(kb, mentions, [[id_] for id_ in self._hidden], settings, rng)
+
+    def _entity(self, entity: Entity) -> Entity:
+        hidden = self._hidden.get(entity.concept_id)
+        return entity if hidden is None else without_names(entity, [hidden])
+
+
+def trainable_names(kb: KnowledgeBase, store: ExampleStore, held_out: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of the names of entities with two names or more.
+
+    Args:
+        held_out: KB rows of entities whose names are left out.
+    """
+    usable = (store.names_of.lengths > 1) & ~np.isin(kb.live_rows, held_out)
+    return np.flatnonzero(usable[store.name_entity])

@@ -1,16 +1,19 @@
-"""The training examples: tokenised once, in arrays that are mapped from disk."""
+"""The training examples: tokenised once, in arrays that are written in chunks and mapped from disk."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
+from typing_extensions import Self
 
-from ...encoders.templates import MentionTokens, MentionWindows, RaggedTokens
-from ...encoders.templates.ragged_writer import SPANS
+from ...encoders.token_arrays import RaggedTokens
 from ...errors import Errors, PelError
-from ..label_index import LabelIndex
+from ...util.arrays import offsets_of
+from ..batching import LabelIndex
 
 
 @dataclass
@@ -28,11 +31,11 @@ class ExampleStore:
     cards: one card per entity.
     """
 
-    mentions: MentionTokens
+    mentions: RaggedTokens
     mention_gold: LabelIndex
     mention_key: NDArray[np.uint64]
     names: RaggedTokens
-    bare_names: MentionTokens
+    bare_names: RaggedTokens
     name_entity: NDArray[np.int64]
     name_gold: LabelIndex
     cards: RaggedTokens
@@ -61,12 +64,11 @@ class ExampleStore:
             for example in examples.tolist()
         ]
 
-    def anchors(self, examples: NDArray[np.int64]) -> MentionTokens:
+    def anchors(self, examples: NDArray[np.int64]) -> RaggedTokens:
         """What the mention tower reads of each example; ascending numbers."""
         n_mentions = len(self.mentions)
         is_mention = examples < n_mentions
-        kind: Any = type(self.mentions)
-        return kind.concatenate(  # type: ignore[no-any-return]
+        return RaggedTokens.concatenate(
             [self.mentions.take(examples[is_mention]), self.bare_names.take(examples[~is_mention] - n_mentions)]
         )
 
@@ -78,7 +80,9 @@ class ExampleStore:
             PelError: if a file is missing or damaged.
         """
         try:
-            tokens: Any = {name: _read_tokens(folder / name) for name in ("mentions", "cards", "names", "bare_names")}
+            tokens: Any = {
+                name: RaggedTokens.from_disk(folder / name) for name in ("mentions", "cards", "names", "bare_names")
+            }
             mention_gold, name_gold = (
                 LabelIndex(_mapped(folder / f"{kind}_gold.npy"), _mapped(folder / f"{kind}_gold_offsets.npy"))
                 for kind in ("mention", "name")
@@ -99,8 +103,43 @@ def _mapped(path: Path) -> NDArray[Any]:
     return np.load(path, mmap_mode="r")  # type: ignore[no-any-return]
 
 
-def _read_tokens(folder: Path) -> MentionTokens:
-    tokens = RaggedTokens.from_disk(folder)
-    if not (folder / SPANS).is_file():
-        return tokens
-    return MentionWindows(tokens, _mapped(folder / SPANS))
+_MANY = 10**15  # an upper bound, so that the header fits any count
+
+
+class RaggedWriter:
+    """Appends to the files that ``RaggedTokens.from_disk`` maps.
+
+    Args:
+        path: the folder; made here.
+    """
+
+    def __init__(self, path: Path):
+        path.mkdir(parents=True)
+        self.path = path
+        self._lengths: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+        self._file: Any = (path / "ids.npy").open("wb")
+        self._header = self._write_header(_MANY)
+
+    def append(self, tokens: RaggedTokens) -> None:
+        """Args:
+        tokens: the next sequences.
+        """
+        self._file.write(np.ascontiguousarray(tokens.values, dtype="<i4").data)
+        self._lengths.append(tokens.lengths)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        lengths = np.concatenate(self._lengths)
+        self._file.seek(0)
+        if self._write_header(int(lengths.sum())) != self._header:
+            raise RuntimeError("numpy wrote a header of another length")
+        self._file.close()
+        np.save(self.path / "offsets.npy", offsets_of(lengths))
+
+    def _write_header(self, count: int) -> int:
+        npy.write_array_header_1_0(self._file, {"descr": "<i4", "fortran_order": False, "shape": (count,)})
+        return int(self._file.tell())

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
-from ...encoders.templates.ragged_writer import RaggedWriter
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.compare import prefix_hint, warn_of_other_ids
@@ -19,7 +18,7 @@ from ...types import Document, MentionInText
 from ...util import atomic_path, fingerprint, hash_strings, logger, progress
 from ...util.arrays import offsets_of
 from ...util.files import open_text
-from .example_store import ExampleStore
+from .example_store import ExampleStore, RaggedWriter
 from .settings import RunSettings
 
 _CHUNK = 20_000  # sequences tokenised at a time: bounds the memory of Python lists
@@ -165,7 +164,6 @@ def write_examples(
     """
     folder.mkdir(parents=True)
     with RaggedWriter(folder / "mentions") as writer:
-        writer.append(encoder.mention_template.tokenize(encoder.tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
     _save_gold(folder / "mention", [mention.entities for mention in mentions])
@@ -181,7 +179,6 @@ def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_na
     with ExitStack() as stack:
         cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
         bare = stack.enter_context(RaggedWriter(folder / "bare_names"))
-        bare.append(encoder.mention_template.tokenize(tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
             entities = [kb.entity_at(int(row)) for row in chunk]
             cards.append(template.tokenize(tokenizer, entities))

@@ -5,12 +5,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ...encoders.similarities import Encoded, Similarity, TokenVectors, join, take
-from ...encoders.similarities.cosine import Cosine
-from ...encoders.tower import span_means
+from ...encoders.similarities import Cosine, Encoded, Similarity, TokenVectors, join, take
 from ..mixing import Mixing
 from ..regularizers import Regularizer
-from ..score_metrics import score_metrics
+from ..training_log import score_metrics
 from .batches import PairBatch, Side
 
 
@@ -18,7 +16,6 @@ class TowerInputs(NamedTuple):
     """A ``Side`` on the device, with its tower; see there.
 
     embeddings: (n, length, width) to use instead of the ids' word embeddings, or None.
-    spans: (m, 3) where the m vectors are means of spans, or None.
     """
 
     tower: Any
@@ -26,7 +23,6 @@ class TowerInputs(NamedTuple):
     mask: Tensor
     places: Tensor
     embeddings: Tensor | None
-    spans: Tensor | None = None
 
     @classmethod
     def of(cls, side: Side, towers: Any, device: torch.device, *, embed: bool) -> "TowerInputs":
@@ -35,23 +31,18 @@ class TowerInputs(NamedTuple):
         """
         tower = towers[side.tower if side.tower in towers else "mention"]
         ids, mask, places = (torch.from_numpy(array).to(device) for array in (side.ids, side.mask, side.places))
-        spans = None if side.spans is None else torch.from_numpy(side.spans).to(device)
-        return cls(tower, ids, mask, places, tower.embed(ids) if embed else None, spans)
+        return cls(tower, ids, mask, places, tower.embed(ids) if embed else None)
 
     def encoded(self, token_level: bool) -> Encoded:
         """(n, width), or of all tokens (n, length, width)."""
         inputs = (self.ids, self.mask) + (() if self.embeddings is None else (self.embeddings,))
-        if self.spans is not None:
-            return span_means(self.tower.states(*inputs), self.spans)
         if token_level:
             return TokenVectors(self.tower.states(*inputs), self.mask > 0)
         return self.tower(*inputs)  # type: ignore[no-any-return]
 
     def first(self, n: int) -> "TowerInputs":
-        """The sequences, or mentions of windows, of the first n positions."""
+        """The sequences of the first n positions."""
         chosen = self.places < n
-        if self.spans is not None:
-            return self._replace(places=self.places[chosen], spans=self.spans[chosen])
         embeddings = None if self.embeddings is None else self.embeddings[chosen]
         return TowerInputs(self.tower, self.ids[chosen], self.mask[chosen], self.places[chosen], embeddings)
 

@@ -10,9 +10,9 @@ from torch import nn
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors
 from ...util.config import MANY, load_config
+from ..mining import IndexKind
 from ..mixing import Mixing
 from ..negatives import NegativeSampler
-from ..negatives.top_k import IndexKind
 from ..regularizers import Regularizer
 from ..settings import BaseDevSettings, BasePaths, BaseTrainingSettings, Strict, explained, resolve_section, seed_of
 

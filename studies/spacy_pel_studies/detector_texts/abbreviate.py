@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from spacy_pel.registry import registry
-from spacy_pel.training.preprocessing.rewrite import with_replacements
+from spacy_pel.training.preprocessing import with_replacements
 from spacy_pel.types import Document
 
 _DEFINITION = re.compile(r"(?<!\w)(\w[^()\n]{4,98}?) ?\( ?(\1) ?\)")

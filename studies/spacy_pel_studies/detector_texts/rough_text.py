@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from spacy_pel.registry import registry
-from spacy_pel.training.preprocessing.rewrite import with_letters, with_replacements
+from spacy_pel.training.preprocessing import with_letters, with_replacements
 from spacy_pel.types import Document
 
 _PLACE = re.compile(r"(?P<blank>[ \n])|(?P<mark>['\"-])|(?P<word>\b[A-Za-z][a-z]{4,}\b)")

@@ -12,7 +12,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.evaluation.predict import seen_in_corpus
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import RunSettings, resolve_settings
@@ -82,7 +82,7 @@ class EncoderTask:
         """Facts, and the metrics of an encoder; writes both under the folder."""
         study = self.study
         kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
-        index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=study.kinds, show_progress=True)
+        index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=study.kinds, show_progress=True)
         retrieval = Retrieval(kb, index, encoder, top_k=study.top_k, first_stage=study.first_stage)
         dev = retrieval.predict(_documents(settings.paths.required("dev"), study.n_dev))
         is_seen = seen_in_corpus(kb, read_corpus(settings.paths.required("train")))

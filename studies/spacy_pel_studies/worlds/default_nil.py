@@ -18,7 +18,7 @@ from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.decider import break_even_threshold
 from spacy_pel.linking.nil.inputs import best_scores
@@ -147,7 +147,9 @@ def by_encoder(
     for world in worlds.values():
         logger.info("%s: %s", name, world.name)
         generator = BiEncoderCandidates()
-        generator.bind(encoder, EntityIndex.build(world.kb, encoder, index=FaissFlat(), show_progress=True))
+        generator.bind(
+            encoder, EntityIndex.build(world.kb, encoder, index=FaissIVF(flat_below=None), show_progress=True)
+        )
         for task in tasks[world.name]:
             yield _sample(name, world, task, generator, [encoded[one] for one in task.mentions])
 

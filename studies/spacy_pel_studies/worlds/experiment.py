@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer

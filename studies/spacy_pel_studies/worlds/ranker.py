@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spacy_pel.candidates.evidence.evidence import candidate_table
 from spacy_pel.candidates.generator_base import GeneratorBase
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow
@@ -73,7 +73,7 @@ class WorldLinker(Linker):
 
     def __init__(self, kb: KnowledgeBase, encoder: Encoder):
         kinds = ("card", "alias")
-        index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=True)
+        index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=True)
         super().__init__(
             kb, encoder, index, BestRow(), ScoreThreshold(), top_k=DEPTH, batch_size=_BATCH, generator=NearestEntities()
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.nearest import FIRST_STAGE, nearest_entities
 from spacy_pel.types import Encoder, MentionInText
@@ -47,7 +47,7 @@ def by_encoder(
     Returns:
         One per mention.
     """
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=show_progress)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=show_progress)
     found = nearest_entities(kb, index, encoder, mentions, top_k=top_k, first_stage=first_stage)
     return [dict(zip(rows.tolist(), scores.tolist(), strict=True)) for rows, scores in found.lists]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.training.negatives.top_k import IndexKind, TopK, make_top_k
+from spacy_pel.training.mining import IndexKind, TopK, make_top_k
 from spacy_pel.types import Rows, Scores, Vectors
 
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.length_batches import length_batches
-from spacy_pel.training.negatives import Draw, DrawRequest, NegativeSampler
-from spacy_pel.training.negatives.draw import not_gold
-from spacy_pel.training.negatives.top_k import IndexKind
+from spacy_pel.training.batching import length_batches
+from spacy_pel.training.mining import IndexKind
+from spacy_pel.training.negatives import Draw, DrawRequest, NegativeSampler, not_gold
 from spacy_pel.training.retriever.batches import BatchPlanner, bare_names_for
 from spacy_pel.training.retriever.example_store import ExampleStore
 from spacy_pel.training.retriever.loop import Trainer
@@ -141,7 +140,7 @@ class SameWorldPlanner(BatchPlanner):
         batches: list[NDArray[np.int64]] = []
         for mine, names in zip(self._mentions, self._names, strict=True):
             bare = rng.choice(names, self._bare(mine, names), replace=False)
-            batches += length_batches(self.shuffled(mine, bare, rng), lengths, self.batch_size)
+            batches += length_batches(rng.permutation(np.concatenate([mine, bare])), lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def _bare(self, mentions: NDArray[np.int64], names: NDArray[np.int64]) -> int:

@@ -6,9 +6,7 @@ from spacy_pel_studies.reports.entity_map import EntityMap, distances, draw_maps
 from spacy_pel_studies.reports.map_points import choose_points
 
 from spacy_pel.encoders.representations import Representations
-from spacy_pel.encoders.similarities.cosine import Cosine
-from spacy_pel.encoders.similarities.dot_product import DotProduct
-from spacy_pel.encoders.similarities.euclidean import Euclidean
+from spacy_pel.encoders.similarities import Cosine, DotProduct, Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from spacy_pel_studies.study.hard_negatives import own_hard_negatives
 
-from spacy_pel.training.negatives import DrawRequest, MinedNegatives
-from spacy_pel.training.negatives.composed_negatives import ComposedNegatives
-from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.negatives.knowledge_base_negatives import HardNegatives, MixedNegatives, RandomNegatives
+from spacy_pel.training.negatives import (
+    DrawRequest,
+    HardNegatives,
+    InBatchNegatives,
+    MinedNegatives,
+    MixedNegatives,
+    RandomNegatives,
+)
 
 OWN_HARD = [
     (HardNegatives(n_negatives=6), 6),
@@ -23,7 +27,6 @@ OWN_HARD = [
     (RandomNegatives(n_negatives=16), 0),
     (RandomNegatives(n_negatives=64, shared=True), 0),
     (InBatchNegatives(), 0),
-    (ComposedNegatives({"own": HardNegatives(n_negatives=6), "all": RandomNegatives(shared=True)}), 6),
 ]
 
 

@@ -11,10 +11,10 @@ from spacy_pel_studies.worlds.ranking import by_encoder, by_name, names_first
 from spacy_pel_studies.worlds.unseen_world import UnseenWorld
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.rankers.cross_encoder import CrossEncoder
+from spacy_pel.training.ranker.cross_encoder import CrossEncoder
 from spacy_pel.types import Entity, MentionInText, RankingTask
 
 from .conftest import TINY

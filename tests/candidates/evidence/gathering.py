@@ -3,13 +3,13 @@
 from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 
 
 def gather(kb, *surfaces, documents=(), allowed=None):
     """One mention for each surface form."""
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=documents)
     return find_candidates(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
 
 

@@ -7,7 +7,7 @@ from spacy_pel.candidates.evidence.derivations import derivations
 from spacy_pel.candidates.evidence.evidence import NAMED, candidate_table, find_candidates
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.types import Entity, MentionInText, RankedRows
@@ -82,7 +82,7 @@ def test_candidates_that_no_vector_finds():
     """A derivation is a candidate even where the index finds nothing like it, and is kept first."""
     kb = KnowledgeBase([*ENTITIES, *(Entity(f"R{i}", f"hepatic region {i}") for i in range(50))])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index = EntityIndex.build(kb, encoder, index=FaissIVF())
     table = find_candidates(kb, index, encoder.encode_names(["hepatic"]), ["hepatic"], row_k=4, top_k=3)
     assert kb.ids_at(table.kb_rows[0, :1]) == ["LIVER"]
     assert LinearCombiner()(table).argmax() == 0

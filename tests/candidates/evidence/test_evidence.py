@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 
 from spacy_pel.candidates.evidence.evidence import FEATURES, find_candidates
 from spacy_pel.index import AliasPriors, EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.types import UNRELATED, Entity, MentionInText
 from spacy_pel.util import normalize_alias
 
@@ -142,7 +142,7 @@ def make_queries(kb, documents, encoder):
 @pytest.mark.parametrize("row_k, top_k", [(128, 64), (9, 4)])
 @pytest.mark.parametrize("filtered", [False, True])
 def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=kinds, documents=documents)
     counts = count_surfaces(kb, documents)
     changed = np.concatenate([kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])])
     index.add_entities(kb, encoder, changed)
@@ -189,7 +189,7 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
 
 
 def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=documents)
     far = -encoder.encode_names(["cold"])  # the nearest rows are of other entities
     table = find_candidates(kb, index, far, ["Cold"], row_k=2, top_k=64)
     rows = table.kb_rows[0].tolist()
@@ -206,7 +206,7 @@ def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, do
 
 
 def test_no_mentions_and_no_candidates(kb, encoder, documents):
-    index = EntityIndex.build(kb, encoder, index=FaissFlat(), documents=documents)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=documents)
     table = find_candidates(kb, index, encoder.encode_names([]), [])
     assert len(table) == 0 and table.kb_rows.shape == (0, 1)
     nothing = np.zeros(kb.n_rows, dtype=bool)

@@ -8,7 +8,7 @@ from spacy.scorer import get_ner_prf
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.corpora.formats.docbin import DocbinCorpus, MentionJsonl, to_docbin
-from spacy_pel.training.preprocessing.sentence_windows import SentenceWindows
+from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.types import Document, Mention
 
 TEXT = "Breast and ovarian cancer, anti-inflammatory drugs and xyzitis."

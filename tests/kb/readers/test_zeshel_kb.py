@@ -6,7 +6,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.from_files import build_kb
-from spacy_pel.training.corpora.zeshel_kb import ZeshelKB
+from spacy_pel.training.corpora.zeshel import ZeshelKB
 
 PAGES = [
     {"document_id": "0A", "title": "Warner", "text": "Warner Warner was a technician aboard the Beacon ."},

@@ -9,10 +9,10 @@ import pytest
 
 from spacy_pel.candidates.evidence.evidence import NAMED, unrelated_cosines
 from spacy_pel.candidates.tfidf import TfIdf
-from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
@@ -69,7 +69,7 @@ def make_linker(kb):
             return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
         if encoder not in indexes:
             part = load_encoder(ENCODER) if encoder == "default" else HashEmbed(width=64)
-            indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissFlat())
+            indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissIVF())
         return Linker(kb, *indexes[encoder], LinearCombiner(), LogisticNil())
 
     return make
@@ -121,7 +121,7 @@ def test_generators_without_vectors_are_judged_by_spelling(make_linker, make):
 def test_names_are_linked_in_knowledge_bases_of_any_size(n):
     kb = KnowledgeBase([Entity(f"E{i}", f"{word} fever") for i, word in enumerate(WORDS[:n])])
     encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index = EntityIndex.build(kb, encoder, index=FaissIVF())
     linker = Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
     assert ids(linker, ["yellow fever", "yelow fever"]) == {"yellow fever": "E0", "yelow fever": "E0"}
     assert ids(linker, ["students"]) == {"students": NIL}

@@ -5,10 +5,10 @@ import pytest
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.similarities.euclidean import Euclidean
+from spacy_pel.encoders.similarities import Euclidean
 from spacy_pel.encoders.templates import MarkedContext, SynonymCard
-from spacy_pel.training.rankers.cross_encoder import CrossEncoder
-from spacy_pel.training.rankers.dual_encoder import DualEncoder
+from spacy_pel.training.ranker.cross_encoder import CrossEncoder
+from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.types import Entity, MentionInText, RankingTask
 
 ENTITIES = [

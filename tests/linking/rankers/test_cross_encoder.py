@@ -11,8 +11,8 @@ from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.linking.ranker_files import load_ranker
-from spacy_pel.training.rankers.cross_encoder import CrossEncoder
-from spacy_pel.training.rankers.dual_encoder import DualEncoder
+from spacy_pel.training.ranker.cross_encoder import CrossEncoder
+from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
 

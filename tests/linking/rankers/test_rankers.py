@@ -11,8 +11,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.linking import Reranker
 from spacy_pel.linking.ranker_files import load_ranker
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker.recipe import recipe_of
-from spacy_pel.training.ranker.settings import RankerSettings
+from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
 from spacy_pel.types import RankingTask
 
 from .conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.training.corpora.zeshel_corpus import ZeshelCorpus
+from spacy_pel.training.corpora.zeshel import ZeshelCorpus
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "corpora" / "zeshel"
 PAGE = {"document_id": "D1", "title": "Lamp", "text": "Lamp  The lamp\u00e9 of C . W . Jessen burnt\u00a0oil ."}

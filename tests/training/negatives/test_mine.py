@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.encoders.similarities.euclidean import Euclidean
-from spacy_pel.training.negatives.mine import mine
-from spacy_pel.training.negatives.top_k import MatrixTopK, make_top_k
+from spacy_pel.encoders.similarities import Euclidean
+from spacy_pel.training.mining import MatrixTopK, make_top_k, mine
 
 N, M, WIDTH = 300, 50, 8
 
@@ -55,7 +54,7 @@ def slow(queries, entities, gold, depth, score):
 
 @pytest.mark.parametrize("search", ["faiss", "ivf", "matrix"])  # ivf: so few entities that all lists are searched
 def test_mining_is_that_of_a_slow_ranking(data, search, monkeypatch):
-    monkeypatch.setattr("spacy_pel.training.negatives.top_k._QUERIES", 7)
+    monkeypatch.setattr("spacy_pel.training.mining._QUERIES", 7)
     mined = run(*data, search=search)
     rows, scores, ranks = slow(*data, 20, np.dot)
     atol = 2e-3 if search == "ivf" else 1e-6

@@ -5,10 +5,14 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.negatives import DrawRequest, MinedNegatives
-from spacy_pel.training.negatives.composed_negatives import ComposedNegatives
-from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.negatives.knowledge_base_negatives import HardNegatives, MixedNegatives, RandomNegatives
+from spacy_pel.training.negatives import (
+    DrawRequest,
+    HardNegatives,
+    InBatchNegatives,
+    MinedNegatives,
+    MixedNegatives,
+    RandomNegatives,
+)
 
 GOLD = [np.array([3]), np.array([0, 7, 9]), np.array([3, 4])]
 EXAMPLES = np.array([11, 5, 20])
@@ -23,9 +27,6 @@ SETTINGS = {
         *({"shared": True}, {"n_negatives": 4, "depth": 6, "shared": True}),
     ],
     "spacy-pel.MixedNegatives.v1": [{}, {"shared": True}, {"percent": 0}, {"percent": 100, "n_negatives": 4}],
-    "spacy-pel.ComposedNegatives.v1": [
-        {"parts": {"b": HardNegatives(n_negatives=2), "a": RandomNegatives(shared=True, in_batch=True)}}
-    ],
 }
 CASES = [
     (name, settings)
@@ -176,18 +177,6 @@ def test_mixed_negatives_have_their_share(percent, n_hard, shared):
         assert shared or set((hard - 100) // 16) <= {example}, "the nearest of the mention itself"
 
 
-def test_composed_negatives_are_the_union_of_their_parts():
-    parts = {"own": HardNegatives(n_negatives=2), "others": RandomNegatives(n_negatives=6, shared=True)}
-    draw = ComposedNegatives(parts).sample(request_of(10))
-    rng = np.random.default_rng(0)
-    shared, own = (part.sample(DrawRequest(EXAMPLES, GOLD, 10, rng, TABLE)) for part in (parts["others"], parts["own"]))
-    for mention in range(3):
-        assert set(drawn(draw, mention)) == {*drawn(shared, mention), *drawn(own, mention)}
-    assert len(set(draw.rows.tolist())) == len(draw.rows) and not draw.in_batch
-    assert ComposedNegatives({**parts, "batch": InBatchNegatives()}).sample(request_of(10)).in_batch
-    assert ComposedNegatives(parts).mined_depth == 2
-
-
 # -- the table ---------------------------------------------------------------------------------
 
 
@@ -213,8 +202,6 @@ def test_table_on_disk(tmp_path):
         *((kind, {"n_negatives": 0}, "E301.*n_negatives") for kind in (RandomNegatives, HardNegatives, MixedNegatives)),
         *((kind, {"depth": 0}, "E301.*depth") for kind in (HardNegatives, MixedNegatives)),
         *((MixedNegatives, {"percent": percent}, "E301.*percent >= 0 and <= 100") for percent in (-1, 101)),
-        (ComposedNegatives, {"parts": {}}, "E301.*number of parts"),
-        (ComposedNegatives, {"parts": {"loss": object()}}, "E322.*loss"),
     ],
 )
 def test_bad_settings(kind, settings, error):

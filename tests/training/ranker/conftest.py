@@ -7,7 +7,7 @@ from thinc.api import Config
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
 from spacy_pel.linking.combiners import BestRow
@@ -35,7 +35,7 @@ def make_sense_documents(n, first=0):
 def linker_of(kb):
     """Over the cards and names of a knowledge base."""
     encoder = HashEmbed(width=64, context_weight=0.0)
-    index = EntityIndex.build(kb, encoder, index=FaissFlat())
+    index = EntityIndex.build(kb, encoder, index=FaissIVF())
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold())
 
 

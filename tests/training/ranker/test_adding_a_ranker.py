@@ -13,8 +13,7 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker.recipe import recipe_of
-from spacy_pel.training.ranker.settings import RankerSettings
+from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
 from spacy_pel.types import RankingTask
 
 from .conftest import make_sense_documents, train_ranker

@@ -18,8 +18,7 @@ from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.ranker.candidates import RankMentions, _find
-from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
-from spacy_pel.training.ranker.group_recipe import GroupObjective, GroupRecipe
+from spacy_pel.training.ranker.group_training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
 from spacy_pel.training.settings import OptimizerSettings
@@ -417,7 +416,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
     pieces = gradients()
     if dropout:  # the same pieces, kept instead of encoded again
         monkeypatch.setattr(
-            "spacy_pel.training.ranker.group_recipe.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
+            "spacy_pel.training.ranker.group_training.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
         )
     else:
         objective.at_once = None

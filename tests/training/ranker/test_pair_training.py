@@ -15,11 +15,16 @@ from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.combiners.linear import is_gold
-from spacy_pel.training.entity_texts import without_names
+from spacy_pel.training.batching import without_names
 from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
 from spacy_pel.training.ranker.loop import RankTrainer
-from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, with_gold
-from spacy_pel.training.ranker.pair_recipe import CandidateCrossEntropy, PairObjective
+from spacy_pel.training.ranker.pair_training import (
+    CandidateCrossEntropy,
+    PairObjective,
+    PairPlanner,
+    PairStore,
+    with_gold,
+)
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.types import Document, Entity, Mention

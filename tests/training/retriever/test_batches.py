@@ -7,9 +7,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.negatives import DrawRequest
-from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.training.negatives.knowledge_base_negatives import RandomNegatives
+from spacy_pel.training.negatives import DrawRequest, InBatchNegatives, RandomNegatives
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.settings import ViewSettings
 from spacy_pel.types import Document, Mention

@@ -10,15 +10,13 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.checkpoint import Progress
-from spacy_pel.training.negatives import MinedNegatives
-from spacy_pel.training.negatives.knowledge_base_negatives import HardNegatives
+from spacy_pel.training.negatives import HardNegatives, MinedNegatives
 from spacy_pel.training.retriever.batches import BatchPlanner
-from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.miner import Miner
-from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings, read_settings
+from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, build_examples, document, make_documents, random_encoder
+from ..conftest import ENTITIES, NAMES, build_examples, document, make_documents, random_encoder
 
 pytestmark = pytest.mark.slow
 
@@ -163,31 +161,11 @@ def test_more_steps_than_were_planned(train, tmp_path):
     assert progress["step"] == 8 and progress["mined"] == 2
 
 
-def test_composed_negatives_in_a_config(data, tmp_path):
-    parts = {
-        "hard": {"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 3},
-        "random": {"@pel_negatives": "spacy-pel.RandomNegatives.v1", "n_negatives": 8, "shared": True},
-    }
-    small = {key: value for key, value in SMALL.items() if "negatives" not in key}
-    overrides = {**data, **small, "pel.training.max_steps": 2}
-
-    def run(resume=False):
-        composed = {"@pel_negatives": "spacy-pel.ComposedNegatives.v1", "parts": parts}
-        settings = read_settings(CONFIG, {**overrides, "pel.negatives": composed})
-        Trainer(settings, tmp_path / "run", show_progress=False).run(resume=resume)
-
-    run()
-    assert len(list((tmp_path / "run" / "mining").glob("table-*"))) == 1
-    parts["random"]["n_negatives"] = 9
-    with pytest.raises(PelError, match="E312"):
-        run(resume=True)
-
-
 # -- negatives from a file ------------------------------------------------------------------------------
 
 
 def test_negatives_from_a_file(train, data, tmp_path, encoder):
-    from spacy_pel.training.retriever.mine_corpus import read_mined_negatives
+    from spacy_pel.training.retriever.miner import read_mined_negatives
 
     documents = [Document(f"d{i}", "fever and gout", [Mention(0, 5, "", ("C2",))]) for i in range(4)]
     write_corpus(tmp_path / "train.jsonl", documents)

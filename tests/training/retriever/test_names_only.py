@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.retriever.dev import HeldOutNames
 from spacy_pel.training.retriever.loop import Trainer
-from spacy_pel.training.retriever.names_only import HeldOutNames
 from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias

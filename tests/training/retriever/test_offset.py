@@ -58,7 +58,7 @@ def test_mixed_negatives_have_a_balance_of_their_own(train, tmp_path):
     loss = {"@pel_losses": "spacy-pel.BinaryCrossEntropy.v1", "scale": 4.0, "offset": None}
     found = []
     for k in (1, 4):
-        mixing = {"@pel_mixing": "spacy-pel.HardestInBatch.v1", "k": k}
+        mixing = {"@pel_mixing": "spacy-pel.AdaptiveMixup.v1", "alpha": 0.0, "k": k}
         train(tmp_path / str(k), pel__loss=loss, pel__mixing=mixing, pel__training__max_steps=4)
         found.append(metrics(tmp_path / str(k))[0]["offset"])
     assert found[1] > found[0], "more negatives push"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spacy_pel.encoders import load_encoder
-from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.pretrained import load_encoder
+from spacy_pel.encoders.similarities import DotProduct
 from spacy_pel.errors import PelError
 
 from ..conftest import metrics

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.errors import PelError
 
 from ..conftest import CONFIG, SMALL, Stopped, contents, differing, metrics, stops_before

@@ -8,7 +8,6 @@ from spacy_pel.training.anchors import SoftRadius
 from spacy_pel.training.checkpoint import describe
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.losses.triplet import Triplet
-from spacy_pel.training.negatives.composed_negatives import ComposedNegatives
 from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG
@@ -90,7 +89,7 @@ def test_wrong_overrides_and_no_file(tmp_path):
 def test_parts_are_described_by_their_settings():
     """An offset's origin counts, and the value that was found does not: it would change during the run."""
     pel = read_settings(CONFIG).pel
-    described = describe(ComposedNegatives({"a": pel.negatives}))
+    described = describe(pel.negatives)
     for name, value in {"in_batch": True, "n_negatives": 32, "shared": True}.items():
         assert f"('{name}', {value})" in described
     parts = [ProxySoftplus(offset=offset) for offset in (0.0, 0.4, None, "learned")]

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate

@@ -8,18 +8,18 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from ...encoders.backend import AutoBackend, Backend, encode_batches
+from ...encoders.backend import Backend, TorchBackend, encode_batches
 from ...encoders.fingerprint import weights_fingerprint
-from ...encoders.pretrained import check_lengths, check_pretrained, load_pretrained, load_tower
-from ...encoders.templates import MentionEntityPair, RaggedTokens
+from ...encoders.pretrained import check_lengths, check_pretrained, load_pretrained, load_tower, save_tower
+from ...encoders.token_arrays import RaggedTokens
 from ...encoders.tower import Pooling, pool
-from ...encoders.tower_files import save_tower
 from ...errors import Errors, PelError
 from ...linking.ranker_files import read_ranker
 from ...registry import registry
 from ...types import RankingTask, Scores
 from ...util.config import check_range
 from ...util.saved_folder import damaged, write_part
+from .mention_entity_pair import MentionEntityPair
 
 Reduction = Literal["mean", "cls"]
 _HEAD = "head.safetensors"
@@ -73,7 +73,7 @@ class CrossEncoder:
         self.top_k = top_k
         self.mix = mix
         self.pooling: Reduction = pooling
-        self.backend: Backend = backend or AutoBackend()
+        self.backend: Backend = backend or TorchBackend()
         self.batch_size = batch_size
         self.store = store
         self.tokenizer: Any = None

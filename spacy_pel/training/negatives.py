@@ -1,14 +1,163 @@
-"""Negatives from the whole knowledge base: random, hard, or some of each (Wiatrak et al. 2022, section 5.3.1)."""
+"""Negatives of a mention: which entities a sampler draws for it, at random or from a table of mined ones (Wiatrak et
+al. 2022, section 5.3.1)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...registry import registry
-from ...util.config import MANY, check_range
-from .draw import Draw, DrawRequest, as_sets, not_gold
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..util import atomic_path
+from ..util.arrays import look_up
+from ..util.config import MANY, check_range
+
+
+@dataclass
+class MinedNegatives:
+    """Row i holds the negatives of example ``examples[i]``. The arrays may be memory-mapped.
+
+    examples: (n,) int64, ascending; examples that were not mined are not in the table.
+    rows: (n, depth) int32, numbers of entities, the nearest first; -1 = no more.
+    """
+
+    examples: NDArray[np.int64]
+    rows: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls) -> "MinedNegatives":
+        """An empty table."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int32))
+
+    @property
+    def depth(self) -> int:
+        return self.rows.shape[1]
+
+    def has(self, examples: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(n,) bool, whether an example was mined."""
+        return np.isin(examples, self.examples)
+
+    def take(self, examples: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
+        """Look examples up.
+
+        Args:
+            examples: (n,) example numbers.
+            depth: entities per example.
+
+        Returns:
+            (n, depth) int64, nearest first; -1 where there is none.
+        """
+        taken = np.full((len(examples), depth), -1, dtype=np.int64)
+        if len(self.examples):
+            position, mined = look_up(self.examples, examples)
+            width = min(depth, self.depth)
+            taken[mined, :width] = self.rows[position[mined], :width]
+        return taken
+
+    def to_disk(self, path: Path) -> None:
+        """Write two .npy files into a folder, atomically."""
+        with atomic_path(path) as part:
+            part.mkdir()
+            np.save(part / "examples.npy", self.examples)
+            np.save(part / "rows.npy", self.rows)
+
+    @classmethod
+    def from_disk(cls, path: Path) -> "MinedNegatives":
+        """Memory-mapped. RAISES (PelError): if a file is missing or damaged."""
+        try:
+            arrays = [np.load(path / name, mmap_mode="r") for name in ("examples.npy", "rows.npy")]
+        except (OSError, ValueError, EOFError) as err:
+            raise PelError(Errors.E320.format(path=path, got=err)) from err
+        if len(arrays[0]) != len(arrays[1]):
+            raise PelError(Errors.E320.format(path=path, got="its files have different lengths"))
+        return cls(*arrays)
+
+
+@dataclass
+class DrawRequest:
+    """The mentions of a batch.
+
+    Entities are numbered 0..n_rows, one number for each live concept: all names of a concept, and retired
+    ids that lead to it, share its number, so none of them can be its negative.
+
+    examples: (n,) example numbers, the keys of ``mined``.
+    gold: for each mention the numbers of its gold entities.
+    n_rows: entities to draw from.
+    rng: source of randomness.
+    mined: nearest wrong entities of the examples; empty before the first mining.
+    """
+
+    examples: NDArray[np.int64]
+    gold: Sequence[NDArray[np.int64]]
+    n_rows: int
+    rng: np.random.Generator
+    mined: MinedNegatives = field(default_factory=MinedNegatives.empty)
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+
+@dataclass
+class Draw:
+    """Entities to encode in addition to the batch's positives, and the mentions they are negatives of.
+
+    rows: (m,) int64, numbers of entities.
+    mask: (n, m) bool, True = entity j is a negative of mention i.
+    in_batch: whether the other mentions' positives are negatives too.
+    """
+
+    rows: NDArray[np.int64]
+    mask: NDArray[np.bool_]
+    in_batch: bool
+
+
+@runtime_checkable
+class NegativeSampler(Protocol):
+    """Draws negatives for a batch; the gold entities of a mention are never its negatives.
+
+    ``mined_depth`` is the number of mined entities that it uses per mention; 0 = no mining needed.
+    """
+
+    @property
+    def mined_depth(self) -> int: ...
+
+    def sample(self, request: DrawRequest) -> Draw: ...
+
+
+def not_gold(rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """(len(gold), len(rows)) bool, False where a row is gold for the mention."""
+    return np.stack([~np.isin(rows, ids) for ids in gold]) if gold else np.zeros((0, len(rows)), bool)
+
+
+def as_sets(draw: Draw) -> Draw:
+    """Remove duplicates: each entity is encoded once and counts once per mention.
+
+    Returns:
+        Distinct entities, ascending, each a negative of at least one mention.
+    """
+    rows, number = np.unique(draw.rows, return_inverse=True)
+    mask = np.zeros((len(draw.mask), len(rows)), dtype=bool)
+    mentions, columns = np.nonzero(draw.mask)
+    mask[mentions, number.reshape(-1)[columns]] = True
+    used = mask.any(axis=0)
+    return Draw(rows[used].astype(np.int64), mask[:, used], draw.in_batch)
+
+
+@registry.pel_negatives("spacy-pel.InBatchNegatives.v1")
+class InBatchNegatives:
+    """The positives of the other mentions in the batch. Their number follows from the batch size, and
+    frequent entities are drawn more often than under uniform sampling.
+    """
+
+    mined_depth = 0
+
+    def sample(self, request: DrawRequest) -> Draw:
+        """No further entities."""
+        return Draw(np.zeros(0, dtype=np.int64), np.zeros((len(request), 0), dtype=bool), in_batch=True)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -1,16 +1,34 @@
-"""ZESHEL: mentions as JSON lines with token offsets into the pages of wikis, given together."""
+"""ZESHEL (Logeswaran et al. 2019): mentions as JSON lines with token offsets into the pages of wikis, and these pages
+as entities. Pages are in ``documents/<world>.json``, mentions in ``mentions/<split>.json``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
 from ...corpora.formats.base import CorpusReaderBase, wrong_format
+from ...kb.readers.reader_base import KBReaderBase
 from ...registry import registry
-from ...types import Document
+from ...types import Document, Entity
 from ...util import numbered_jsonl
-from .zeshel_files import json_files, world_of
+from ...util.config import check_range
+from ...util.files import Place, unexpected
+
+
+def json_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files, and for a folder the .json and .json.gz files in it, by name."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(file for file in path.iterdir() if world_of(file) != file.name)
+        else:
+            yield path
+
+
+def world_of(path: Path) -> str:
+    """The world whose pages a file holds, e.g. "starwars" for starwars.json.gz."""
+    return path.name.removesuffix(".gz").removesuffix(".json")
+
 
 _PAGE = ("document_id", "title", "text")
 _MENTION = ("mention_id", "context_document_id", "label_document_id", "text", "category", "corpus")
@@ -107,3 +125,59 @@ def _rows(files: Sequence[Path], keys: Sequence[str]) -> Iterator[Row]:
                 expected, got = f"strings for {', '.join(keys)}", f"no string for {', '.join(wrong)}"
                 raise wrong_format("zeshel", f"{path}, line {number}", expected, got)
             yield f"{path}, line {number}", record
+
+
+_KEYS = ("document_id", "title", "text")
+
+
+@registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
+@dataclass(kw_only=True, eq=False)
+class ZeshelKB(KBReaderBase):
+    """Reads ``{"document_id", "title", "text"}``, one page per line, from ``documents/<world>.json``
+    or the folder of these files. Each page is an entity: its title the name, its first words the
+    definition. There are no other names; the type is the world, so that a knowledge base of
+    several wikis can still be separated.
+
+    Args:
+        n_words: number of words from the start of a page that define its entity.
+        skip_title: leave out the title with which ZESHEL begins every text.
+        types: keep these worlds; None = all.
+        id_prefix: keep entities whose id starts with this.
+        strict: turn repairs into errors.
+    """
+
+    origin = "ZESHEL (Logeswaran et al. 2019), wikis of FANDOM"
+    licence = "CC BY-SA, as stated at github.com/lajanugen/zeshel"
+
+    n_words: int = 128
+    skip_title: bool = True
+
+    def __post_init__(self) -> None:
+        check_range("n_words", self.n_words, least=0)
+        super().__post_init__()
+
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
+        """The pages in the order of the files."""
+        for path in json_files(paths):
+            for place, record in self.records(path):
+                if not all(isinstance(record.get(key), str) for key in _KEYS):
+                    expected = '{"document_id", "title", "text"}, all of them strings'
+                    todo = "Pass the files of ZESHEL's folder documents."
+                    raise unexpected(place, expected, ", ".join(record) or "no keys", todo)
+                page_id, title, text = (record[key] for key in _KEYS)
+                words = text.split(maxsplit=self.n_words + len(title) + 1)
+                if self.skip_title:
+                    words = words[_title_length(title, words) :]
+                yield place, Entity(page_id, title, (), (world_of(path),), " ".join(words[: self.n_words]) or None)
+
+
+def _title_length(title: str, words: Sequence[str]) -> int:
+    """The number of words that repeat the title, tokenised: "Tyler ( 2012 )" for "Tyler (2012)"."""
+    left = "".join(title.split())
+    for position, word in enumerate(words):
+        if not left:
+            return position
+        if not left.startswith(word):
+            return 0
+        left = left[len(word) :]
+    return 0 if left else len(words)

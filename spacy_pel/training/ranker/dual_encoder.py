@@ -10,7 +10,7 @@ import numpy as np
 from ...encoders.backend import Backend
 from ...encoders.bi_encoder import BiEncoder
 from ...encoders.representations import Representations, pair_scores
-from ...encoders.similarities.euclidean import Euclidean
+from ...encoders.similarities import Euclidean
 from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
 from ...linking.ranker_files import is_encoder, read_ranker

@@ -1,0 +1,112 @@
+"""What batches are made of: rows by label, sequences of similar length, and entities without some of their names,
+where these would give the answer away."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..types import Entity
+from ..util import normalize_alias
+from ..util.arrays import Ragged, offsets_of
+
+
+class LabelIndex(Ragged):
+    """The rows with label i are ``values[offsets[i]:offsets[i + 1]]``."""
+
+    @classmethod
+    def from_labels(cls, labels: NDArray[np.int64], n_labels: int) -> "LabelIndex":
+        """Args:
+        labels: label of each row, 0 <= label < n_labels.
+        """
+        return cls(np.argsort(labels, kind="stable"), offsets_of(np.bincount(labels, minlength=n_labels)))
+
+    def draw(self, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw one row of each label, uniformly.
+
+        Args:
+            labels: (n,).
+
+        Returns:
+            (n,), -1 where no row has the label.
+        """
+        first, size = self.offsets[labels], self.lengths[labels]
+        drawn = first + (rng.random(len(labels)) * size).astype(np.int64)
+        if not len(self.values):
+            return np.full(len(labels), -1)
+        return np.where(size > 0, self.values[np.minimum(drawn, len(self.values) - 1)], -1)
+
+    def draw_other(
+        self, labels: NDArray[np.int64], rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw another row with the same label, uniformly.
+
+        Args:
+            labels: (n,), of two rows or more each.
+            rows: (n,), each with its label.
+
+        Returns:
+            (n,).
+        """
+        drawn = self.offsets[labels] + (rng.random(len(labels)) * (self.lengths[labels] - 1)).astype(np.int64)
+        return self.values[drawn + (self.values[drawn] >= rows)]  # rows of a label ascend
+
+
+_POOL = 50  # batches whose members are sorted by length together
+
+
+def length_batches(order: NDArray[np.int64], lengths: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+    """Cut an order into batches, sorted by length within pools of batches.
+
+    Args:
+        order: numbers of sequences, shuffled.
+        lengths: of all sequences, by number.
+        batch_size: the last batch of a pool may be smaller.
+
+    Returns:
+        The batches, ascending in length within a pool; shuffle them too.
+    """
+    batches: list[NDArray[np.int64]] = []
+    for start in range(0, len(order), batch_size * _POOL):
+        pool = order[start : start + batch_size * _POOL]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        batches += [pool[i : i + batch_size] for i in range(0, len(pool), batch_size)]
+    return batches
+
+
+def without_names(entity: Entity, hidden: Collection[str]) -> Entity:
+    """Without the names whose normal form is hidden; the same entity if it has none of these, or no other name."""
+    names = [entity.canonical_name, *entity.aliases]
+    shown = [name for name in names if normalize_alias(name) not in hidden]
+    if not shown or len(shown) == len(names):
+        return entity
+    return replace(entity, canonical_name=shown[0], aliases=tuple(shown[1:]))
+
+
+class EntityTexts:
+    """Distinct entities of a knowledge base, some of them without some of their names.
+
+    Args:
+        kb: holds the entities.
+    """
+
+    def __init__(self, kb: KnowledgeBase):
+        self.kb = kb
+        self.entities: list[Entity] = []
+        self._positions: dict[tuple[int, tuple[str, ...]], int] = {}
+
+    def position(self, row: int, hidden: tuple[str, ...] = ()) -> int:
+        """Position in ``entities`` of the entity of a KB row without the hidden names, which are in normal form."""
+        key = (row, hidden)
+        if key not in self._positions:
+            whole = self._positions.get((row, ()))
+            entity = self.kb.entity_at(row) if whole is None else self.entities[whole]
+            shown = without_names(entity, hidden)
+            if hidden and shown is entity:
+                self._positions[key] = self.position(row)
+            else:
+                self._positions[key] = len(self.entities)
+                self.entities.append(shown)
+        return self._positions[key]

@@ -1,1 +1,0 @@
-"""Steps that change texts before training or linking."""

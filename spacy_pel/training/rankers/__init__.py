@@ -1,1 +1,0 @@
-"""Rankers: read a mention together with its best candidates and rerank these."""
