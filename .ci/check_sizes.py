@@ -9,7 +9,7 @@ import sys
 
 MB = 2**20
 MAX_ADDED = 100 * MB
-MAX_ASSETS = 170 * MB
+MAX_ASSETS = 155 * MB
 
 
 def git(*args, text=""):
