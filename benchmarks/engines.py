@@ -28,7 +28,7 @@ from rich.table import Table
 
 from benchmarks.soak import processes_of
 from spacy_pel.corpora.formats.parquet import parquet_rows
-from spacy_pel.engines.documents import read_documents
+from spacy_pel.engines.corpus import Corpus
 from spacy_pel.util import write_jsonl
 
 HEAD = ("engine", "documents/s", "CPU s/document", "MB per worker", "private MB", "killed", "lost", "twice", "equal")
@@ -182,7 +182,7 @@ def main(
     with tempfile.TemporaryDirectory(prefix="engines_") as holder:
         folder = Path(holder)
         source = folder / "in.jsonl"
-        texts = list(read_documents(corpus))[:documents]
+        texts = list(Corpus(corpus))[:documents]
         write_jsonl(source, ({"id": one.id, "text": one.text} for one in texts))
         expected: str | None = None
         sizes = {"documents": len(texts), "workers": workers, "part_size": part_size}

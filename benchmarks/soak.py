@@ -29,7 +29,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.engines.documents import read_documents
+from spacy_pel.engines.corpus import Corpus
 from spacy_pel.util import write_jsonl
 
 _EDITS = 4  # new words and numbers in each repeated text
@@ -241,7 +241,7 @@ def main(
     serve: Annotated[bool, typer.Option("--serve", help="Through serve instead of link.")] = False,
 ) -> None:
     """Link many texts, print a table of the memory it took, and exit with 1 if it grew."""
-    texts = [document.text for path in corpora for document in read_documents(path)]
+    texts = [document.text for path in corpora for document in Corpus(path)]
     with tempfile.TemporaryDirectory(prefix="soak_") as holder:
         folder = work or Path(holder)
         folder.mkdir(parents=True, exist_ok=True)

@@ -334,7 +334,7 @@ class Errors(metaclass=WithCodes):
     E635 = "Expected a file or files of type {known} at {path}, got none. Convert the texts to one of these."
     E636 = "Expected {expected} documents or more in {path}, got fewer. Do not change it during the run."
     E637 = "The Ray job failed: {got}. What was linked is kept: continue with --resume, see more with --verbose."
-    E638 = "{path} exists, but not with the links of {input}. Add --overwrite to replace it, or choose another file."
+    E638 = "{path} is finished, but {changed} since. Add --overwrite to replace it, or choose another file."
     E639 = "Expected texts as {known} with {option}, got {got}, which has no columns. Leave the option out."
     E640 = "Expected texts in one of the formats {known}, got {got}. Name the format with --format."
     E641 = "{where}: expected a column or key '{name}', got {got}. Name the right one with {option}."
@@ -356,7 +356,6 @@ class Errors(metaclass=WithCodes):
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
     E692 = "Expected integers as ids of documents, as OMOP's note_id is one, got {got}. Name their column: --id-column"
     E690 = "Expected --to omop and --codes with --omop-concepts, got no {got}. Example: --to omop --codes RXNORM"
-    E691 = "{path} is finished and lacks the codes {got}. Link again with --overwrite, or choose another file."
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
     E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."
     E660 = "Expected --apply-to or --output, got both. Use one of them."
@@ -373,8 +372,8 @@ class Errors(metaclass=WithCodes):
         "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
     )
     E668 = (
-        "A worker process ended with exit code {got}. If memory ran out (-9), use fewer processes. To continue "
-        "`spacy-pel link`, run the same command with --resume."
+        "A worker process was killed, or crashed. If memory ran out, use fewer processes. To continue, run the same "
+        "command with --resume."
     )
     E670 = "The KB at {path} is empty. Build it with: spacy-pel kb build OUT --reader NAME FILE"
     E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"

@@ -13,7 +13,7 @@ import spacy
 from benchmarks.attack.mutations import mutated
 from benchmarks.attack.runner import GIVEN, Wrong, emptied
 from spacy_pel.corpora.formats.jsonl import to_record
-from spacy_pel.engines.documents import read_documents
+from spacy_pel.engines.corpus import Corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.from_files import apply_changes, read_changes
 from spacy_pel.kb.repair import Repairs
@@ -166,11 +166,11 @@ def _read_changes(paths: list[Path], out: Path) -> None:
 
 
 def _read_texts(paths: list[Path], out: Path) -> None:
-    check_documents(read_documents(paths[0]))
+    check_documents(Corpus(paths[0]))
 
 
 def _read_folder(paths: list[Path], out: Path) -> None:
-    check_documents(read_documents(paths[0].parent))
+    check_documents(Corpus(paths[0].parent))
 
 
 def check_documents(documents: Iterable[Document]) -> None:

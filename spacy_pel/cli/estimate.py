@@ -1,6 +1,5 @@
 """The command ``estimate``: what accuracy to expect on text that nobody annotated."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,12 +34,12 @@ def estimate(
     Example: spacy-pel estimate training/pipeline notes.txt --check corpus/annotated_notes.jsonl
     """
     from ..corpora.document_stream import process_documents
-    from ..engines.documents import Columns, read_documents
+    from ..engines.corpus import Columns, Corpus
     from ..pipeline.mentions import mention_spans
     from ..pipeline.records import mention_record
     from ..pipeline.saved import load_pipeline
 
-    read = partial(read_documents, texts, format_name, Columns(text_column, id_column))
+    corpus = Corpus(texts, format_name, Columns(text_column, id_column))
     nlp, _, component = loaded = load_pipeline(pipeline)
     linker = component.linker
     if not linker.decider.confidence.is_fitted:
@@ -49,7 +48,7 @@ def estimate(
         )
     found: list[tuple[float, bool, str]] = []
     n_documents = n_left_out = 0
-    for _, pieces, error in process_documents(nlp, read(), batch_size=nlp.batch_size):
+    for _, pieces, error in process_documents(nlp, corpus, batch_size=nlp.batch_size):
         n_documents += 1
         n_left_out += bool(error)
         spans = (span for _, doc in pieces for span in mention_spans(doc, component.spans_key))

@@ -293,7 +293,7 @@ def kb_migrate(
     Example: spacy-pel kb migrate linked.jsonl kb_2023 kb_2024 --output linked_2024.jsonl
     """
     from ..corpora import read_links
-    from ..engines.formats import codes_in, output_format, write_links
+    from ..engines.output import codes_in, output_format, write_links
     from ..kb.compare import Migration
     from ..util.parsing import guarded
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
@@ -45,15 +45,17 @@ class _Piece(NamedTuple):
     @property
     def article(self) -> Hashable:
         """What it shares abbreviations with."""
-        article = self.document.meta.get(ARTICLE)
-        if isinstance(article, (str, int)) and article != "":  # an empty cell of a table
-            return article
-        return None if len(self.text) == len(self.document.text) else (self.number,)
+        article = article_of(self.document)
+        return article if article is not None or len(self.text) == len(self.document.text) else (self.number,)
 
 
-def process_documents(
-    nlp: Language, documents: Iterable[Document], *, n_process: int = 1, batch_size: int
-) -> Iterator[ProcessedDocument]:
+def article_of(document: Document) -> str | int | None:
+    """The article of which a document is a passage; None = it is none."""
+    article = document.meta.get(ARTICLE)
+    return article if isinstance(article, (str, int)) and article != "" else None  # "": an empty cell of a table
+
+
+def process_documents(nlp: Language, documents: Iterable[Document], *, batch_size: int) -> Iterator[ProcessedDocument]:
     """Run a pipeline over documents. A text longer than ``nlp.max_length`` is cut into pieces, between
     paragraphs or else sentences. Where a batch fails, its documents are processed one by one, so that only
     those that fail on their own are lost.
@@ -64,7 +66,6 @@ def process_documents(
     Args:
         nlp: the pipeline.
         documents: read as they are needed.
-        n_process: number of processes.
         batch_size: documents per batch.
 
     Yields:
@@ -75,7 +76,7 @@ def process_documents(
         for number, document in enumerate(documents)
         for start, text in text_pieces(document.text, nlp.max_length)
     )
-    results = _results(nlp, pieces, n_process, batch_size)
+    results = _results(nlp, pieces, batch_size)
     for _, group in groupby(results, key=lambda result: result[0].number):
         results_of_document = list(group)
         error = next((result for _, result in results_of_document if isinstance(result, str)), "")
@@ -103,9 +104,7 @@ def text_pieces(text: str, longest: int) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-def _results(
-    nlp: Language, pieces: Iterator[_Piece], n_process: int, batch_size: int
-) -> Iterator[tuple[_Piece, Doc | str]]:
+def _results(nlp: Language, pieces: Iterator[_Piece], batch_size: int) -> Iterator[tuple[_Piece, Doc | str]]:
     """Each piece with its Doc, or why it has none."""
     numbered = enumerate(pieces)
     waiting: dict[int, _Piece] = {}  # pieces that were read and have no result yet
@@ -122,18 +121,13 @@ def _results(
             yield doc, number
 
     for first in numbered:
-        # one process gets a batch at a time: after an error, only the rest of that batch is done again
-        some = chain([first], numbered if n_process > 1 else islice(numbered, batch_size - 1))
-        try:
-            with _error_handler(nlp, ignore_error):  # of workers, too, which then go on with the next batch
-                stream = nlp.pipe(docs(some), as_tuples=True, n_process=n_process, batch_size=batch_size)
-                for doc, number in stream:
-                    while (lost := next(iter(waiting))) < number:  # they wait in order
-                        yield waiting[lost], _alone(nlp, waiting.pop(lost))
-                    yield waiting.pop(number), doc
-        except Exception:
-            if n_process > 1:  # a worker was killed
-                raise
+        # a batch at a time: after an error, only the rest of that batch is done again
+        batch = chain([first], islice(numbered, batch_size - 1))
+        with suppress(Exception), _error_handler(nlp, ignore_error):
+            for doc, number in nlp.pipe(docs(batch), as_tuples=True, batch_size=batch_size):
+                while (lost := next(iter(waiting))) < number:  # they wait in order
+                    yield waiting[lost], _alone(nlp, waiting.pop(lost))
+                yield waiting.pop(number), doc
         for piece in waiting.values():
             yield piece, _alone(nlp, piece)
         waiting.clear()

@@ -1,8 +1,8 @@
-"""The core of every engine: an Arrow batch of texts in, an Arrow batch of linked documents out."""
+"""The core of every engine: the pipeline of a process, and a batch of texts that it links."""
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,16 @@ from ..corpora.formats.parquet import json_rows, link_row, link_schema
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.records import document_record
-from ..pipeline.saved import LoadedPipeline
+from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
-from .documents import id_of, meta_of
-from .process_pipeline import process_pipeline
+from ..util.config import import_code
+from ..util.processes import bound_threads
+from .corpus import id_of, meta_of
 
 # a pipeline works for one thread at a time: its tokenizers cannot be borrowed twice, and memory zones cannot nest
 _one_thread = threading.Lock()
+_loading = threading.Lock()
+_pipelines: dict[str, LoadedPipeline] = {}
 
 
 def _new_lock() -> None:
@@ -115,3 +118,44 @@ def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Doc
         raise PelError(Errors.E633.format(name=text, got=kind))
     rows = json_rows(batch, "a batch")
     return [Document(id_of(row[id]), row[text], meta=meta_of(row, text, id)) for row in rows]  # type: ignore[arg-type]
+
+
+def process_pipeline(
+    path: str | Path, *, threads: int | None = None, device: str | None = None, code: Iterable[str] = ()
+) -> LoadedPipeline:
+    """The pipeline of a path in this process; the first call loads it, and with it declares its extension
+    attributes.
+
+    Args:
+        path: its folder, or the name of an installed pipeline package.
+        threads: threads that this process may use, from its first call on; None = as it is.
+        device: torch device to move its encoder and its ranker to, e.g. "cuda"; None = do not.
+        code: Python files to import first, with parts of the user's own.
+
+    Returns:
+        The same one at each call; the settings of later calls do not count.
+
+    Raises:
+        PelError: if it or the code cannot be loaded.
+    """
+    with _loading:
+        if str(path) not in _pipelines:
+            if threads is not None:
+                bound_threads(threads)
+            import_code(code)
+            loaded = load_pipeline(Path(path))
+            if device is not None:
+                _move(loaded, device)
+            if threads is not None:
+                bound_threads(threads)  # of the libraries that the pipeline has imported
+            _pipelines[str(path)] = loaded
+        return _pipelines[str(path)]
+
+
+def _move(loaded: LoadedPipeline, device: str) -> None:
+    linker = loaded.component.linker
+    parts = [loaded.component.encoder, linker.encoder, linker.reranker and linker.reranker.ranker]
+    for part in parts:
+        if getattr(part, "towers", None) is not None:
+            part.towers.to(device)
+            part.changed()

@@ -1,13 +1,22 @@
-"""What to link, from where to where; how is the business of an engine."""
+"""What to link, from where to where; and the run that all engines share: an engine decides who links which part."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import repeat
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
-from ..types import NIL
-from .documents import Columns
+from ..kb.codes import Codes
+from ..pipeline.calibration import learned_state
+from ..pipeline.saved import LoadedPipeline, load_pipeline
+from ..types import Document
+from ..util import fingerprint, logger, progress
+from .batch import link_documents, process_pipeline
+from .corpus import Columns, Corpus, Part
+from .output import PartedOutput, Report
 
 
 @dataclass(frozen=True)
@@ -20,7 +29,7 @@ class LinkJob:
         format_name: format of the input; "auto" = by its name and content.
         to: format of the output; "auto" = by its name.
         n_candidates: how many candidates to write per mention.
-        part_size: documents per saved part; None = the engine decides.
+        part_size: documents per saved part; None = a 50th of them, 10 to 1,000.
         resume: continue an interrupted run.
         overwrite: replace an output that exists.
         text_column, id_column: columns or keys of the input, see ``Columns``.
@@ -45,9 +54,9 @@ class LinkJob:
     code: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> Columns:
-        """The columns of text and id."""
-        return Columns(self.text_column, self.id_column)
+    def corpus(self) -> Corpus:
+        """The input."""
+        return Corpus(self.input, self.format_name, Columns(self.text_column, self.id_column))
 
 
 @runtime_checkable
@@ -62,7 +71,7 @@ class Engine(Protocol):
         Returns:
             "documents", "mentions" and "nil" of the whole output, "resumed_after"
             (documents that an earlier run had linked), "seconds" and "documents_per_second" of this run.
-            "without_text" is the number of documents that have none, where it is known and not 0; "left_out",
+            "without_text" is the number of documents that have none, where it is not 0; "left_out",
             where there are any, has "id" and "error" of each document that the pipeline failed on, and
             "left_out_in" is the file with the same.
 
@@ -73,64 +82,164 @@ class Engine(Protocol):
         ...
 
 
-def usual_part_size(n_documents: int) -> int:
-    """Documents per part: a 50th of them, 10 to 1,000."""
-    return min(1000, max(10, n_documents // 50))
-
-
-def count(records: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """ "documents", "mentions" and "nil" of linked documents, and "left_out"."""
-    counts = {"documents": 0, "mentions": 0, "nil": 0, "left_out": 0}
-    for record in records:
-        if "error" in record:
-            counts["left_out"] += 1
-        else:
-            counts["documents"] += 1
-            counts["mentions"] += len(record["mentions"])
-            counts["nil"] += sum(mention["kb_id"] == NIL for mention in record["mentions"])
-    return counts
-
-
-def check_some_linked(counts: dict[str, int], records: list[dict[str, Any]], *, is_all: bool = False) -> None:
-    """Check that it is documents that are at fault, and not the pipeline.
+class LinkRun:
+    """The run of a job: what is linked, and what it depends on. An engine gives workers and an output.
 
     Args:
-        counts: so far.
-        records: the last ones, which have "id" and "error" where a document was left out.
-        is_all: whether no more documents follow.
+        job: what to link.
+        batch_size: documents that the components process together; None = up to 64.
+        check: called with each document before any is linked; raises a PelError where the output cannot hold it.
+
+    Attributes:
+        job: with the settings that were left to be chosen.
+        pipeline: loaded.
+        settings: what the links depend on.
 
     Raises:
-        PelError: if many documents, or all, were left out and none was linked.
+        PelError: if the texts cannot be read or are none, the pipeline cannot be loaded, or has not these codes.
     """
-    if not counts["documents"] and counts["left_out"] >= (1 if is_all else HOPELESS):
-        first = next(record for record in records if "error" in record)
-        raise PelError(Errors.E605.format(n=counts["left_out"], id=first["id"], got=first["error"]))
+
+    def __init__(
+        self, job: LinkJob, batch_size: int | None, check: Callable[[Document], object] = lambda document: None
+    ) -> None:
+        self._corpus = corpus = job.corpus
+        self._n_documents = self._without_text = 0
+        # reading is a thousand times faster than linking, and finds what cannot be read before it begins
+        for document in corpus:
+            check(document)
+            self._n_documents += 1
+            self._without_text += not document.text.strip()
+        if not self._n_documents:
+            raise PelError(Errors.E645.format(path=job.input))
+        if n := self._without_text:
+            what = f"{self._n_documents:,} document{'s' * (self._n_documents > 1)} {'has' if n == 1 else 'have'}"
+            logger.info("%s of %s no text to link", f"{n:,}", what)
+        self.pipeline = load_pipeline(Path(job.pipeline))
+        nlp, _, component = self.pipeline
+        self.job = job = replace(
+            job,
+            codes=Codes(component.kb, job.codes).names,
+            part_size=job.part_size or min(1000, max(10, self._n_documents // 50)),
+        )
+        self.batch_size = batch_size or min(nlp.batch_size, 64)
+        self.settings = {
+            "input": corpus.fingerprint,
+            "input_format": corpus.format,
+            "text_column": job.text_column,
+            "id_column": job.id_column,
+            "pipeline": pipeline_fingerprint(nlp, component),
+            "n_candidates": job.n_candidates,
+            "codes": ",".join(job.codes) or "none",
+        }
+        self._resumed_after, self._seconds = self._n_documents, 0.0
+
+    def link(self, output: PartedOutput, workers: Callable[[Iterator[Part]], Generator[Report, None, None]]) -> Report:
+        """Link the parts that the output lacks.
+
+        Args:
+            output: the parts.
+            workers: link and write parts, see ``PartLinker``, and give a report of each.
+
+        Returns:
+            Of all parts.
+
+        Raises:
+            PelError: if the output cannot be resumed, the pipeline fails on all documents, or a worker fails.
+        """
+        job = self.job
+        settings = self.settings | {"part_size": job.part_size, "kind": output.kind}
+        output.start(settings, resume=job.resume, overwrite=job.overwrite)
+        written = set(output.written())
+        report = output.report(written)
+        self._resumed_after = report.n_read
+        if report.n_read == self._n_documents:
+            self.say_that_all_is_done()
+        elif written:
+            logger.info("Resuming after %s of %s documents", f"{report.n_read:,}", f"{self._n_documents:,}")
+        started = time.perf_counter()
+        missing = (part for part in self._corpus.parts(job.part_size or 1) if part.number not in written)
+        with closing(workers(missing)) as reports:
+            linked = _each_document(reports, report)
+            shown: dict[str, Any] = {"total": self._n_documents, "start": self._resumed_after}
+            for _ in progress(linked, description="Linking documents", **shown):
+                pass
+        self._seconds = time.perf_counter() - started
+        report = output.report(output.written())  # in order
+        report.check(is_all=True)
+        return report
+
+    def say_that_all_is_done(self) -> None:
+        """Log it."""
+        logger.info("Nothing to do: all documents are linked (%s)", f"{self._n_documents:,}")
+
+    def saved_of_all(self, output: PartedOutput) -> str:
+        """How many documents are saved, also those of a part that was not reported yet."""
+        return f"{output.report(output.written()).n_read:,} of {self._n_documents:,}"
+
+    def summary(self, report: Report, left_out_in: str) -> dict[str, Any]:
+        """What an engine returns.
+
+        Args:
+            report: of the whole output.
+            left_out_in: the file that has the documents that were left out.
+        """
+        result: dict[str, Any] = {"documents": report.documents, "mentions": report.mentions, "nil": report.nil}
+        if self._without_text:
+            result["without_text"] = self._without_text
+        if report.left_out:
+            result |= {"left_out": report.left_out, "left_out_in": left_out_in}
+        rate = (report.n_read - self._resumed_after) / max(self._seconds, 1e-9)
+        result |= {"resumed_after": self._resumed_after, "seconds": round(self._seconds, 4)}
+        return {**result, "documents_per_second": rate}
 
 
-def summary(
-    counts: dict[str, int],
-    *,
-    resumed_after: int,
-    seconds: float = 0.0,
-    left_out: list[dict[str, Any]],
-    left_out_in: str,
-    without_text: int = 0,
-) -> dict[str, Any]:
-    """What an engine returns.
+def _each_document(reports: Iterator[Report], total: Report) -> Iterator[None]:
+    """For the progress bar: once for each document of the reports, which are added to a total."""
+    for report in reports:
+        total.add(report)
+        total.check()
+        yield from repeat(None, report.n_read)
+
+
+class PartLinker:
+    """Links and writes parts, in the process of an engine or in a worker.
 
     Args:
-        counts: of the whole output.
-        resumed_after: documents that an earlier run had linked or left out.
-        seconds: of this run.
-        left_out: "id" and "error" of the documents that the pipeline failed on.
-        left_out_in: the file that has them, too.
-        without_text: documents of the input without text.
+        job: of a ``LinkRun``, which has chosen its settings.
+        output: where to write.
+        batch_size: documents that the components process together.
+        pipeline: loaded; None = that of this process, see ``process_pipeline``.
+        threads, device: of a pipeline that is loaded here.
     """
-    n_new = counts["documents"] + len(left_out) - resumed_after
-    result: dict[str, Any] = {name: counts[name] for name in ("documents", "mentions", "nil")}
-    if without_text:
-        result["without_text"] = without_text
-    if left_out:
-        result |= {"left_out": left_out, "left_out_in": left_out_in}
-    rate = n_new / max(seconds, 1e-9)
-    return {**result, "resumed_after": resumed_after, "seconds": round(seconds, 4), "documents_per_second": rate}
+
+    def __init__(
+        self,
+        job: LinkJob,
+        output: PartedOutput,
+        batch_size: int,
+        *,
+        pipeline: LoadedPipeline | None = None,
+        threads: int = 1,
+        device: str | None = None,
+    ) -> None:
+        if pipeline is None:
+            pipeline = process_pipeline(job.pipeline, threads=threads, device=device, code=job.code)
+        self.pipeline, self.output = pipeline, output
+        self.codes = Codes(pipeline.component.kb, job.codes)
+        self.settings: dict[str, Any] = {"n_candidates": job.n_candidates, "batch_size": batch_size}
+
+    def link(self, number: int, documents: list[Document]) -> Report:
+        """Link a part and write it."""
+        linked = link_documents(self.pipeline, documents, codes=self.codes, **self.settings)
+        return self.output.write(number, linked, codes=self.codes.names)
+
+
+def pipeline_fingerprint(nlp: Any, component: Any) -> str:
+    """A hash of all that decides how a pipeline links."""
+    linker = component.linker
+    return fingerprint(
+        nlp.config.to_str(),
+        *linker.fingerprints.values(),
+        learned_state(linker),
+        *([linker.reranker.ranker.fingerprint] if linker.reranker else []),
+    )

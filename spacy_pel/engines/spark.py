@@ -9,8 +9,7 @@ from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..util import fingerprint
 from ..util.xrefs import vocabulary_name
-from .batch import batch_schema, link_batch
-from .process_pipeline import process_pipeline
+from .batch import batch_schema, link_batch, process_pipeline
 
 _ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 

@@ -28,7 +28,6 @@ from ..util import logger, read_json, write_json
 from ..util.files import PathLike
 from ..util.packing import pack_files, unpack_files
 from ..util.parsing import json_object
-from ..util.piped_workers import watch_workers
 from ..util.saved_folder import check_folder, read_whole
 from .calibration import learned_state, load_learned_state, warn_of_other_reading
 from .checks import check_interfaces, check_parts
@@ -565,7 +564,6 @@ class ProxyEntityLinker(Pipe):
         return self
 
     def __reduce__(self) -> Any:
-        watch_workers()  # it may be sent to a worker
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
         # pickled as its path
         attributes = {**self.__dict__, "_linker": None}

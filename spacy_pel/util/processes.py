@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .piped_workers import end_with_parent, watch_workers
-
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 _bound: int | None = None
 _held: list[Any] = []  # limits that last as long as this process
@@ -53,7 +51,7 @@ _is_ours = False  # the value of that variable
 
 
 def make_fork_safe() -> None:
-    """Give forked children one OpenMP thread per library, and have ``nlp.pipe`` and its workers end together.
+    """Give forked children one OpenMP thread per library.
 
     A thread pool does not survive a fork: the child of a parent that has used one waits
     for threads that do not exist. Call this where FAISS or torch is imported; calling
@@ -63,7 +61,6 @@ def make_fork_safe() -> None:
     if _registered or not hasattr(os, "register_at_fork"):  # Windows has no fork
         return
     os.register_at_fork(before=_no_tokenizer_threads, after_in_parent=_as_before, after_in_child=_one_thread)
-    os.register_at_fork(after_in_parent=watch_workers, after_in_child=end_with_parent)
     _registered = True
 
 

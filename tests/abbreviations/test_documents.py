@@ -39,14 +39,13 @@ def test_a_passage_s_own_definition_comes_first(nlp):
     assert found == ["pulmonary embolism"] * 3
 
 
-@pytest.mark.parametrize("n_process", [1, 2])
-def test_documents_of_a_stream(nlp, n_process):
+def test_documents_of_a_stream(nlp):
     metas = [{ARTICLE: "PMC1"}, {ARTICLE: "PMC1"}, {ARTICLE: "PMC2"}, {}, {}, {ARTICLE: ""}, {ARTICLE: ""}]
     texts = [DEFINING, USING, USING, DEFINING, USING, DEFINING, USING]
     documents = [
         Document(str(number), text, meta=meta) for number, (text, meta) in enumerate(zip(texts, metas, strict=True))
     ]
-    results = process_documents(nlp, documents, n_process=n_process, batch_size=1)
+    results = process_documents(nlp, documents, batch_size=1)
     found = [read(doc) for result in results for _, doc in result.pieces]
     assert [one is not None for one in found] == [True, True, False, *[True, False] * 2]
 

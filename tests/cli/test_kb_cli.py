@@ -12,7 +12,7 @@ from spacy.tokens import Span
 
 from spacy_pel.cli._kb import reader_of
 from spacy_pel.corpora import read_links
-from spacy_pel.engines.formats import write_links
+from spacy_pel.engines.output import write_links
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl

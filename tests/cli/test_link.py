@@ -1,6 +1,5 @@
 """link: formats in and out, processes, resuming after a kill."""
 
-import gc
 import gzip
 import multiprocessing
 import os
@@ -10,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from contextlib import suppress
 
 import pyarrow as pa
@@ -19,7 +17,7 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, read_links
-from spacy_pel.engines.parts import PartedOutput
+from spacy_pel.engines.output import PartedOutput, Report
 from spacy_pel.linking.confidence import Confidence
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
@@ -91,20 +89,32 @@ def test_folder_of_bioc(folder, tmp_path):
     assert [line["id"] for line in read_jsonl(tmp_path / "out.jsonl")] == ["README"]
 
 
-@pytest.mark.parametrize("n_process", [1, 2])
-def test_words_are_forgotten(folder, tmp_path, monkeypatch, n_process):
-    """The vocabulary does not grow with the texts, and stretches of them give what all at once give."""
+def test_processes_give_the_same(folder, tmp_path):
+    for n in (1, 2, 3):
+        done("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / f"{n}.jsonl", "--n-process", n)
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "3.jsonl").read_bytes()
+
+
+def test_spawned_workers_give_the_same(folder, tmp_path, monkeypatch):
+    args = ("link", folder / "pipeline", folder / "dev.jsonl")
+    done(*args, tmp_path / "1.jsonl")
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method("spawn", force=True)
+    try:
+        done(*args, tmp_path / "2.jsonl", "--n-process", 2)
+    finally:
+        multiprocessing.set_start_method(before, force=True)
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+
+
+def test_words_are_forgotten(folder, tmp_path, monkeypatch):
+    """The vocabulary does not grow with the texts."""
     lines = [{"id": str(n), "text": f"Aspirin{n}x no stroke word{n}y after influenza."} for n in range(24)]
     write_jsonl(tmp_path / "in.jsonl", lines)
-    arguments = ["link", folder / "pipeline", tmp_path / "in.jsonl"]
-    arguments += ["--n-process", n_process, "--batch-size", 3, "--part-size", 5]
-    assert run(*arguments, tmp_path / "once.jsonl").code == 0
     used = []
-    local = "spacy_pel.engines.local.load_pipeline"
-    monkeypatch.setattr(local, lambda path: used.append(load_pipeline(path)) or used[0])
-    monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 4)  # 6 in whole batches
-    assert run(*arguments, tmp_path / "stretches.jsonl").code == 0
-    assert (tmp_path / "stretches.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
+    monkeypatch.setattr("spacy_pel.engines.job.load_pipeline", lambda path: used.append(load_pipeline(path)) or used[0])
+    done("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--part-size", 5)
     ((nlp, _, _),) = used
     assert not [word for word in nlp.vocab.strings if word.startswith(("Aspirin", "word"))]
     assert [ent.kb_id_ for ent in nlp(TEXTS[2]).ents] == IDS[2]  # it still links
@@ -116,10 +126,10 @@ def killed_after(n_parts, args):
     if pid == 0:
         write = PartedOutput.write
 
-        def dying_write(self, number, records):
+        def dying_write(self, number, records, **settings):
             if number == n_parts:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return write(self, number, records)
+            return write(self, number, records, **settings)
 
         PartedOutput.write = dying_write
         run(*args)
@@ -135,6 +145,13 @@ def without_scores(path):
             found["candidates"] = [entity_id for entity_id, _ in found["candidates"]]
             del found["score"], found["nil_score"]
     return lines
+
+
+def without_done(path):
+    """The names of files, without those that say that an output is whole."""
+    names = sorted(file.name for file in path.iterdir())
+    assert all(f"{name}.done.json" in names for name in names if not name.endswith(".done.json"))
+    return [name for name in names if not name.endswith(".done.json")]
 
 
 def test_resume_after_kill_9(folder, tmp_path):
@@ -153,7 +170,7 @@ def test_resume_after_kill_9(folder, tmp_path):
     assert resumed.json["mentions"] == sum(len(line["mentions"]) for line in linked) > 40
     assert resumed.json["nil"] == sum(m["kb_id"] == "NIL" for line in linked for m in line["mentions"])
     assert without_scores(out) == without_scores(tmp_path / "whole.jsonl")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "whole.jsonl"]
+    assert without_done(tmp_path) == ["out.jsonl", "whole.jsonl"]
 
 
 def test_an_output_that_exists_is_kept(folder, tmp_path):
@@ -178,7 +195,7 @@ def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path, name):
     assert all(again.json[key] == whole[key] for key in ("documents", "mentions", "nil"))
     assert again.json["resumed_after"] == 40 and out.stat().st_mtime_ns == written.st_mtime_ns
     source.write_text(source.read_text().replace("studied", "study", 1))
-    refused("E638", *args, "--resume")
+    assert "input changed" in refused("E638", *args, "--resume")
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.brat"])
@@ -230,29 +247,26 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path):
     assert "W127" not in shown
 
 
-@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork")
-def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
-    """Here while a part is written: spaCy's workers wait to give more."""
-    write = PartedOutput.write
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_an_interrupt_between_parts(folder, tmp_path, monkeypatch, n_process):
+    add = Report.add
 
-    def write_and_interrupt(self, number, records):
-        counts = write(self, number, records)
-        if number == 1:
+    def add_and_interrupt(self, report):
+        add(self, report)
+        if self.documents == 6 and not sent:
+            sent.append(signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
-        return counts
 
-    monkeypatch.setattr(PartedOutput, "write", write_and_interrupt)
-    monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 10)
-    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl"]
-    with warnings.catch_warnings(record=True) as warned:
-        result = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3)
-        gc.collect()
+    sent = []
+    monkeypatch.setattr(Report, "add", add_and_interrupt)
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--n-process", n_process]
+    result = run(*args, "--part-size", 3)
     assert result.code == 130
-    assert "\nInterrupted. 6 of 40 documents are saved; run" in result.err
-    assert not [one for one in warned if "W127" in str(one.message)]
-    monkeypatch.setattr(PartedOutput, "write", write)
-    resumed = done(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3, "--resume", "--json")
-    assert resumed.json["resumed_after"] == 6
+    saved = 3 * len(list((tmp_path / "out.jsonl.parts").glob("part-*")))
+    assert f"\nInterrupted. {saved} of 40 documents are saved; run" in result.err
+    assert not multiprocessing.active_children()
+    monkeypatch.setattr(Report, "add", add)
+    assert done(*args, "--part-size", 3, "--resume", "--json").json["resumed_after"] == saved
 
 
 def linking_long_texts(folder, tmp_path):

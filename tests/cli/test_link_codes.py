@@ -104,4 +104,4 @@ def test_a_finished_output_has_the_codes_or_not(folder, texts, tmp_path, name):
     args = ["link", folder / "pipeline", texts, tmp_path / name]
     done(*args, "--codes", "MESH")
     done(*args, "--codes", "msh", "--resume")
-    assert "lacks the codes ICD10CM" in refused("E691", *args, "--codes", "MESH,ICD10CM", "--resume")
+    assert "codes changed" in refused("E638", *args, "--codes", "MESH,ICD10CM", "--resume")

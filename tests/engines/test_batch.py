@@ -15,7 +15,6 @@ from cli.conftest import NAMES, run
 
 from spacy_pel.engines import batch as batches
 from spacy_pel.engines import batch_schema, link_batch
-from spacy_pel.engines import process_pipeline as module
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_jsonl
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def nothing_loaded(monkeypatch):
-    monkeypatch.setattr(module, "_pipelines", {})
+    monkeypatch.setattr(batches, "_pipelines", {})
 
 
 def texts(n=12):
@@ -83,7 +82,7 @@ def test_columns_that_are_not_there(folder):
 
 def test_a_process_loads_the_pipeline_once(folder, monkeypatch):
     loaded = []
-    monkeypatch.setattr(module, "load_pipeline", lambda path: loaded.append(path) or load_pipeline(path))
+    monkeypatch.setattr(batches, "load_pipeline", lambda path: loaded.append(path) or load_pipeline(path))
     for path in (folder / "pipeline", str(folder / "pipeline"), folder / "pipeline"):
         assert link_batch(path, batch_of(texts(2))).num_rows == 2
     assert len(loaded) == 1
@@ -128,7 +127,7 @@ def test_a_forked_child_links_after_its_parent_did(bert_pipeline):
 SCRIPT = """
 import json, sys
 from spacy_pel.engines import link_batch
-from spacy_pel.engines.process_pipeline import process_pipeline
+from spacy_pel.engines.batch import process_pipeline
 
 path, texts = sys.argv[1], json.loads(sys.argv[2])
 import numpy, pyarrow as pa  # their BLAS has as many threads as there are cores by then
@@ -156,6 +155,6 @@ def test_a_fresh_worker_declares_extensions_and_has_its_threads(bert_pipeline):
 
 
 def test_a_pipeline_is_moved_to_its_device(bert_pipeline):
-    loaded = module.process_pipeline(bert_pipeline, device="meta")  # in place of a GPU
+    loaded = batches.process_pipeline(bert_pipeline, device="meta")  # in place of a GPU
     encoder = loaded.component.linker.encoder
     assert {one.device.type for one in encoder.towers.parameters()} == {"meta"}

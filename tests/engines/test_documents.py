@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spacy_pel.engines.documents import USUAL_COLUMNS, Columns, read_documents
-from spacy_pel.engines.parted_corpus import PartedCorpus, read_part
+from spacy_pel.engines.corpus import USUAL_COLUMNS, Columns, Corpus
 from spacy_pel.errors import PelError
 
 PUBMED = Columns("abstract", "pmid")
@@ -18,13 +17,11 @@ LONG = "Fever. " * 30_000  # longer than csv's default limit
 
 
 def read(path, content, columns=USUAL_COLUMNS):
-    """As (id, text, meta), the same from both readers."""
+    """As (id, text, meta), the same from a path and a URI."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    found = [(one.id, one.text, one.meta) for one in read_documents(path, columns=columns)]
-    corpus = PartedCorpus(str(path), part_size=2, columns=columns)
-    parts = [read_part(corpus.files, part, columns) for part in corpus.parts()]
-    assert [(one.id, one.text, one.meta) for part in parts for one in part] == found
-    return found
+    documents = list(Corpus(path, columns=columns))
+    assert list(Corpus(path.as_uri(), columns=columns)) == documents
+    return [(document.id, document.text, document.meta) for document in documents]
 
 
 @pytest.mark.parametrize(
@@ -134,35 +131,28 @@ def test_parquet_with_a_column_twice(tmp_path):
         ("x.tsv", 'id\ttext\n1\t"Brain drain" is\n', Columns(), r"E002.*line 2, got an error: .*quotation marks"),
         ("x.csv", "id,text\n1,a\n2,Ménière\n".encode("latin1"), Columns(), r"E002.*line 3.*iconv"),
         ("x.csv", "id,text\r1,a\r2,b\r".encode("latin1"), Columns(), r"E002.*CR alone"),
-        ("x.csv", "", Columns(), "E645"),
-        ("x.csv", "id,text\n", Columns(), "E645"),
         ("x.parquet", b"PAR", Columns(), "E002.*Parquet"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read(tmp_path, name, content, columns, said):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    for place in (path, path.as_uri()):
+        with pytest.raises(PelError, match=said):
+            list(Corpus(place, columns=columns))
 
-    def parts():
-        corpus = PartedCorpus(str(path), columns=columns)
-        return [read_part(corpus.files, part, columns) for part in corpus.parts()]
 
-    with pytest.raises(PelError, match=said):
-        parts()
-    if "E645" in said:
-        assert list(read_documents(path, columns=columns)) == []
-        return
-    with pytest.raises(PelError, match=said):
-        list(read_documents(path, columns=columns))
+def test_empty_tables(tmp_path):
+    assert read(tmp_path / "x.csv", "") == read(tmp_path / "x.csv", "id,text\n") == []
 
 
 @pytest.mark.parametrize("name", ["x.txt", "x.pubtator", "x.xml"])
 def test_formats_without_columns(tmp_path, name):
     (tmp_path / name).write_text("Fever\n")
     with pytest.raises(PelError, match=r"E639.*jsonl, csv, tsv, parquet with --text-column"):
-        list(read_documents(tmp_path / name, columns=Columns("text")))
+        Corpus(tmp_path / name, columns=Columns("text"))
     with pytest.raises(PelError, match=r"E639.*--id-column"):
-        list(read_documents(tmp_path / name, columns=Columns(None, "id")))
+        Corpus(tmp_path / name, columns=Columns(None, "id"))
 
 
 @pytest.mark.skipif("sys.version_info < (3, 11)", reason="the csv module refuses NUL")

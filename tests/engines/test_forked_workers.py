@@ -1,18 +1,19 @@
 """A worker that is killed stops the command; it does not wait for that worker's documents."""
 
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-import spacy
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from spacy_pel.engines.local import workers_end_with_this_process
+from spacy_pel.engines.job import LinkJob
+from spacy_pel.engines.local import start_worker
+from spacy_pel.engines.output import PartedOutput
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")]
 
@@ -47,37 +48,26 @@ def test_a_killed_worker_ends_the_command(folder, tmp_path, early):
         finally:
             process.kill()
     assert process.returncode == 2
-    assert "PEL-E668" in said and "exit code -9" in said and "--resume" in said and "Traceback" not in said
-    assert first.exists() != early and not (tmp_path / "out.jsonl").exists()
+    assert "PEL-E668" in said and "--resume" in said and "Traceback" not in said
+    assert early or first.exists()
+    assert not (tmp_path / "out.jsonl").exists()
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
 
-def test_an_interrupt_warns_of_no_worker_wherever_it_comes(recwarn):
-    """Here between two documents, in a function that keeps the iterator."""
-
-    def link():
-        docs = spacy.blank("en").pipe(["Fever."] * 20, n_process=2, batch_size=1)
-        next(docs)
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(60)
-
-    with pytest.raises(KeyboardInterrupt), workers_end_with_this_process():
-        link()
-    assert not multiprocessing.active_children()
-    assert not [warning for warning in recwarn if "W127" in str(warning.message)]
-
-
-def test_a_worker_has_one_thread():
-    """Of OpenBLAS, too: after a fork it starts as many as the parent had."""
+def blas_and_torch_threads():
     import numpy as np
     import torch
 
     large = np.ones((500, 500), dtype=np.float32)
-    with threadpool_limits(2), workers_end_with_this_process():
-        assert (large @ large)[0, 0] == 500
-        assert any(one["num_threads"] == 2 for one in threadpool_info() if one["user_api"] == "blas")
-        child = os.fork()
-        if child == 0:
-            sizes = {one["num_threads"] for one in threadpool_info()} | {torch.get_num_threads()}
-            os._exit(40 if sizes == {1} and (large @ large)[0, 0] == 500 else 41)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 40
+    assert (large @ large)[0, 0] == 500
+    return {one["num_threads"] for one in threadpool_info()} | {torch.get_num_threads()}
+
+
+def test_a_worker_has_one_thread(folder, tmp_path):
+    """Of OpenBLAS, too: after a fork it starts as many as the parent had."""
+    job = LinkJob(str(folder / "pipeline"), "", "")
+    output = PartedOutput(str(tmp_path / "out"), ".jsonl")
+    with threadpool_limits(2):
+        assert 2 in blas_and_torch_threads()
+        with ProcessPoolExecutor(1, initializer=start_worker, initargs=(job, output, 1)) as pool:
+            assert pool.submit(blas_and_torch_threads).result() == {1}

@@ -11,10 +11,9 @@ from spacy.language import Language
 
 from spacy_pel.corpora.document_stream import process_documents, text_pieces
 from spacy_pel.engines import link_batch
-from spacy_pel.engines.parted_corpus import PartedCorpus, link_part
-from spacy_pel.engines.parts import PartedOutput
+from spacy_pel.engines.job import LinkJob, PartLinker
+from spacy_pel.engines.output import PartedOutput, Report
 from spacy_pel.errors import PelError
-from spacy_pel.kb.codes import Codes
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import Document
 from spacy_pel.util import read_jsonl, write_jsonl
@@ -130,14 +129,13 @@ def test_a_tokenizer_that_fails_and_a_handler_that_skips(folder):
     assert [bool(one.error) for one in processed] == [False, True, False, False]
 
 
-@pytest.mark.parametrize("n_process", [1, 2])
-def test_an_error_in_reading_documents_is_not_swallowed(n_process):
+def test_an_error_in_reading_documents_is_not_swallowed():
     def documents():
         yield from (Document(str(n), "Fever.") for n in range(5))
         raise PelError("line 6 is damaged")
 
     with pytest.raises(PelError, match="line 6"):
-        list(process_documents(spacy.blank("en"), documents(), n_process=n_process, batch_size=2))
+        list(process_documents(spacy.blank("en"), documents(), batch_size=2))
 
 
 def test_a_handler_that_logs_loses_only_the_bad_document(folder, monkeypatch):
@@ -201,20 +199,17 @@ def test_rows_and_parts_say_what_failed(failing, tmp_path):
     rows = link_batch(loaded, batch).to_pylist()
     assert [row["mentions"] is None for row in rows] == [False, True, False, False]
     assert json.loads(rows[1]["meta"]) == {"n": 1, "error": "ValueError: bad text"}
-    corpus = PartedCorpus(str(tmp_path / "in.jsonl"), part_size=2)
     output = PartedOutput(str(tmp_path / "out.parquet"), ".parquet")
     output.start({}, resume=False, overwrite=False)
-    codes = Codes(loaded.component.linker.kb, [])
-    counts = [
-        link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1, codes=codes)
-        for part in corpus.parts()
-    ]
-    assert [(one["documents"], one["left_out"]) for one in counts] == [(1, 1), (2, 0)]
-    assert output.left_out([0, 1]) == [{"id": "1", "error": "ValueError: bad text"}] and output.left_out([1]) == []
-    assert output.counts([0, 1]) == {"documents": 3, "mentions": 3, "nil": 0, "left_out": 1}
+    job = LinkJob(str(tmp_path / "failing"), str(tmp_path / "in.jsonl"), str(tmp_path / "out.parquet"))
+    linker = PartLinker(job, output, 1, pipeline=loaded)
+    reports = [linker.link(*part) for part in job.corpus.parts(2)]
+    assert [(report.documents, len(report.left_out)) for report in reports] == [(1, 1), (2, 0)]
+    report = output.report([0, 1])
+    assert report == Report(documents=3, mentions=3, left_out=[{"id": "1", "error": "ValueError: bad text"}])
     assert pq.read_table(tmp_path / "out.parquet")["id"].to_pylist() == ["0", "2", "3"]
-    output.write(0, list(output.records([1])))  # another try
-    assert output.left_out([0, 1]) == []
+    output.write(0, [])  # another try
+    assert output.report([0, 1]).left_out == []
 
 
 @pytest.mark.parametrize("end_to_end", [False, True])

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
-from spacy_pel.engines.documents import read_documents
-from spacy_pel.engines.parted_corpus import PartedCorpus, read_part
-from spacy_pel.engines.parts import PartedOutput, output_kind
+from spacy_pel.engines.corpus import Corpus
+from spacy_pel.engines.output import PartedOutput, Report, output_kind
 from spacy_pel.errors import PelError
 
 LINES = [{"id": f"d{i}" if i % 3 else None, "text": f"Tëxt {i}.", "meta": {"n": i}} for i in range(23)]
@@ -29,18 +28,22 @@ def write(path, lines=LINES):
 
 
 @pytest.mark.parametrize("kind", [".jsonl", ".jsonl.gz", ".parquet"])
-@pytest.mark.parametrize("part_size", [1, 5, 23, 100])
-def test_parts_hold_what_link_reads(tmp_path, kind, part_size):
+@pytest.mark.parametrize("size", [1, 5, 23, 100])
+def test_parts_hold_the_documents_in_order(tmp_path, kind, size):
     write(tmp_path / f"in{kind}")
-    corpus = PartedCorpus(str(tmp_path / f"in{kind}"), part_size=part_size)
-    found = list(corpus.parts())
-    assert [part.number for part in found] == list(range(-(-23 // part_size)))
-    assert corpus.n_documents == sum(part.n for part in found) == 23
-    # in any order, as workers read them
-    read = {part.number: read_part(corpus.files, part) for part in reversed(found)}
-    together = [document for number in sorted(read) for document in read[number]]
-    assert together == list(read_documents(tmp_path / f"in{kind}"))
-    assert {len(documents) for documents in read.values()} <= {part_size, 23 % part_size, 23}
+    corpus = Corpus(tmp_path / f"in{kind}")
+    parts = list(corpus.parts(size))
+    assert [part.number for part in parts] == list(range(-(-23 // size)))
+    assert [document for part in parts for document in part.documents] == list(corpus)
+    assert {len(part.documents) for part in parts} <= {size, 23 % size, 23}
+    assert [(document.id, document.text) for document in corpus][:2] == [("1", "Tëxt 0."), ("d1", "Tëxt 1.")]
+
+
+def test_an_article_is_in_one_part(tmp_path):
+    articles = [None, "a", "a", "a", "a", "b", None, None]
+    write(tmp_path / "in.jsonl", [{"text": "x", "meta": {"article_id": article}} for article in articles])
+    sizes = [len(part.documents) for part in Corpus(tmp_path / "in.jsonl").parts(2)]
+    assert sizes == [5, 2, 1]
 
 
 def test_a_folder_of_files(tmp_path):
@@ -48,42 +51,36 @@ def test_a_folder_of_files(tmp_path):
     (tmp_path / "in" / "_left").mkdir()
     for name in ("b.jsonl", "a.parquet", "deeper/c.jsonl.gz", "_left/d.jsonl", ".e.jsonl"):
         write(tmp_path / "in" / name, LINES[:5])
-    corpus = PartedCorpus((tmp_path / "in").as_uri(), part_size=3)
-    found = list(corpus.parts())
-    names = [part.path.removeprefix(f"{tmp_path.as_posix()}/in/") for part in found]
-    assert names == ["a.parquet"] * 2 + ["b.jsonl"] * 2 + ["deeper/c.jsonl.gz"] * 2
-    assert [part.n for part in found] == [3, 2] * 3 and [part.number for part in found] == list(range(6))
-    only = PartedCorpus(str(tmp_path / "in"), format_name="parquet", part_size=3)
-    assert only.n_documents == 5 and only.fingerprint != corpus.fingerprint
-    write(tmp_path / "in" / "b.jsonl", LINES[:6])
-    assert PartedCorpus((tmp_path / "in").as_uri(), part_size=3).fingerprint != corpus.fingerprint
+    for path in (tmp_path / "in", (tmp_path / "in").as_uri()):
+        corpus = Corpus(path)
+        names = [file.removeprefix(f"{tmp_path.as_posix()}/in/") for file in corpus.files]
+        assert names == ["a.parquet", "b.jsonl", "deeper/c.jsonl.gz"]
+        assert [len(part.documents) for part in corpus.parts(6)] == [6, 6, 3]
+        only = Corpus(path, "parquet")
+        assert len(list(only)) == 5 and only.fingerprint != corpus.fingerprint
+        before = corpus.fingerprint
+        write(tmp_path / "in" / "b.jsonl", LINES[:6])
+        assert Corpus(path).fingerprint != before
+        write(tmp_path / "in" / "b.jsonl", LINES[:5])
 
 
 def test_bad_input(tmp_path):
     def refused(name, code, **settings):
         with pytest.raises(PelError, match=code):
-            corpus = PartedCorpus(name if "://" in name else str(tmp_path / name), **settings)
-            for part in corpus.parts():
-                read_part(corpus.files, part)
+            list(Corpus(name if "://" in name else tmp_path / name, **settings))
 
-    refused("none.jsonl", "E635")
+    refused("none.jsonl", "E002.*no such file")
     refused("nowhere://bucket/in.jsonl", "E634")
-    refused("none.jsonl", "E640", format_name="txt")
     for content, code in (
         (b'{"text": "Fever."}\n{"body": "Fever."}\n', "E641.*document 2"),
-        (b'{"text": "Fever."}\n\n{"text": "\xff"}\n', "E002.*document 2"),
-        (b"\n", "E645"),
+        (b'{"text": "Fever."}\n\n{"text": "\xff"}\n', "E002.*line 3"),
     ):
         (tmp_path / "in.jsonl").write_bytes(content)
         refused("in.jsonl", code)
+    refused("in.jsonl", "E640", format_name="word")
+    refused((tmp_path / "in.jsonl").as_uri(), "E640", format_name="txt")
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Fever."}\n' * 99)[:-9])
     refused("in.jsonl.gz", "E002")
-    write(tmp_path / "in.jsonl")
-    corpus = PartedCorpus(str(tmp_path / "in.jsonl"))
-    (last,) = list(corpus.parts())[2:]
-    write(tmp_path / "in.jsonl", LINES[:21])
-    with pytest.raises(PelError, match="E636.*23"):
-        read_part(corpus.files, last)
 
 
 def linked(*ids):
@@ -104,15 +101,17 @@ def test_output(tmp_path, kind):
     output.write(1, linked("a", "b"))  # by a second worker
     assert (out / f"part-000001{kind}").read_bytes() == first
     assert output.written() == [1]
-    assert output.counts([1]) == {"documents": 2, "mentions": 2, "nil": 2, "left_out": 0}
+    assert output.report([1]) == Report(2, 2, 2)
     again = PartedOutput(out.as_uri(), kind)
     with pytest.raises(PelError, match="E643"):
         again.start(SETTINGS, resume=False, overwrite=True)
     again.start(SETTINGS, resume=True, overwrite=False)
-    assert list(again.records([1])) == linked("a", "b")
+    if kind == ".jsonl":
+        assert list(again.records()) == linked("a", "b")
     (out / "_unfinished-1").write_text("of a killed worker")
-    again.finish()
-    assert {path.name for path in out.iterdir()} == {"_SUCCESS", "_settings.json", f"part-000001{kind}"}
+    again.finish(again.report([1]))
+    names = {"_SUCCESS", "_settings.json", "_report-000001.json", f"part-000001{kind}"}
+    assert {path.name for path in out.iterdir()} == names
     again.start(SETTINGS, resume=True, overwrite=False)
     assert again.written() == [1], "nothing is left to do"
     with pytest.raises(PelError, match="E644.*n_candidates changed from 5 to 6"):
@@ -173,7 +172,7 @@ def test_a_part_that_is_being_written_is_not_there(tmp_path, monkeypatch):
     assert whole.written() == [] and len(list((tmp_path / "out").iterdir())) == 2
     whole.start(SETTINGS, resume=True, overwrite=False)
     whole.write(0, linked("a"))
-    whole.finish()
+    whole.finish(whole.report([0]))
     assert pq.read_table(tmp_path / "out").num_rows == 1
 
 
@@ -188,12 +187,12 @@ def test_kinds_of_output():
 def test_an_id_of_zero_and_a_date(tmp_path):
     rows = [{"id": n, "text": "a", "meta": {"day": date(2026, 1, 1 + n)}} for n in range(2)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
-    corpus = PartedCorpus(str(tmp_path / "in.parquet"))
-    (found,) = [read_part(corpus.files, part) for part in corpus.parts()]
-    assert [(one.id, one.meta) for one in found] == [("0", {"day": "2026-01-01"}), ("1", {"day": "2026-01-02"})]
-    assert found == list(read_documents(tmp_path / "in.parquet"))
+    documents = list(Corpus(tmp_path / "in.parquet"))
+    assert [(document.id, document.meta) for document in documents] == [
+        *(("0", {"day": "2026-01-01"}), ("1", {"day": "2026-01-02"}))
+    ]
     (tmp_path / "in.jsonl").write_text('{"id": 0, "text": "a"}\n{"id": "", "text": "a"}\n{"text": "a"}')
-    assert [one.id for one in read_documents(tmp_path / "in.jsonl")] == ["0", "2", "3"]
+    assert [document.id for document in Corpus(tmp_path / "in.jsonl")] == ["0", "2", "3"]
 
 
 def test_parts_without_settings_are_not_replaced_unasked(tmp_path):

@@ -10,6 +10,7 @@ from cli.conftest import done, refused, run
 
 from spacy_pel.engines import LinkJob
 from spacy_pel.engines import ray as engine
+from spacy_pel.engines.output import PartedOutput
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.util import read_text
 
@@ -30,7 +31,7 @@ def cluster():
 
 def is_actor(process):
     title = (process / "cmdline").read_bytes()
-    return b"ray::" in title and b"Map" in title
+    return b"ray::PartActor" in title
 
 
 def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_missing(
@@ -43,8 +44,9 @@ def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_m
         result = done(*on_ray)
     assert (result.json["documents"], result.json["resumed_after"]) == (400, 0)
     names = [f"part-{number:06}.parquet" for number in range(40)]
-    assert sorted(one.name for one in out.iterdir()) == ["_SUCCESS", "_settings.json", *names]
-    done(*args, tmp_path / "local.parquet", "--batch-size", 1)
+    reports = [f"_report-{number:06}.json" for number in range(40)]
+    assert sorted(one.name for one in out.iterdir()) == ["_SUCCESS", *reports, "_settings.json", *names]
+    done(*args, tmp_path / "local.parquet", "--part-size", 10, "--n-process", 2)
     expected = pq.read_table(tmp_path / "local.parquet")
     linked = pq.read_table(out)
     assert linked.sort_by("id").equals(expected.sort_by("id"))
@@ -118,21 +120,20 @@ def test_nothing_phones_home(cluster):
 )
 def test_a_failed_part_is_tried_three_times(folder, tmp_path, monkeypatch, errors, said):
     job = LinkJob(str(folder / "pipeline"), str(tmp_path), str(tmp_path / "out.jsonl"))
-    linker = engine._PartLinker(engine.RayEngine(tries=3), job)
+    actor = engine.PartActor(job, PartedOutput(job.output, ".jsonl"), 1, tries=3)
     left = list(errors)
 
-    def link_part(*args, **settings):
+    def link(*args):
         if left:
             raise left.pop()
-        return {"part": 0}
+        return ""
 
-    monkeypatch.setattr(engine, "link_part", link_part)
-    row = {"number": 0, "path": "x", "first": 0, "n": 1, "offset": 0}
+    monkeypatch.setattr(engine.PartLinker, "link", link)
     if said is None:
         with pytest.raises(OSError, match="away"):
-            linker(row)
+            actor.link(0, [])
     else:
-        assert said in linker(row)["error"]
+        assert said in actor.link(0, [])
     assert not left
 
 

@@ -1,6 +1,5 @@
 """Worker processes. One that hangs would hang the tests: they run apart, with a time limit."""
 
-import itertools
 import multiprocessing
 import os
 import signal
@@ -13,9 +12,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.language import Language
 
-from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
@@ -83,54 +80,6 @@ def test_workers_find_what_their_parent_found(pipelines, threads, method):
     rows = [line.split()[-1] for line in printed.splitlines()]
     n = len(pipelines)
     assert rows == ["same"] * (3 * n if method == "fork" else 1 + 2 * n)
-
-
-@Language.component("pel_test_dies")
-def dies(doc):
-    if doc.text.startswith("die"):
-        code = int(doc.text.split()[1])
-        os.kill(os.getpid(), -code) if code < 0 else os._exit(code)
-    return doc
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize(
-    "method, code, said",
-    [
-        ("fork", -signal.SIGKILL, r"-9 \(SIGKILL\)"),
-        ("fork", 0, "exit code 0"),
-        ("spawn", -signal.SIGKILL, r"-9 \(SIGKILL\)"),
-    ],
-)
-def test_pipe_ends_when_a_worker_dies(nlp, method, code, said):
-    """There are more texts than the pipe of a queue takes."""
-    nlp.add_pipe("pel_test_dies")
-    texts = ["Aspirin."] * 20 + [f"die {code}"] + [TEXTS[0] * 200] * 100
-    before = multiprocessing.get_start_method()
-    multiprocessing.set_start_method(method, force=True)
-    try:
-        with pytest.warns(UserWarning, match="W127"), pytest.raises(PelError, match=f"E668.*{said}"):
-            list(nlp.pipe(texts, n_process=2, batch_size=2))
-    finally:
-        multiprocessing.set_start_method(before, force=True)
-    assert not multiprocessing.active_children()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
-def test_workers_end_when_their_parent_is_killed(nlp):
-    parent = os.fork()
-    if parent == 0:
-        for _ in nlp.pipe(itertools.repeat("Aspirin."), n_process=2, batch_size=2):
-            pass
-    children = Path(f"/proc/{parent}/task/{parent}/children")
-    end = time.monotonic() + 100
-    while len(workers := children.read_text().split()) < 2 and time.monotonic() < end:
-        time.sleep(0.01)
-    os.kill(parent, signal.SIGKILL)
-    os.waitpid(parent, 0)
-    while (left := [one for one in workers if Path("/proc", one).exists()]) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert len(workers) == 2 and not left
 
 
 def test_threads_find_the_same(nlp):

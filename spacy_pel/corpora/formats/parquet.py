@@ -58,13 +58,16 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, as_in_json(row)
 
 
-def document_rows(path: Path) -> Iterator[dict[str, Any]]:
+def document_rows(path: Any, files: Any = None) -> Iterator[dict[str, Any]]:
     """Stream the rows of a file of texts, without mentions, as the objects of JSON lines.
+
+    Args:
+        path, files: as for ``open_parquet``.
 
     Raises:
         PelError: if the file is missing or is not Parquet, or holds what JSON cannot.
     """
-    file = open_parquet(path)
+    file = open_parquet(path, files)
     for batch in file.iter_batches(columns=document_columns(file.schema_arrow), batch_size=_ROWS):
         yield from json_rows(batch, path)
 

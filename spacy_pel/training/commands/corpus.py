@@ -125,11 +125,11 @@ def corpus_abbreviations(
     from ...abbreviations.inventory import AbbreviationCounts, write_inventory
     from ...cli._kb import open_kb
     from ...cli._settings import make_reader, parse_settings
-    from ...engines.documents import Columns, read_documents
+    from ...engines.corpus import Columns, Corpus
     from ...util import progress
 
     if reader is None:
-        documents = read_documents(texts, columns=Columns(text_column))
+        documents = Corpus(texts, columns=Columns(text_column))
     else:
         documents = make_reader("pel_corpus_readers", reader, parse_settings(settings or []))([texts])
     counts = AbbreviationCounts()

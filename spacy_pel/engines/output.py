@@ -1,0 +1,362 @@
+"""What is written: parts, on any file system that Arrow knows, and the formats that ``link`` makes of them.
+
+A part is there whole or not at all, so that an interrupted run, or a worker's, is resumed by linking the parts
+that are missing.
+"""
+
+import gzip
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from ..corpora.document_stream import HOPELESS
+from ..corpora.formats.bioc import write_bioc
+from ..corpora.formats.brat import write_brat
+from ..corpora.formats.fhir import write_fhir
+from ..corpora.formats.jsonl import read_links
+from ..corpora.formats.omop import OmopConcepts, write_omop
+from ..corpora.formats.parquet import link_row, link_schema, write_parquet
+from ..corpora.formats.pubtator import write_pubtator
+from ..corpora.formats.table import open_table, table_text, write_table
+from ..errors import Errors, PelError
+from ..types import NIL
+from ..util import write_jsonl
+from .corpus import file_system
+
+# endings of the output's name, and what writes it
+_FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "jsonl": ((".jsonl", ".jsonl.gz"), write_jsonl),
+    "parquet": ((".parquet",), write_parquet),
+    "csv": ((".csv", ".csv.gz"), write_table),
+    "tsv": ((".tsv", ".tsv.gz"), write_table),
+    "pubtator": ((".pubtator", ".pubtator.gz"), write_pubtator),
+    "bioc": ((".xml", ".xml.gz"), write_bioc),
+    "brat": ((".brat",), write_brat),
+    "fhir": ((".ndjson", ".ndjson.gz"), write_fhir),
+    "omop": ((".csv", ".csv.gz"), write_omop),
+}
+_ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
+PART_FORMATS = ("jsonl", "parquet", "csv", "tsv")
+_KINDS = tuple(ending for name in PART_FORMATS for ending in _FORMATS[name][0])
+_VERSION = 3  # of the parts
+# "_": no data, as for Spark
+_SETTINGS, _SUCCESS, _LEFT_OUT, _UNFINISHED, _REPORT = (
+    *("_settings.json", "_SUCCESS", "_left_out.jsonl"),
+    *("_unfinished-", "_report-"),
+)
+_PART = re.compile(rf"part-(\d{{6,}})(?:{'|'.join(map(re.escape, _KINDS))})")
+_OTHER = re.compile(rf"{_REPORT}\d{{6,}}\.json|{_SETTINGS}|{_SUCCESS}|{_LEFT_OUT}|{_UNFINISHED}\w+")
+
+
+def output_format(name: str, output: str | Path, known: Sequence[str] = tuple(_FORMATS)) -> str:
+    """Choose the format of an output.
+
+    Args:
+        name: one of the formats, or "auto" = by the output's name.
+        output: the file, or the folder for "brat".
+        known: the formats to choose from.
+
+    Returns:
+        The format.
+
+    Raises:
+        PelError: if there is no such format, or the output's name is another format's.
+    """
+    if name != "auto" and name not in known:
+        raise PelError(Errors.E646.format(known=", ".join(("auto", *known)), got=name))
+    candidates = known if name == "auto" else [name]
+    for candidate in candidates:
+        if str(output).endswith(_FORMATS[candidate][0]) or name in _ANY_NAME:
+            return candidate
+    endings = dict.fromkeys(ending for candidate in candidates for ending in _FORMATS[candidate][0])  # without repeats
+    todo = "Rename it, or name its format with --to." if name == "auto" else "Rename it."
+    raise PelError(Errors.E642.format(path=output, known=", ".join(endings), todo=todo))
+
+
+def output_kind(name: str, path: str) -> str:
+    """Choose the ending of the parts in a folder, e.g. ".jsonl.gz".
+
+    Args:
+        name: one of ``PART_FORMATS``, whatever the folder's name is, or "auto" = by its name.
+        path: the output's folder.
+
+    Raises:
+        PelError: if there is no such format, or the name says none.
+    """
+    path = path.rstrip("/")
+    if name in PART_FORMATS and not path.endswith(_FORMATS[name][0]):
+        return f".{name}"
+    endings = _FORMATS[output_format(name, path, PART_FORMATS)][0]
+    return next(ending for ending in endings if path.endswith(ending))
+
+
+def check_replaceable(output: Path, format_name: str) -> None:
+    """Check that an output that exists is one of its format, so that replacing it deletes nothing else.
+
+    Raises:
+        PelError: if a file is to replace a folder or the reverse, or a folder holds other files than
+            BRAT's.
+    """
+    if not output.exists():
+        return
+    expected = "a folder of .txt and .ann files" if format_name == "brat" else "a file"
+    got = "a folder" if output.is_dir() else "a file"
+    if output.is_dir() != (format_name == "brat"):
+        raise PelError(Errors.E647.format(path=output, wanted=expected, got=got))
+    for file in output.iterdir() if output.is_dir() else ():
+        if file.suffix not in (".txt", ".ann") or not file.is_file():
+            raise PelError(Errors.E647.format(path=output, wanted=expected, got=f"one with {file.name}"))
+
+
+def write_links(
+    output: Path,
+    records: Iterable[dict[str, Any]],
+    format_name: str,
+    codes: Sequence[str] = (),
+    concepts: OmopConcepts | None = None,
+) -> None:
+    """Write linked documents in a format, atomically.
+
+    Args:
+        output: the file or folder.
+        records: linked documents.
+        format_name: see ``output_format``.
+        codes: the vocabularies whose codes the mentions have.
+        concepts: of OMOP, for these codes.
+
+    Raises:
+        PelError: if the output cannot be written.
+    """
+    write = _FORMATS[format_name][1]
+    if write in (write_table, write_parquet):
+        write = partial(write, codes=codes)
+    elif write is write_omop:
+        write = partial(write, concepts=concepts)
+    write(output, records)
+
+
+def codes_in(output: Path, format_name: str) -> list[str] | None:
+    """The vocabularies whose codes an output has, perhaps with names of other columns; None = it does not show that.
+
+    Raises:
+        PelError: if the output cannot be read.
+    """
+    if format_name in ("csv", "tsv"):
+        return open_table(output, "document")[0]
+    if format_name in ("jsonl", "parquet"):
+        mentions = (mention for record in read_links(output) for mention in record.get("mentions") or ())
+        first = next(mentions, None)
+        return None if first is None else list(first.get("codes") or ())
+    return None
+
+
+@dataclass
+class Report:
+    """What was linked.
+
+    Attributes:
+        documents, mentions, nil: their numbers.
+        left_out: "id" and "error" of the documents that the pipeline failed on.
+    """
+
+    documents: int = 0
+    mentions: int = 0
+    nil: int = 0
+    left_out: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def n_read(self) -> int:
+        """Documents that were linked or left out."""
+        return self.documents + len(self.left_out)
+
+    def add(self, report: "Report") -> None:
+        """Count what another report counts, too."""
+        self.documents += report.documents
+        self.mentions += report.mentions
+        self.nil += report.nil
+        self.left_out += report.left_out
+
+    def check(self, *, is_all: bool = False) -> None:
+        """Check that it is documents that are at fault, and not the pipeline.
+
+        Args:
+            is_all: whether no more documents follow.
+
+        Raises:
+            PelError: if many documents, or all, were left out and none was linked.
+        """
+        if not self.documents and len(self.left_out) >= (1 if is_all else HOPELESS):
+            first = self.left_out[0]
+            raise PelError(Errors.E605.format(n=len(self.left_out), id=first["id"], got=first["error"]))
+
+
+class PartedOutput:
+    """A folder with ``part-000000.parquet`` and so on, or another kind of files, and a report of each; it is whole once
+    it has a file ``_SUCCESS``. Documents that the pipeline failed on are in no part, but in ``_left_out.jsonl``.
+
+    Args:
+        path: the folder, or its URI.
+        kind: the ending of the parts, see ``output_kind``.
+    """
+
+    def __init__(self, path: str, kind: str) -> None:
+        self.name, self.kind = path, kind
+        self.files, self.folder = file_system(path)
+
+    def exists(self) -> bool:
+        """Whether the folder holds anything."""
+        return bool(self._names())
+
+    def overlaps(self, path: str) -> bool:
+        """Whether a file or folder is this folder, is in it, or has it in it."""
+        folder, other = f"{self.folder}/", f"{file_system(path)[1]}/"
+        return other.startswith(folder) or folder.startswith(other)
+
+    def check(self, *, resume: bool, overwrite: bool) -> None:
+        """Check what can be checked before the settings are known.
+
+        Args:
+            resume: use the parts that are there, which may be all.
+            overwrite: replace an output that is whole.
+
+        Raises:
+            PelError: if the folder holds something else, or an output that is not to be replaced or resumed.
+        """
+        names = self._names()
+        foreign = sorted(name for name in names if not (_PART.fullmatch(name) or _OTHER.fullmatch(name)))
+        if foreign:
+            got = f"one with {foreign[0]}"
+            raise PelError(Errors.E647.format(path=self.name, wanted="a folder of links", got=got))
+        is_unfinished = _SETTINGS in names and _SUCCESS not in names
+        if is_unfinished and not resume:
+            raise PelError(Errors.E643.format(folder=self.name))
+        if names and not is_unfinished and not overwrite and not (resume and _SETTINGS in names):
+            raise PelError(Errors.E657.format(path=self.name))
+
+    def start(self, settings: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+        """Make the folder ready.
+
+        Args:
+            settings: what the parts depend on; parts written with others are refused.
+            resume, overwrite: as for ``check``.
+
+        Raises:
+            PelError: as ``check``, and if the parts were written with other settings.
+        """
+        self.check(resume=resume, overwrite=overwrite)
+        settings = {"format": _VERSION, **settings}
+        names = self._names()
+        if _SETTINGS in names and not (_SUCCESS in names and overwrite):
+            if changed := changed_settings(json.loads(self._read(_SETTINGS)), settings):
+                raise PelError(Errors.E644.format(folder=self.name, changed=changed))
+            return
+        self._delete(names)
+        self.files.create_dir(self.folder, recursive=True)
+        self._write(_SETTINGS, json.dumps(settings).encode("utf8"))
+
+    def written(self) -> list[int]:
+        """The numbers of the parts that are there."""
+        matches = (_PART.fullmatch(name) for name in self._names() if name.endswith(self.kind))
+        return sorted(int(match[1]) for match in matches if match)
+
+    def write(self, part: int, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> Report:
+        """Write a part, and before it the report of it; each atomically. Two workers may write the same part: they
+        write the same.
+
+        Args:
+            part: its number.
+            records: linked documents, and "id" and "error" of those that the pipeline failed on.
+            codes: the vocabularies whose codes the mentions have.
+
+        Returns:
+            The report.
+        """
+        linked: list[dict[str, Any]] = []
+        left_out: list[dict[str, Any]] = []
+        for record in records:
+            (left_out if "error" in record else linked).append(record)
+        ids = [mention["kb_id"] for record in linked for mention in record["mentions"]]
+        report = Report(len(linked), len(ids), ids.count(NIL), left_out)
+        self._write(_report_file(part), json.dumps(asdict(report)).encode("utf8"))
+        if self.kind == ".parquet":
+            sink = pa.BufferOutputStream()
+            pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema(codes)), sink)
+            content = sink.getvalue().to_pybytes()
+        else:
+            delimiter = "\t" if "tsv" in self.kind else ","
+            is_json = ".jsonl" in self.kind
+            content = _json_lines(linked) if is_json else table_text(linked, codes=codes, delimiter=delimiter).encode()
+            content = gzip.compress(content, mtime=0) if self.kind.endswith(".gz") else content
+        self._write(f"part-{part:06}{self.kind}", content)
+        return report
+
+    def report(self, parts: Iterable[int]) -> Report:
+        """The report of parts that are there."""
+        report = Report()
+        for part in parts:
+            report.add(Report(**json.loads(self._read(_report_file(part)))))
+        return report
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The linked documents of all parts, which are JSON lines."""
+        for part in self.written():
+            yield from map(json.loads, self._read(f"part-{part:06}{self.kind}").splitlines())
+
+    def finish(self, report: Report) -> None:
+        """All parts are there: remove what interrupted workers left, and mark the output as whole."""
+        self._delete(name for name in self._names() if name.startswith(_UNFINISHED))
+        if report.left_out:
+            self._write(_LEFT_OUT, _json_lines(report.left_out))
+        self._write(_SUCCESS, b"")
+
+    def remove(self) -> None:
+        """Remove the folder; the settings last, so that a removal that is interrupted can be resumed."""
+        self._delete(sorted(self._names(), key=lambda name: name == _SETTINGS))
+        self.files.delete_dir(self.folder)
+
+    def _names(self) -> list[str]:
+        if self.files.get_file_info(self.folder).is_file:
+            raise PelError(Errors.E647.format(path=self.name, wanted="a folder of links", got="a file"))
+        return [info.base_name for info in self.files.get_file_info(fs.FileSelector(self.folder, allow_not_found=True))]
+
+    def _read(self, name: str) -> bytes:
+        with self.files.open_input_file(f"{self.folder}/{name}") as file:
+            return file.read()
+
+    def _write(self, name: str, content: bytes) -> None:
+        unfinished = f"{self.folder}/{_UNFINISHED}{uuid.uuid4().hex}"
+        with self.files.open_output_stream(unfinished, compression=None) as file:
+            file.write(content)
+        self.files.move(unfinished, f"{self.folder}/{name}")
+
+    def _delete(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.files.delete_file(f"{self.folder}/{name}")
+
+
+def changed_settings(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """Which settings changed, and from what to what, except for fingerprints, which say nothing to a reader."""
+    changes = []
+    for key, value in new.items():
+        before = old.get(key, "none")
+        if value != before:
+            is_short = max(len(str(before)), len(str(value))) < 20
+            changes.append(f"{key} changed from {before} to {value}" if is_short else f"{key} changed")
+    return ", ".join(changes)
+
+
+def _report_file(part: int) -> str:
+    return f"{_REPORT}{part:06}.json"
+
+
+def _json_lines(records: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode("utf8")
