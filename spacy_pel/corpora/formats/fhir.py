@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ...types import NIL, Document, Mention
-from ...util.files import unexpected
-from ...util.parsing import DATA_ERRORS, read_jsonl
+from ...types import NIL
 from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted, join_xref, split_id
 
@@ -63,40 +61,6 @@ def write_fhir(path: Path, records: Iterable[dict[str, Any]]) -> None:
     with write_text(path) as file:
         for record in records:
             file.write(json.dumps(_resource(record), ensure_ascii=False) + "\n")
-
-
-def read_fhir(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
-    """Read the mentions that ``write_fhir`` wrote.
-
-    Args:
-        path: the file.
-        documents: those that were linked, in order.
-
-    Yields:
-        The documents with their mentions.
-
-    Raises:
-        PelError: if it is another file, or of other documents.
-    """
-    resources = read_jsonl(path)
-    for document in documents:
-        resource = next(resources, {})
-        try:
-            if resource["resourceType"] != "Parameters":
-                raise ValueError(resource["resourceType"])
-            mentions = [_mention(one["part"]) for one in resource.get("parameter", []) if one["name"] == "mention"]
-        except DATA_ERRORS as err:
-            raise unexpected(path, f"the mentions of '{document.id}'", "something else") from err
-        yield Document(document.id, document.text, mentions, meta=document.meta)
-    if next(resources, None) is not None:
-        raise unexpected(path, "a resource for each text that was linked", "more")
-
-
-def _mention(parts: list[dict[str, Any]]) -> Mention:
-    part = {one["name"]: one for one in parts}
-    codings = part.get("concept", {}).get("valueCodeableConcept", {}).get("coding", [])
-    ids = tuple(one["code"] for one in codings[:1])
-    return Mention(part["start"]["valueInteger"], part["end"]["valueInteger"], ids=ids)
 
 
 def _resource(record: dict[str, Any]) -> dict[str, Any]:

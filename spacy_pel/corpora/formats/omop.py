@@ -9,12 +9,12 @@ from typing import Any
 
 from ...about import __version__
 from ...errors import Errors, PelError, quoted
-from ...types import NIL, Document, Mention
+from ...types import NIL
 from ...util.files import Place, read_lines, unexpected
 from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from .base import one_line, whole_number
-from .table import open_table, row_writer, with_mentions
+from .table import row_writer
 
 COLUMNS = (
     *("note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id"),
@@ -116,33 +116,6 @@ def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopC
         for number, (record, mention) in enumerate(mentions, start=1):
             row = {"note_nlp_id": number, **_row(record, mention, concepts or OmopConcepts()), **when}
             write([row.get(name, "") for name in COLUMNS])
-
-
-def read_omop(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
-    """Read the mentions that ``write_omop`` wrote.
-
-    Args:
-        path: the file.
-        documents: those that were linked, in order.
-
-    Yields:
-        The documents with their mentions.
-
-    Raises:
-        PelError: if it is another table, or of other documents.
-    """
-    names, rows = open_table(path, "note_id")
-    if tuple(names) != COLUMNS:
-        raise unexpected(path, "a table NOTE_NLP", f"the columns {', '.join(names)}")
-
-    def mention(row: dict[str, str], document: Document) -> Mention | None:
-        if row["note_id"] != str(note_id(document.id)):
-            return None
-        start = _number(path, row["offset"])
-        key = row["term_modifiers"].partition(";")[0].removeprefix("id=")
-        return Mention(start, start + len(row["lexical_variant"]), ids=() if key == NIL else (key,))
-
-    yield from with_mentions(path, documents, rows, mention)
 
 
 def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts) -> dict[str, Any]:

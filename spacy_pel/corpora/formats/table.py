@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from ...errors import quoted
-from ...types import NIL, Document, Mention
 from ...util.files import Place, ending_of, read_lines, unexpected
 from ...util.parsing import read_cells
 from ...util.writing import write_text
@@ -172,60 +171,3 @@ def _cell(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)
-
-
-def read_table(path: Path, documents: Iterable[Document]) -> Iterator[Document]:
-    """Read the mentions of a table that ``write_table`` wrote.
-
-    Args:
-        path: the file.
-        documents: those that were linked, in order.
-
-    Yields:
-        The documents with their mentions.
-
-    Raises:
-        PelError: if it is another table, or has mentions that are in none of the texts.
-    """
-    names, rows = open_table(path, "document")
-    if not {"document", *_COLUMNS} <= set(names):
-        raise unexpected(path, "a table of links", f"the columns {', '.join(names)}")
-    yield from with_mentions(path, documents, rows, _mention)
-
-
-def with_mentions(
-    path: Path,
-    documents: Iterable[Document],
-    rows: Iterator[tuple[int, dict[str, str]]],
-    mention_of: Callable[[dict[str, str], Document], Mention | None],
-) -> Iterator[Document]:
-    """Give each document the mentions of its rows.
-
-    Args:
-        path: the table, for errors.
-        documents: those that were linked, in order.
-        rows: of the table, with their lines.
-        mention_of: the mention of a row, if it is one of this document.
-
-    Raises:
-        PelError: if a row is no mention of these documents.
-    """
-    line, row = next(rows, (0, {}))
-    for document in documents:
-        found = Document(document.id, document.text, meta=document.meta)
-        while row and (mention := mention_of(row, document)):
-            found.mentions.append(mention)
-            line, row = next(rows, (0, {}))
-        yield found
-    if row:
-        raise unexpected(Place(path, line), "a mention of the texts that were linked", quoted(row))
-
-
-def _mention(row: dict[str, str], document: Document) -> Mention | None:
-    try:
-        start, end = int(row["start"]), int(row["end"])
-    except ValueError:
-        return None
-    ids = (row["id"],) if row["id"] not in ("", NIL) else ()
-    is_here = row["document"] == document.id and document.text[start:end] == row["text"]
-    return Mention(start, end, label=row["label"], ids=ids) if is_here else None

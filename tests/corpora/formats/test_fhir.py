@@ -6,10 +6,8 @@ import json
 import pytest
 from fhir.resources.R4B.parameters import Parameters
 
-from spacy_pel.corpora.formats.fhir import P_NIL, P_RIGHT, SYSTEMS, read_fhir, write_fhir
-from spacy_pel.errors import PelError
-from spacy_pel.types import Document, Mention
-from spacy_pel.util import read_jsonl, write_jsonl
+from spacy_pel.corpora.formats.fhir import P_NIL, P_RIGHT, SYSTEMS, write_fhir
+from spacy_pel.util import read_jsonl
 
 
 def mention(kb_id, text="CF", **more):
@@ -113,23 +111,12 @@ def test_nothing_is_empty(tmp_path, document_id, text):
     place = {"part": [{"name": "start", "valueInteger": 0}, {"name": "end", "valueInteger": 1}]}
     parameters = {"parameter": [{"name": "mention"} | place]} if linked else {}
     assert resource == {"resourceType": "Parameters"} | parameters
-    [document] = read_fhir(tmp_path / "out.ndjson", [Document(document_id, " ")])
-    assert len(document.mentions) == len(linked)
 
 
-def test_read_back(tmp_path):
+def test_ids_of_resources(tmp_path):
     path = tmp_path / "out.ndjson.gz"
     linked = [mention("C0010674"), mention("NIL", "gout")]
     records = [{"id": "PMC/1", "text": "CF", "mentions": linked}, {"id": "a-2", "text": "", "mentions": []}]
     write_fhir(path, records)
     lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     assert [line.get("id") for line in lines] == [None, "a-2"]  # FHIR's ids have no slash
-    documents = [Document("PMC/1", "CF"), Document("a-2", "")]
-    found = list(read_fhir(path, documents))
-    assert found[0].mentions == [Mention(0, 2, ids=("C0010674",)), Mention(0, 4)] and found[1].mentions == []
-    write_jsonl(tmp_path / "patients.ndjson", [{"resourceType": "Patient"}] * 2)
-    with pytest.raises(PelError, match="PEL-E002"):
-        list(read_fhir(tmp_path / "patients.ndjson", documents))
-    for others in (documents[:1], [*documents, Document("3", "")]):
-        with pytest.raises(PelError, match="PEL-E002"):
-            list(read_fhir(path, others))

@@ -7,9 +7,8 @@ from datetime import date, datetime
 import pandas
 import pytest
 
-from spacy_pel.corpora.formats.omop import OmopConcepts, read_omop, write_omop
+from spacy_pel.corpora.formats.omop import OmopConcepts, write_omop
 from spacy_pel.errors import PelError
-from spacy_pel.types import Document, Mention
 
 # cdmFieldName -> isRequired, cdmDatatype of note_nlp in OMOP_CDMv5.4_Field_Level.csv,
 # https://github.com/OHDSI/CommonDataModel at 00169dde54c9e483f32ce69cf427b3ce8e86c294
@@ -172,15 +171,3 @@ def test_notes_have_integers_as_ids(tmp_path, document_id):
     with pytest.raises(PelError, match=f"PEL-E692.*'{document_id}'"):
         write_omop(tmp_path / "out.csv", [{"id": document_id, "text": "x", "mentions": [mention(0, 1, "C1")]}])
     assert not (tmp_path / "out.csv").exists()
-
-
-def test_read_back(tmp_path):
-    records = [{"id": "7", "text": "asthma", "mentions": [mention(0, 6, "C1"), mention(0, 1, "NIL")]}]
-    write_omop(tmp_path / "out.csv", records)
-    found = list(read_omop(tmp_path / "out.csv", [Document("6", ""), Document("7", "asthma")]))
-    assert [one.mentions for one in found] == [[], [Mention(0, 6, ids=("C1",)), Mention(0, 1)]]
-    with pytest.raises(PelError, match="PEL-E002"):
-        list(read_omop(tmp_path / "out.csv", [Document("6", "")]))
-    (tmp_path / "out.csv").write_text("a,b\n")
-    with pytest.raises(PelError, match="PEL-E002"):
-        list(read_omop(tmp_path / "out.csv", []))

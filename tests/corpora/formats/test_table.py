@@ -6,9 +6,7 @@ import io
 
 import pytest
 
-from spacy_pel.corpora.formats.table import read_table, write_table
-from spacy_pel.errors import PelError
-from spacy_pel.types import Document, Mention
+from spacy_pel.corpora.formats.table import write_table
 
 COLUMNS = ["document", "start", "end", "text", "label", "id", "name", "p_right", "p_nil"]
 
@@ -56,18 +54,3 @@ def test_without_mentions(tmp_path):
     write_table(tmp_path / "out.csv", [{**RECORDS[1], "meta": meta}])
     keys = ["meta_meta_end", "meta_end", "meta_id", "meta_meta_meta_id", "meta_meta_id"]  # others keep their names
     assert (tmp_path / "out.csv").read_text() == ",".join([*COLUMNS, *keys]) + "\n"
-
-
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz"])
-def test_mentions_back_in_their_documents(tmp_path, name):
-    write_table(tmp_path / name, RECORDS)
-    documents = [Document(one["id"], one["text"]) for one in RECORDS]
-    first, none, last = read_table(tmp_path / name, documents)
-    assert [(one.start, one.ids) for one in first.mentions][:3] == [(0, ("C1",)), (13, ()), (18, ("0012",))]
-    assert (none.mentions, last.mentions) == ([], [Mention(0, 3, "ENTITY", ("C1",))])
-    for others in (documents[:2], [Document("0012", TEXT.upper()), *documents[1:]], documents[::-1]):
-        with pytest.raises(PelError, match=r"E002.*out.*line \d+"):
-            list(read_table(tmp_path / name, others))
-    (tmp_path / "x.csv").write_text("document,text\n")
-    with pytest.raises(PelError, match=r"E002.*the columns document, text"):
-        list(read_table(tmp_path / "x.csv", documents))
