@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import Errors, PelError, did_you_mean
 from ..types import Rows
-from ..types.known_values import listed_values
+from ..types.semantic_types import listed_values
 from ..util.xrefs import INGREDIENT, RXNORM, is_code, split_id, split_xref, vocabulary_key, vocabulary_name
 
 _ALL = "all"

@@ -12,7 +12,7 @@ from ..index.annotated_text import TopicReader, Topics
 from ..kb import KnowledgeBase
 from ..kb.compare import did_you_mean_id
 from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Encoder, Mask, MentionInText, Scores
-from ..types.known_values import did_you_mean_value, listed_values
+from ..types.semantic_types import did_you_mean_value, listed_values
 from .confidence import DEPTH
 from .mention_types import type_shares
 from .query import MentionQuery

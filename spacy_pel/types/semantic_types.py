@@ -1,13 +1,13 @@
-"""The UMLS Semantic Network: its types with their tree numbers and semantic groups, and the labels of mentions that
-name types or groups."""
+"""The UMLS Semantic Network: its types with their tree numbers and semantic groups, the labels of mentions that
+name types or groups, and values of filters for messages."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import Errors, PelError, did_you_mean
+from ..errors import Errors, PelError, closest, did_you_mean, listed, quoted
 from ..util import read_lines
 
 
@@ -189,3 +189,33 @@ def expand_types(types: Collection[str]) -> frozenset[str]:
         The types.
     """
     return frozenset().union(*(with_descendants(ST21PV) if name.lower() == "st21pv" else {name} for name in types))
+
+
+_N_LISTED = 10
+
+
+def listed_values(counts: Mapping[str, int]) -> str:
+    """The most frequent values with their counts, and how many more there are.
+
+    Args:
+        counts: by value; "" = entities without one.
+    """
+    shown = [f"{shown_value(value)} ({count:,})" for value, count in Counter(counts).most_common(_N_LISTED)]
+    return listed(shown, len(counts))
+
+
+def shown_value(value: str) -> str:
+    """A value in quotes; a semantic type with its name."""
+    if not value:
+        return "no type"
+    return quoted(value) if type_name(value) == value else f"{value} {type_name(value)}"
+
+
+def did_you_mean_value(text: str, known: Iterable[str]) -> str:
+    """A question to append to a clause about an unknown value: the closest one, semantic types also by their names;
+    empty if none is close, or the text is the id of a semantic type."""
+    if type_name(text) != text:
+        return ""
+    by_form = {form: value for value in known if value for form in (type_name(value), value)}
+    match = closest(text, by_form)
+    return f" (did you mean {shown_value(by_form[match])}?)" if match else ""

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 from ...errors import Errors, PelError, Warnings, listed, quoted, shortened
 from ...types import Entity
-from ...types.known_values import did_you_mean_value, listed_values, shown_value
-from ...types.semantic_types import expand_types
+from ...types.semantic_types import did_you_mean_value, expand_types, listed_values, shown_value
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
 from ...util.parsing import guarded, json_object, read_cells

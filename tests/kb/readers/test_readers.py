@@ -11,7 +11,7 @@ import pytest
 from spacy_pel.cli._settings import make_reader
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.types.known_values import shown_value
+from spacy_pel.types.semantic_types import shown_value
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
 NAMES = sorted(registry.parts("pel_kb_readers").keys() - {"saved"})  # its files are no text: test_saved_kb.py
