@@ -6,6 +6,7 @@ import spacy
 from spacy_pel.util import read_json
 
 from .conftest import done, refused
+from .test_debug import config  # noqa: F401
 
 LOSS = """
 import torch

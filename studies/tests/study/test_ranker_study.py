@@ -9,6 +9,7 @@ from spacy_pel_studies.study import plan_study, run_study
 from spacy_pel_studies.study.claims import compare_all
 from spacy_pel_studies.study.ranker_task import RankerTask
 from spacy_pel_studies.study.table import PAIR_HEAD, TRIPLET_PAPER, pair_rows, ranker_columns, run_rows
+from training.ranker.conftest import retriever
 from training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
@@ -23,6 +24,7 @@ from spacy_pel.types import Document, Mention
 
 pytestmark = pytest.mark.slow
 
+__all__ = ["retriever"]
 CONFIGS = Path(__file__).parents[3] / "configs"
 STUDY = """
 [study]
