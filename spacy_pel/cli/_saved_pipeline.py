@@ -242,7 +242,7 @@ def _read_learned(pipeline: Path) -> dict[str, Any]:
 
 def _kinds(pipeline: Path, learned: dict[str, Any]) -> dict[str, str]:
     """Fingerprint of the encoder, and the kind of every calibrated part."""
-    from ..pipeline.calibration import saved_generator_kind
+    from ..pipeline.linker_data import saved_generator_kind
 
     meta = learned_path(pipeline).parent / "index" / "meta.json"
     return {

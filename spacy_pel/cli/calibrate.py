@@ -53,10 +53,9 @@ def calibrate(
     from ..corpora.original import original_id
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
-    from ..linking.calibration import collect, fit
-    from ..linking.recalibration import FEW_NIL, refit_decision
+    from ..linking.calibration import FEW_NIL, collect, fit, refit_decision
     from ..linking.thresholds import best_f1_threshold, precision_threshold
-    from ..pipeline.calibration import learned_state
+    from ..pipeline.linker_data import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
@@ -145,7 +144,7 @@ def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
 def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit: Callable[..., Any]) -> Any:
     """The outcomes of each fifth of the documents, by what was fitted on the others; None if that cannot be."""
     from ..evaluation.predict import link_outcomes
-    from ..linking.recalibration import cross_fitted_links
+    from ..linking.calibration import cross_fitted_links
 
     with without_warnings("W500", "W502", "W507"):  # they are about the folds
         try:

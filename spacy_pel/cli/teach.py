@@ -61,8 +61,7 @@ def teach(
 
 
 def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
-    from ..pipeline.corrections import not_found, queries_of
-    from ..pipeline.gold import query_maker
+    from ..pipeline.gold import not_found, queries_of, query_maker
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
 

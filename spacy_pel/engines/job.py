@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
-from ..pipeline.calibration import learned_state
+from ..pipeline.linker_data import learned_state
 from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
 from ..util import fingerprint, logger, progress

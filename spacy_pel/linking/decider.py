@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateTable, Combiner, Floats, NilModel, Scores
 from .confidence import Confidence, is_unambiguous, shares_of
-from .label_types import LabelTypes
+from .mention_types import LabelTypes
 from .query import MentionQuery
 from .reranker import Reranker
 

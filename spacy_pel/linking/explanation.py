@@ -18,7 +18,7 @@ from ..util import normalize_alias
 from ..util.console import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
 from .query import MentionQuery
-from .surface_record import WordRecord
+from .track_record import WordRecord
 
 if TYPE_CHECKING:
     from .linker import Linker

@@ -16,10 +16,8 @@ from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
 from ..util import logger
 from .corrections import Correction, Learned, Memory
-from .corrections.entries import make_entries
-from .corrections.learned_mentions import IndexWithMemory, LearnedMentions
-from .corrections.matching import insert_answers, match_memory, put_first
-from .corrections.memory import check_by
+from .corrections.matching import IndexWithMemory, LearnedMentions, insert_answers, match_memory, put_first
+from .corrections.memory import check_by, make_entries
 from .decider import Decider, Threshold
 from .decisions import Decisions, Ranked, decide
 from .finder import CandidateFinder, check_entity_types

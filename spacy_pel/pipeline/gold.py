@@ -1,6 +1,8 @@
 """Gold mentions of a corpus as queries, prepared like those of the component."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from spacy.language import Language
@@ -9,9 +11,10 @@ from spacy.training import Example
 
 from ..abbreviations.documents import LongForms, long_forms, spelled_out
 from ..corpora.document_stream import text_pieces
-from ..linking import MentionQuery, replace_mention
+from ..errors import Errors, PelError
+from ..linking import Correction, MentionQuery, replace_mention
 from ..types import NIL, Document, Mention, Vectors
-from .token_types import span_types
+from .mentions import answers_of_linkers, mention_spans, span_types
 
 
 def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[[Document], list[MentionQuery]]:
@@ -82,3 +85,94 @@ def documents_of(examples: Iterable[Example]) -> list[Document]:
         ]
         documents.append(Document(id=str(number), text=reference.text, mentions=mentions))
     return documents
+
+
+# -- corrected mentions -----------------------------------------------------------------------------
+
+
+def reference_of(doc_or_example: Any) -> Doc:
+    """The document, or the reference of an example.
+
+    Raises:
+        PelError: if it is neither.
+    """
+    doc = doc_or_example.reference if isinstance(doc_or_example, Example) else doc_or_example
+    if not isinstance(doc, Doc):
+        raise PelError(Errors.E536.format(expected="Docs or Examples to learn from", got=type(doc_or_example).__name__))
+    return doc
+
+
+def corrected_mentions(doc: Doc, spans_key: str | None) -> tuple[list[Span], list[Correction]]:
+    """Find the mentions of a document with another id than this linker, or another one after it, gave them.
+
+    The document tells which id that was, unless its user data were not kept, or other spans share the
+    offsets, by which spaCy keeps user data. Then the correction is not explicit.
+
+    Returns:
+        The spans, and a correction for each.
+
+    Raises:
+        PelError: if a span is only white space.
+    """
+    groups = (doc.ents, *doc.spans.values())
+    sharing = Counter((span.start, span.end) for group in groups for span in group)
+    spans: list[Span] = []
+    corrections: list[Correction] = []
+    for span in mention_spans(doc, spans_key):
+        answers = answers_of_linkers(span) if sharing[span.start, span.end] == 1 else set()
+        if not span.kb_id_ or span.kb_id_ in answers:
+            continue
+        spans.append(span)
+        corrections.append(
+            Correction(
+                text=doc.text,
+                start=span.start_char,
+                end=span.end_char,
+                kb_id=span.kb_id_,
+                label=span.label_,
+                doc=str(doc.user_data.get("id", "")),
+                explicit=bool(answers),
+            )
+        )
+    return spans, corrections
+
+
+def queries_of(
+    corrections: Sequence[Correction], make_queries: Callable[[Document], list[MentionQuery]]
+) -> list[MentionQuery]:
+    """A query for each corrected mention.
+
+    Args:
+        corrections: those of one text in a row.
+        make_queries: of ``query_maker``.
+    """
+    queries: list[MentionQuery] = []
+    for (text, doc), group in groupby(corrections, key=lambda correction: (correction.text, correction.doc)):
+        mentions = [Mention(correction.start, correction.end, correction.label) for correction in group]
+        queries += make_queries(Document(doc, text, mentions))
+    return queries
+
+
+def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) -> list[Correction]:
+    """The corrections to an entity whose mentions the pipeline does not find in their own texts: there they
+    have no effect.
+
+    Args:
+        nlp: a pipeline whose linker has learned them.
+        corrections: what it has learned.
+        name: of the linker.
+
+    Returns:
+        Some of these; none of those to NIL, as what is not found is not linked.
+    """
+    linker: Any = nlp.get_pipe(name)
+    of_text: dict[str, list[Correction]] = {}
+    for correction in corrections:
+        if correction.kb_id != NIL:
+            of_text.setdefault(correction.text, []).append(correction)
+    without = nlp.pipe_names[nlp.pipe_names.index(name) :]
+    missing: list[Correction] = []
+    for doc, of_document in zip(nlp.pipe(of_text, disable=without), of_text.values(), strict=True):
+        offsets = {(span.start_char, span.end_char) for span in mention_spans(doc, linker.spans_key)}
+        missing += [correction for correction in of_document if (correction.start, correction.end) not in offsets]
+    return missing

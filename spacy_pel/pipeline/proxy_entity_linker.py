@@ -29,13 +29,20 @@ from ..util.files import PathLike
 from ..util.packing import pack_files, unpack_files
 from ..util.parsing import json_object
 from ..util.saved_folder import check_folder, read_whole
-from .calibration import learned_state, load_learned_state, warn_of_other_reading
-from .checks import check_interfaces, check_parts
-from .corrections import corrected_mentions, reference_of
-from .gold import documents_of, query_maker
-from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
+from .gold import corrected_mentions, documents_of, query_maker, reference_of
+from .linker_data import (
+    CALIBRATION,
+    KIND,
+    MEMORY,
+    VERSION,
+    LinkerData,
+    learned_state,
+    load_learned_state,
+    update_linker_folder,
+    warn_of_other_reading,
+)
 from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
-from .settings import LinkerSettings
+from .settings import LinkerSettings, check_interfaces, check_parts
 
 Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)

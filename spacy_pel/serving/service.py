@@ -12,9 +12,8 @@ from ..errors import Errors, PelError
 from ..evaluation.links import entity_url
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
-from ..pipeline.corrections import queries_of
 from ..pipeline.detectors.name_finder import read_names
-from ..pipeline.gold import query_maker
+from ..pipeline.gold import queries_of, query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention

@@ -13,7 +13,7 @@ NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
 
 # features of a CandidateTable beside those of the evidence
 FUSED = "fused"  # the fused ranks of several generators
-LABEL_TYPE = "label_type"  # P(type of the entity | label of the mention), see ``linking/label_types.py``
+LABEL_TYPE = "label_type"  # P(type of the entity | label of the mention), see ``linking/mention_types.py``
 MENTION_TYPE = "mention_type"  # P(type of the entity | mention in its context), see ``linking/mention_types.py``
 UNRELATED = "unrelated"  # of a mention: the cosine of an entity that has nothing to do with it, see ``evidence.py``
 TOPIC = "topic"  # P(entity | text), from annotated texts near the mention's, see ``index/annotated_text.py``

@@ -10,9 +10,9 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import count_label_types
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.corrections import Correction
-from spacy_pel.linking.label_types import LabelTypes
+from spacy_pel.linking.mention_types import LabelTypes
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.pipeline.calibration import learned_state
+from spacy_pel.pipeline.linker_data import learned_state
 from spacy_pel.types import LABEL_TYPE, Entity
 
 from .annotated import examples, fit_mentions

@@ -17,7 +17,7 @@ from spacy_pel.linking.calibration import fit
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.pipeline.calibration import learned_state, load_learned_state
+from spacy_pel.pipeline.linker_data import learned_state, load_learned_state
 from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .annotated import examples

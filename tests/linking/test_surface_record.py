@@ -10,7 +10,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import NetworkNil
-from spacy_pel.linking.surface_record import FEATURES, KINDS, SHAPE, SurfaceRecord
+from spacy_pel.linking.track_record import KINDS, SHAPE, WORD_FEATURES, SurfaceRecord
 from spacy_pel.types import Entity
 
 from .annotated import fit_mentions
@@ -46,7 +46,7 @@ def test_features_by_hand():
     assert found["first_word_seen"].tolist() == pytest.approx(np.log([4, 1, 1]))
     assert found["last_word_nil"].tolist() == pytest.approx([nothing, log_odds(3, 3, share), nothing])
     assert found["ending_nil"].tolist() == pytest.approx([nothing, log_odds(3, 3, share), nothing])
-    assert set(found) == set(FEATURES)
+    assert set(found) == set(WORD_FEATURES)
 
 
 def test_shape():
@@ -59,7 +59,7 @@ def test_shape():
         [0, 1, 1, 0, 0],
     ]
     assert all(found[f"{kind}_nil"].tolist() == [0] * 5 for kind in KINDS)  # no mentions: NIL or not
-    assert [values.shape for values in SurfaceRecord.empty().features([]).values()] == [(0,)] * len(FEATURES)
+    assert [values.shape for values in SurfaceRecord.empty().features([]).values()] == [(0,)] * len(WORD_FEATURES)
 
 
 @pytest.mark.slow

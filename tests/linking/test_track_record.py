@@ -14,8 +14,7 @@ from spacy_pel.linking.calibration import collect, count_outcomes, fit
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
-from spacy_pel.linking.surface_record import SurfaceRecord
-from spacy_pel.linking.track_record import FEATURES, TrackRecord
+from spacy_pel.linking.track_record import FEATURES, SurfaceRecord, TrackRecord
 from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.types import Document, Entity, Mention
 

@@ -5,8 +5,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_pel.pipeline.mentions import span_queries
-from spacy_pel.pipeline.token_types import span_types, write_token_types
+from spacy_pel.pipeline.mentions import span_queries, span_types, write_token_types
 from spacy_pel.types.semantic_types import ST21PV
 
 NLP = spacy.blank("en")

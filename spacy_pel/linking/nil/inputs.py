@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Floats, Scores, Vectors
 from ...util.arrays import best_first
-from ..surface_record import FEATURES as _OF_MENTIONS
 from ..track_record import FEATURES as _RECORD
+from ..track_record import WORD_FEATURES as _OF_MENTIONS
 
 # of the summary numbers
 _MARGIN = ["score", "margin", "entropy"]

@@ -19,7 +19,7 @@ from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
 from ...util.arrays import softmax
-from ..token_types import type_columns, write_token_types
+from ..mentions import type_columns, write_token_types
 from .boundaries import breaks_of, split_tokens, trimmed
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors

@@ -14,7 +14,7 @@ from .name_search import Mention, NameTable, best_reading, phrase_probability
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
     from ...linking import Linker
-    from ...linking.corrections.learned_mentions import LearnedMentions
+    from ...linking.corrections.matching import LearnedMentions
 
 
 @Language.factory(

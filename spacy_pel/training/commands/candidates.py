@@ -192,7 +192,7 @@ def candidates_add(
     from ...candidates.loading import load_generator
     from ...cli._saved_pipeline import changed_copy, learned_path
     from ...kb import KnowledgeBase
-    from ...pipeline.calibration import generator_kind
+    from ...pipeline.linker_data import generator_kind
 
     kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
     added: Any = load_generator(generator, kb=kb)
