@@ -166,7 +166,7 @@ def test_candidates_are_found_once(linker, tmp_path, monkeypatch):
     mentions, path = read(linker, documents), tmp_path / "train.npz"
     asked = []
     evidence = linker.evidence
-    monkeypatch.setattr(Linker, "evidence", lambda self, q: asked.append(len(q)) or evidence(q))
+    monkeypatch.setattr(Linker, "evidence", lambda self, q, **how: asked.append(len(q)) or evidence(q, **how))
     first = cached_candidates(path, linker, mentions, n=3)
     again = cached_candidates(path, linker, mentions, n=3)
     assert asked == [len(mentions)] and again.kb_rows.tolist() == first.kb_rows.tolist()
