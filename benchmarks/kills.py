@@ -233,7 +233,7 @@ def open_index(path: Path) -> None:
 def open_training(path: Path) -> None:
     """Load each model that is there."""
     from spacy_pel.encoders.pretrained import load_encoder
-    from spacy_pel.linking.ranker_files import load_ranker
+    from spacy_pel.linking.reranker import load_ranker
     from spacy_pel.util import read_jsonl
 
     for name in ("model-best", "model-last"):

@@ -70,7 +70,7 @@ def open_bi_encoder(path: Path) -> Any:
 
     encoder: Any
     if (path / "ranker.json").is_file():
-        from ..linking.ranker_files import load_ranker
+        from ..linking.reranker import load_ranker
 
         encoder = getattr(load_ranker(path), "encoder", None)
     else:

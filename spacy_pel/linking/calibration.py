@@ -382,7 +382,7 @@ def cross_fitted_answers(
 
     of_candidates, of_mentions = cross_fit(table, folds, score_fold)
     of_mentions["nil"][~filled] = 1.0
-    return AnswerScores(of_candidates["score"], of_mentions["nil"])
+    return AnswerScores(decider.shares(table, of_candidates["score"]), of_mentions["nil"])
 
 
 # -- calibrating on a few documents -----------------------------------------------------------------
@@ -409,7 +409,7 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
     if examples.is_nil.sum() >= FEW_NIL:
         decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, examples.is_nil), {}
     decider.calibrated_in_context = linker.reads_context
-    answers = AnswerScores(scores, nil_scores)
+    answers = AnswerScores(decider.shares(table, scores), nil_scores)
     decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
 
 

@@ -34,11 +34,11 @@ class AnswerScores(NamedTuple):
     """Scores of the answers to n mentions.
 
     Attributes:
-        scores: (n, k), of the candidates; shares of their mention.
+        shares: (n, k), of the candidates, see ``shares_of``.
         nil_scores: (n,).
     """
 
-    scores: Scores
+    shares: Floats
     nil_scores: Scores
 
 
@@ -146,7 +146,7 @@ class Confidence:
         n_gold = np.array([len(rows) for rows in gold])
         is_nil = n_gold == 0
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
-        shares = shares_of(table, answers.scores)
+        shares = answers.shares
         nil_scores = np.clip(answers.nil_scores.astype(np.float64), 0.0, 1.0)
         right, filled = is_gold(table.kb_rows, gold), table.has_candidates
         is_right = right[np.arange(len(right)), shares.argmax(axis=1)] & ~whole
@@ -195,21 +195,20 @@ class Confidence:
         return cls(tuple(state["link"]), tuple(state["nil"]), dict(state["n_mentions"]), dict(state["smallest"]))
 
 
-def shares_of(table: CandidateTable, scores: Scores) -> Floats:
+def shares_of(table: CandidateTable, scores: Scores, *, are_shares: bool) -> Floats:
     """Scores as shares of 1.
 
     Args:
         table: the candidates.
         scores: (n, k), of a combiner or reranker.
+        are_shares: whether they are that already, see ``Decider.gives_shares``.
 
     Returns:
-        (n, k), 0 where there is no candidate: the scores of mentions whose scores are shares; of other mentions, as
-        of a combiner that returns distances, a softmax.
+        (n, k), 0 where there is no candidate; a softmax of scores that are no shares, such as cosines.
     """
-    filled = table.filled
-    wide = np.where(filled, scores, 0.0).astype(np.float64)
-    are_shares = (wide.min(axis=1) >= 0.0) & (wide.sum(axis=1) <= 1.0 + 1e-3)
-    return np.where(are_shares[:, None], wide, softmax(np.where(filled, scores, -np.inf)))
+    if are_shares:
+        return np.where(table.filled, scores, 0.0).astype(np.float64)
+    return softmax(np.where(table.filled, scores, -np.inf))
 
 
 def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, minimum: float) -> list[str]:

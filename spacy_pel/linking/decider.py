@@ -57,7 +57,12 @@ class Decider:
     def decides_without_threshold(self) -> bool:
         """Whether NIL is decided where there is no threshold, too, as the NIL model gives
         P(NIL) before it is fitted."""
-        return bool(getattr(self.nil_model, "is_probability", False))
+        return self.nil_model.is_probability
+
+    @property
+    def gives_shares(self) -> bool:
+        """Whether the scores of ``rank`` are shares of 1 already."""
+        return self.reranker is not None or self.combiner.is_probability
 
     def with_label_types(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable
@@ -74,7 +79,7 @@ class Decider:
 
     def shares(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, k), the scores of ``rank`` as shares of 1; 0 where there is no candidate."""
-        return shares_of(table, scores)
+        return shares_of(table, scores, are_shares=self.gives_shares)
 
     def nil_scores(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
@@ -124,8 +129,7 @@ class Decider:
         """
         own = np.full(len(queries), np.inf)
         if self.decides_without_threshold:
-            is_share = getattr(self.combiner, "is_probability", False)
-            own = break_even_threshold(shares.max(axis=1)) if is_share else np.full(len(queries), 0.5)
+            own = break_even_threshold(shares.max(axis=1)) if self.gives_shares else np.full(len(queries), 0.5)
         by_label = {label: self.threshold_of(label, setting) for label in {query.label for query in queries}}
         of_labels = [by_label[query.label] for query in queries]
         thresholds = np.where([value is None for value in of_labels], own, np.array(of_labels, dtype=np.float64))

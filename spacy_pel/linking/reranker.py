@@ -1,6 +1,7 @@
 """Reranking: a ranker reads the best candidates together with their mention."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,11 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
+from ..registry import registry
 from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
 from ..util import logger
 from ..util.arrays import ranks, softmax
+from ..util.saved_folder import read_part
 from .combiners.linear import conditional_logit, is_gold
 from .query import MentionQuery
 
@@ -136,3 +139,51 @@ def _logits(shares: Floats, read: Scores) -> Floats:
     chosen = ~np.isnan(read)
     of_ranker = np.where(chosen, read, 0.0).astype(np.float64)
     return np.stack([of_ranker, np.log(np.where(chosen, shares, 1.0))], axis=2)
+
+
+# -- loading a ranker -------------------------------------------------------------------------------
+
+
+_OF_ENCODER = "spacy-pel.DualEncoder.v1"
+
+
+def load_ranker(path: Path, **settings: Any) -> Ranker:
+    """Read a ranker from a folder; its ``ranker.json`` names the registered part.
+
+    Args:
+        path: a model folder of a ranker, or of an encoder, which then serves as a DualEncoder.
+        settings: settings that are not saved in the folder, e.g. ``top_k`` and ``mix``.
+
+    Returns:
+        With weights.
+
+    Raises:
+        PelError: if the folder holds no ranker, or one that is not registered.
+    """
+    path = Path(path)
+    make = registry.pel_rankers.get(read_ranker(path)["ranker"])
+    return make(**settings).from_disk(path)  # type: ignore[no-any-return]
+
+
+def read_ranker(path: Path, name: str | None = None) -> dict[str, Any]:
+    """Check a folder and read which part it holds.
+
+    Args:
+        path: a model folder.
+        name: the expected ranker; None = any.
+
+    Returns:
+        ``ranker.json``: the registered name as "ranker", settings and fingerprint;
+        of an encoder's folder the name alone.
+
+    Raises:
+        PelError: if the folder holds no ranker, or another one.
+    """
+    if is_encoder(path) and name in (None, _OF_ENCODER):
+        return {"ranker": _OF_ENCODER}
+    return read_part(path, kind="ranker", name=name)
+
+
+def is_encoder(path: Path) -> bool:
+    """Whether an encoder wrote the folder."""
+    return (path / "encoder.json").is_file()

@@ -133,12 +133,12 @@ def _error(err: ValidationError, settings: dict[str, Any]) -> PelError:
 # -- parts that fit together ------------------------------------------------------------------------
 
 
-# setting -> registry, methods that are needed, an example, whether it may be null
+# setting -> registry, what a part needs to have, an example, whether it may be null
 _INTERFACES: dict[str, tuple[str, tuple[str, ...], str, bool]] = {
     "encoder": ("pel_encoders", ("encode_mentions", "encode_names"), "spacy-pel.BiEncoder.v1", True),
     "index": ("pel_indexes", ("add", "search_groups"), "spacy-pel.FaissIVF.v1", True),
-    "combiner": ("pel_combiners", ("__call__", "fit"), "spacy-pel.LinearCombiner.v1", False),
-    "nil_model": ("pel_nil", ("__call__", "fit"), "spacy-pel.LogisticNil.v1", False),
+    "combiner": ("pel_combiners", ("__call__", "fit", "is_probability"), "spacy-pel.LinearCombiner.v1", False),
+    "nil_model": ("pel_nil", ("__call__", "fit", "is_probability"), "spacy-pel.LogisticNil.v1", False),
 }
 
 
@@ -183,8 +183,9 @@ def check_interfaces(**parts: Any) -> None:
         registry, needed, example, optional = _INTERFACES[setting]
         if part is None and optional:
             continue
-        if isinstance(part, type) or not all(callable(getattr(part, name, None)) for name in needed):
+        if isinstance(part, type) or not all(hasattr(part, name) for name in needed):
             expected = f"{setting} to be {'null or ' if optional else ''}a part of the registry {registry}"
+            expected += f", with {', '.join(needed)}"
             raise PelError(
                 Errors.E518.format(expected=expected, got=repr(part), name=setting, registry=registry, example=example)
             )

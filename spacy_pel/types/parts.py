@@ -135,8 +135,11 @@ class CandidateGenerator(Protocol):
 class Combiner(Protocol):
     """Scores candidates from their evidence; the best candidate has the highest score.
 
-    It may have ``is_probability`` (bool): whether the scores are those of being right, if any candidate is.
+    Attributes:
+        is_probability: whether the scores are probabilities of being right, if any candidate is: shares of 1.
     """
+
+    is_probability: bool
 
     def __call__(self, table: CandidateTable) -> Scores: ...  # (n, k), -inf where there is no candidate
 
@@ -151,14 +154,17 @@ class Combiner(Protocol):
 class NilModel(Protocol):
     """Gives each mention the number that is compared with the NIL threshold.
 
-    It may have ``is_probability`` (bool): whether its numbers are P(NIL) before ``fit``, too. Where neither
-    settings nor calibration give a threshold, the linker then gives the more probable answer. Without a
-    threshold and without this, a mention is NIL only for lack of candidates.
+    Attributes:
+        is_probability: whether its numbers are P(NIL) before ``fit``, too. Where neither settings nor calibration
+            give a threshold, the linker then gives the more probable answer. Without a threshold and without this, a
+            mention is NIL only for lack of candidates.
 
     If it has a ``record`` (TrackRecord or None) that is not None, the linker sets that before ``fit``, and
     adds what it says to the tables that it gives the model (``features`` of candidates, ``of_mentions``).
     The record is part of the state.
     """
+
+    is_probability: bool
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores: ...  # (n,)
 

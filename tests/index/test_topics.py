@@ -17,7 +17,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import linear_features
-from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import TOPIC, Document, Entity, Mention
 
@@ -165,7 +165,7 @@ def test_the_text_of_two_documents_is_left_out_with_either(encoder, documents):
 def make_linker(encoder, documents, weight=5.0, **settings):
     combiner = LinearCombiner()
     combiner.weights = {name: weight if name == "log_topic" else 0.0 for name in combiner.weights}
-    return Linker(KB, encoder, build(encoder, documents), combiner, ScoreThreshold(), **settings)
+    return Linker(KB, encoder, build(encoder, documents), combiner, NetworkNil(), **settings)
 
 
 def ask(text, name="cold"):

@@ -11,8 +11,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import cross_fitted_answers
-from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set, shares_of
+from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set
 from spacy_pel.linking.decider import Decider
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Entity
@@ -32,7 +32,7 @@ def made_up(n, seed, n_candidates=6):
     right = np.array([rng.choice(n_candidates, p=row) for row in shares])
     gold = [np.zeros(0, np.int64) if nil else np.array([one]) for nil, one in zip(is_nil, right, strict=True)]
     table = without_evidence([range(n_candidates)] * n)
-    return table, AnswerScores(shares.astype(np.float32), nil_scores.astype(np.float32)), gold
+    return table, AnswerScores(shares, nil_scores.astype(np.float32)), gold
 
 
 def without_evidence(rows):
@@ -46,13 +46,13 @@ def queries_of(labels):
 
 def make_certain(found, gold, n):
     """The right answers to the first n mentions are certain."""
-    found.scores[:n] = np.eye(found.scores.shape[1])[0]
+    found.shares[:n] = np.eye(found.shares.shape[1])[0]
     found.nil_scores[:n] = 0.0
     gold[:n] = [np.array([0])] * n
 
 
 def probabilities_of_right(found, gold):
-    each = zip(found.scores, found.nil_scores, gold, strict=True)
+    each = zip(found.shares, found.nil_scores, gold, strict=True)
     return np.array([nil if not len(rows) else row[rows[0]] * (1.0 - nil) for row, nil, rows in each])
 
 
@@ -109,13 +109,13 @@ def test_other_labels_are_not_covered_by_an_easy_one():
 def test_composite_mentions_need_all_of_their_entities():
     table, found, gold = made_up(600, 0)
     gold = [np.array([0, 1])] * 600
-    found.scores[:] = [0.5, 0.3, 0.2, 0.0, 0.0, 0.0]
+    found.shares[:] = [0.5, 0.3, 0.2, 0.0, 0.0, 0.0]
     found.nil_scores[:] = 0.1
     one, both = Confidence(), Confidence()
     one.fit(table, found, gold, queries_of([""] * 600))
     both.fit(table, found, gold, queries_of([""] * 600), composite=np.ones(600, dtype=bool))
     of_both, of_one = (
-        confidence.probabilities(table, shares_of(table, found.scores), found.nil_scores, ["mention"] * 600)[0][0]
+        confidence.probabilities(table, found.shares, found.nil_scores, ["mention"] * 600)[0][0]
         for confidence in (both, one)
     )
     assert of_both < 0.05 < 0.95 < of_one
@@ -125,14 +125,21 @@ def test_composite_mentions_need_all_of_their_entities():
     assert both.minimum(0.9, "") == 0.0
 
 
-def test_scores_that_are_no_shares_become_shares():
-    """Those of a combiner that returns distances, or cosines; shares stay what they are."""
-    scores = [[-1.0, -3.0], [1.4, 0.9], [0.25, 0.75], [0.6], []]
-    shares = shares_of(table_of([range(len(own)) for own in scores]), laid_out(scores))
-    assert shares[2:].tolist() == [[0.25, 0.75], [pytest.approx(0.6), 0.0], [0.0, 0.0]]
-    assert shares[:2].sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
-    assert (shares[:2, 0] > shares[:2, 1]).all() and (shares[:2] > 0).all()
-    assert prediction_set(["A", "B"], shares[0].tolist(), 0.3, 0.0) == ["A", NIL, "B"]
+@pytest.mark.parametrize(
+    ("combiner", "expected"),
+    [(LinearCombiner(), [[0.8, 0.2], [0.8, 0.0], [0.0, 0.0]]), (BestRow(), [[0.6457, 0.3543], [1.0, 0.0], [0.0, 0.0]])],
+)
+def test_a_combiner_says_whether_its_scores_are_shares(combiner, expected):
+    """The numbers of a mention do not: those of one candidate, a cosine of 0.8, look like a share."""
+    scores = [[0.8, 0.2], [0.8], []]
+    shares = Decider(combiner, LogisticNil()).shares(table_of([range(len(own)) for own in scores]), laid_out(scores))
+    assert shares == pytest.approx(np.array(expected), abs=1e-4)
+    reranked = Decider(combiner, LogisticNil(), object()).shares(table_of([[0]]), laid_out([[0.8]]))
+    assert reranked == pytest.approx(np.array([[0.8]])), "a reranker gives shares, whatever the combiner does"
+
+
+def test_a_set_has_nil_where_it_is_probable():
+    assert prediction_set(["A", "B"], [0.88, 0.12], 0.3, 0.0) == ["A", NIL, "B"]
 
 
 def test_p_right_is_calibrated_on_other_mentions():
@@ -145,7 +152,7 @@ def test_p_right_is_calibrated_on_other_mentions():
 
     def largest_error(confidence):
         table, found, gold = made_up(5000, 1)
-        shares = found.scores.astype(np.float64)
+        shares = found.shares.astype(np.float64)
         of_link, of_nil = confidence.probabilities(table, shares, too_sure(found.nil_scores), ["mention"] * 5000)
         is_nil = np.array([len(rows) == 0 for rows in gold])
         right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
@@ -158,7 +165,7 @@ def test_p_right_is_calibrated_on_other_mentions():
     table, found, gold = made_up(5000, 0)
     confidence = Confidence()
     assert largest_error(confidence) > 0.06
-    confidence.fit(table, AnswerScores(found.scores, too_sure(found.nil_scores)), gold, queries_of([""] * 5000))
+    confidence.fit(table, AnswerScores(found.shares, too_sure(found.nil_scores)), gold, queries_of([""] * 5000))
     assert largest_error(confidence) < 0.06
 
 
@@ -270,7 +277,7 @@ def test_a_refit_on_few_mentions_corrects_p_right():
     ratios = [after / before for before, after in zip(weights, confidence.link_weights[1:], strict=True) if before]
     assert ratios == pytest.approx([ratios[0]] * len(ratios)) and 0.5 < ratios[0] < 2.0
     table, found, gold = made_up(4000, 2)
-    shares = found.scores.astype(np.float64)
+    shares = found.shares.astype(np.float64)
     of_link, _ = confidence.probabilities(table, shares, found.nil_scores.astype(np.float64), ["mention"] * 4000)
     right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
     assert of_link.mean() == pytest.approx(right.mean(), abs=0.06)
@@ -283,7 +290,7 @@ def test_a_refit_on_a_single_class_changes_no_p_right(is_nil):
     confidence.fit(table, found, gold, queries_of([""] * 4000))
     before = confidence.link_weights, confidence.nil_weights
     table, found, gold = made_up(20, 1)
-    firsts = table.kb_rows[np.arange(20), found.scores.argmax(axis=1)]
+    firsts = table.kb_rows[np.arange(20), found.shares.argmax(axis=1)]
     gold = [np.array([], dtype=np.int64) if is_nil else np.array([first]) for first in firsts]
     confidence.fit(table, found, gold, queries_of([""] * 20), rescale=True)
     assert (confidence.link_weights, confidence.nil_weights) == before

@@ -11,7 +11,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, fit
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
-from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
+from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .annotated import fit_documents, gold_queries
@@ -35,7 +35,7 @@ def make_linker(kb):
     index = EntityIndex.build(kb, encoder, index=FaissIVF())
 
     def make(combiner=None, nil_model=None, **settings):
-        return Linker(kb, encoder, index, combiner or BestRow(), nil_model or ScoreThreshold(), **settings)
+        return Linker(kb, encoder, index, combiner or BestRow(), nil_model or NetworkNil(), **settings)
 
     return make
 
@@ -97,7 +97,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     linker = make_linker(LinearCombiner(), LogisticNil())
     turned = KnowledgeBase(list(kb.entities())[::-1])
     index = EntityIndex.build(turned, linker.encoder, index=FaissIVF())
-    other = Linker(turned, linker.encoder, index, BestRow(), ScoreThreshold())
+    other = Linker(turned, linker.encoder, index, BestRow(), NetworkNil())
     corpus = mixed_documents()
     queries = gold_queries(corpus)
     first = collect(linker, queries[::2], corpus[::2])
@@ -169,7 +169,19 @@ def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
 
     kb = KnowledgeBase([Entity(f"D{number}", f"name {number}") for number in range(5)])
     scores = laid_out([[0.5, 0.9], [], [0.3, 0.7, 0.7]])
-    parts = (lambda table: scores, lambda table, scores: np.zeros(3, dtype=np.float32))
+
+    class Part:
+        """Gives these numbers."""
+
+        is_probability = False
+
+        def __init__(self, numbers):
+            self.numbers = numbers
+
+        def __call__(self, *tables):
+            return self.numbers
+
+    parts = (Part(scores), Part(np.zeros(3, dtype=np.float32)))
     for top_k, expected in ((10, [["D1", "D0"], [], ["D3", "D4", "D2"]]), (1, [["D1"], [], ["D3"]])):
         linker = Linker(kb, None, None, *parts, generator=Fixed(), top_k=top_k)
         queries = [MentionQuery("abc", i, i + 1) for i in range(3)]

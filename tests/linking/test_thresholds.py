@@ -14,7 +14,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.explanation import explain
-from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold, thresholds_by_label
 from spacy_pel.types import NIL, Entity
 
@@ -34,7 +34,7 @@ def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
     assert [one.threshold for one in linker.link(queries)] == [own, other]
 
 
-class FixedNil(ScoreThreshold):
+class FixedNil(NetworkNil):
     """P(NIL) of 0.4 for every mention."""
 
     is_probability = True
@@ -67,7 +67,7 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
     linker.decider.combiner, linker.decider.nil_model = (
         LinearCombiner(),
-        ScoreThreshold(),
+        NetworkNil(),
     )  # cannot say how probable NIL is
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert linker.link(queries)[0].threshold is None
@@ -98,7 +98,8 @@ def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
 def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
     encoder = HashEmbed(width=64)
-    return Linker(kb, encoder, EntityIndex.build(kb, encoder, index=FaissIVF()), BestRow(), ScoreThreshold())
+    index, nil_model = EntityIndex.build(kb, encoder, index=FaissIVF()), NetworkNil(track_record=False)
+    return Linker(kb, encoder, index, BestRow(), nil_model)
 
 
 def ask(surface, label):

@@ -43,7 +43,7 @@ TEXTS = [
 PLAIN: dict[str, Any] = {
     "encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64},
     "combiner": {"@pel_combiners": "spacy-pel.BestRow.v1"},
-    "nil_model": {"@pel_nil": "spacy-pel.ScoreThreshold.v1"},
+    "nil_model": {"@pel_nil": "spacy-pel.NetworkNil.v1"},
 }
 NAME = "proxy_entity_linker"
 

@@ -20,6 +20,8 @@ class BestRow:
         exact_bonus: added to the score where the mention is a name of the entity.
     """
 
+    is_probability = False
+
     def __init__(self, *, exact_bonus: float = 0.0):
         self.exact_bonus = exact_bonus
 

@@ -1,3 +1,2 @@
 from .logistic import LogisticNil
 from .network import NetworkNil
-from .score_threshold import ScoreThreshold

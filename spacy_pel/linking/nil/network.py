@@ -40,7 +40,7 @@ class NetworkNil:
     text, the more directions it can use: 16 with a development set, 64 with 120,000 mentions
     (docs/studies/nil-models.md).
 
-    Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL). A mention without
+    Before ``fit`` it gives 1 - best score; afterwards P(NIL). A mention without
     candidates has P(NIL) = 1. The same mentions and seed give the same networks.
 
     Args:
@@ -56,6 +56,8 @@ class NetworkNil:
     Raises:
         PelError: if a number is too small.
     """
+
+    is_probability = False
 
     def __init__(
         self,

@@ -60,7 +60,7 @@ def ranker_add(
     Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """
     from ...cli._saved_pipeline import changed_copy
-    from ...linking.ranker_files import load_ranker
+    from ...linking.reranker import load_ranker
     from ...registry import registry
 
     ranker: Any = load_ranker(model)

@@ -14,7 +14,7 @@ from ...encoders.pretrained import check_lengths, check_pretrained, load_pretrai
 from ...encoders.token_arrays import RaggedTokens
 from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError
-from ...linking.ranker_files import read_ranker
+from ...linking.reranker import read_ranker
 from ...registry import registry
 from ...types import RankingTask, Scores
 from ...util.config import check_range

@@ -13,7 +13,7 @@ from ...encoders.representations import Representations, pair_scores
 from ...encoders.similarities import Euclidean
 from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
-from ...linking.ranker_files import is_encoder, read_ranker
+from ...linking.reranker import is_encoder, read_ranker
 from ...registry import registry
 from ...types import Entity, RankingTask, Scores, Vectors
 from ...util.arrays import numbered

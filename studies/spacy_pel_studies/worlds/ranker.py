@@ -14,7 +14,7 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow
-from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.retriever.nearest import nearest_entities
@@ -75,7 +75,7 @@ class WorldLinker(Linker):
         kinds = ("card", "alias")
         index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=True)
         super().__init__(
-            kb, encoder, index, BestRow(), ScoreThreshold(), top_k=DEPTH, batch_size=_BATCH, generator=NearestEntities()
+            kb, encoder, index, BestRow(), NetworkNil(), top_k=DEPTH, batch_size=_BATCH, generator=NearestEntities()
         )
         numbers, live = world_numbers(kb), kb.live_rows
         self._rows: dict[str, NDArray[np.bool_]] = {}

@@ -10,7 +10,7 @@ import transformers
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.errors import PelError
-from spacy_pel.linking.ranker_files import load_ranker
+from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.training.ranker.cross_encoder import CrossEncoder
 from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.util import read_json, write_json

@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.linking import Reranker
-from spacy_pel.linking.ranker_files import load_ranker
+from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.registry import registry
 from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
 from spacy_pel.types import RankingTask

@@ -11,8 +11,8 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
 from spacy_pel.linking.combiners import BestRow
-from spacy_pel.linking.nil import ScoreThreshold
-from spacy_pel.linking.ranker_files import load_ranker
+from spacy_pel.linking.nil import NetworkNil
+from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
@@ -36,7 +36,7 @@ def linker_of(kb):
     """Over the cards and names of a knowledge base."""
     encoder = HashEmbed(width=64, context_weight=0.0)
     index = EntityIndex.build(kb, encoder, index=FaissIVF())
-    return Linker(kb, encoder, index, BestRow(), ScoreThreshold())
+    return Linker(kb, encoder, index, BestRow(), NetworkNil())
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import is_gold
-from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
 from spacy_pel.training.ranker.leave_out import LeaveOut
@@ -104,7 +104,7 @@ def test_other_documents_are_refused():
 @pytest.fixture
 def linker():
     documents = make_documents()
-    return Linker(KB, ENCODER, build(documents), LinearCombiner(), ScoreThreshold())
+    return Linker(KB, ENCODER, build(documents), LinearCombiner(), NetworkNil())
 
 
 def queries_of(document):
@@ -123,7 +123,7 @@ def test_candidates_come_from_the_index_without_the_mention_itself(linker, tmp_p
     found = cached_candidates(tmp_path / "a.npz", linker, mentions, n=3, folds=5, leave_out=leave_out)
     for fold in range(5):  # literally: an index for each fold
         rest = [d for i, d in enumerate(documents) if i % 5 != fold]
-        other = Linker(KB, ENCODER, build(rest), LinearCombiner(), ScoreThreshold(), top_k=6, read_context="always")
+        other = Linker(KB, ENCODER, build(rest), LinearCombiner(), NetworkNil(), top_k=6, read_context="always")
         for i in np.flatnonzero(mentions.document % 5 == fold):
             own, scores = found.kb_rows[i], found.scores[i]
             own, scores = own[own >= 0], scores[own >= 0]
@@ -150,7 +150,7 @@ def make_windows(n=10):
 
 def test_the_parts_of_a_document_are_one():
     documents = make_windows()
-    linker = Linker(KB, ENCODER, build(documents), LinearCombiner(), ScoreThreshold())
+    linker = Linker(KB, ENCODER, build(documents), LinearCombiner(), NetworkNil())
     mentions = read(linker, documents)
     assert mentions.document.tolist() == np.repeat(np.arange(10), 3).tolist()
     assert mentions.document_ids == [f"d{i}" for i in range(10)]
@@ -198,7 +198,7 @@ def test_leaving_out_does_not_change_the_linker(linker, settings):
     mentions, leave_out = read(linker, documents), LeaveOut(KB, linker.index, documents)
     if settings:
         generator = BiEncoderCandidates(**settings)
-        linker = Linker(KB, linker.encoder, linker.index, LinearCombiner(), ScoreThreshold(), generator=generator)
+        linker = Linker(KB, linker.encoder, linker.index, LinearCombiner(), NetworkNil(), generator=generator)
     expected = linker.evidence(mentions.queries)
     other = linker.with_index(leave_out.without([document.id for document in documents]))
     left = other.evidence(mentions.queries).features
