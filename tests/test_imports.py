@@ -138,6 +138,7 @@ pel_cli(["verify", {str(PIPELINE)!r}], standalone_mode=False)
 """
 
 
+@pytest.mark.slow
 def test_linking_never_needs_the_wing():
     """What trains linkers is installed with them, but a pipeline, the command line and the page do without it."""
     loaded = modules_after(f"{LINK}\nimport spacy_pel.serving, spacy_pel.engines.local, spacy_pel.cli.link")

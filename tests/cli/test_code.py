@@ -54,6 +54,7 @@ def loss(path, name):
     return ["--code", path, "--pel.loss", f'{{"@pel_losses": "{name}", "margin": 0.5}}']
 
 
+@pytest.mark.slow
 def test_a_loss_in_a_file(config, tmp_path):  # noqa: F811
     own = loss(tmp_path / "hinge.py", "test.Hinge.v1")
     refusal = refused("E310", "debug", config, *own[2:])
@@ -66,6 +67,7 @@ def test_a_loss_in_a_file(config, tmp_path):  # noqa: F811
     assert "did you mean 'margin'?" in refused("E310", "debug", config, *unknown)
 
 
+@pytest.mark.slow
 def test_a_template_is_needed_to_train_and_to_read_the_encoder(config, folder, tmp_path):  # noqa: F811
     code = tmp_path / "name_only.py"
     code.write_text(TEMPLATE)
@@ -76,6 +78,7 @@ def test_a_template_is_needed_to_train_and_to_read_the_encoder(config, folder, t
     done("index", folder / "kb", model, tmp_path / "index", "--code", code, "--kinds", "card")
 
 
+@pytest.mark.slow
 def test_a_component_in_the_process_that_measures_a_pipeline(folder, tmp_path):
     code = tmp_path / "component.py"
     code.write_text(COMPONENT)
