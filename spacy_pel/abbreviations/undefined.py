@@ -38,7 +38,7 @@ def trust_in_short_forms(
     """
     bounds = np.ones(len(forms))
     short = np.flatnonzero((kb_rows >= 0) & np.array(may_be_short(forms), dtype=np.bool_)).tolist()
-    if not short:
+    if not short or not len(priors):
         return bounds
     names = [normalize_alias(forms[i]) for i in short]
     annotated, counts, offsets = priors.counts(names, normalized=True)

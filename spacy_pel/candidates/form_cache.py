@@ -44,6 +44,8 @@ class FormCache:
             slots = {key: self._slots[key] for key in first if key in self._slots}
             for key in slots:
                 self._slots.move_to_end(key)
+            if self._table is not None and len(slots) == len(first):
+                return self._table.take(np.array([slots[key] for key in keys]))
             if self._table is not None and slots:
                 parts.append(self._table.take(np.array(list(slots.values()))))
         new = [key for key in first if key not in slots]

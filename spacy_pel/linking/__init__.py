@@ -2,5 +2,5 @@
 
 from .corrections import Correction, Learned, Memory
 from .linker import Linker
-from .query import Link, MentionQuery, replace_mention
+from .query import Link, MentionQuery, make_queries, replace_mention
 from .reranker import Reranker

@@ -19,8 +19,7 @@ from ..util import logger, normalize_alias
 from ..util.arrays import numbered
 from .combiners.linear import is_gold, right_first
 from .confidence import AnswerScores, Confidence
-from .decider import Decider
-from .decisions import Ranked
+from .decider import Decider, Ranked
 from .linker import Linker
 from .mention_types import LabelTypes
 from .query import Link, MentionQuery

@@ -16,7 +16,7 @@ from ..abbreviations.forms import may_be_short
 from ..candidates.evidence.evidence import best_cosines
 from ..errors import Errors, PelError
 from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Scores
-from ..util.arrays import ranks, softmax
+from ..util.arrays import ranks
 from .combiners.linear import is_gold
 from .nil.inputs import logistic, rounded
 from .query import MentionQuery
@@ -34,12 +34,26 @@ class AnswerScores(NamedTuple):
     """Scores of the answers to n mentions.
 
     Attributes:
-        shares: (n, k), of the candidates, see ``shares_of``.
+        shares: (n, k), of the candidates, see ``Decider.shares``.
         nil_scores: (n,).
     """
 
     shares: Floats
     nil_scores: Scores
+
+
+class Trust(NamedTuple):
+    """How far the answers to n mentions can be trusted.
+
+    Attributes:
+        link: (n,), P(right) of the best candidate.
+        nil: (n,), P(right) of NIL.
+        unambiguous: (n,), whether the form can hardly mean anything else, see ``is_unambiguous``; False before ``fit``.
+    """
+
+    link: Floats
+    nil: Floats
+    unambiguous: Flags
 
 
 @dataclass
@@ -75,27 +89,28 @@ class Confidence:
         """Whether ``fit`` or ``from_state`` gave it weights."""
         return bool(self.link_weights)
 
-    def probabilities(
-        self, table: CandidateTable, shares: Floats, nil_scores: Floats, forms: Sequence[str]
-    ) -> tuple[Floats, Floats]:
-        """P(right) of both possible answers.
+    def assess(self, table: CandidateTable, shares: Floats, nil_scores: Floats, forms: Sequence[str]) -> "Trust":
+        """How far both possible answers can be trusted.
 
         Args:
             table: the candidates of n mentions.
-            shares: (n, k), see ``shares_of``.
+            shares: (n, k), see ``Decider.shares``.
             nil_scores: (n,), between 0 and 1.
             forms: (n,), their surface forms.
 
         Returns:
-            (n,) that the best candidate is right, and (n,) that NIL is.
+            Of the best candidate and of NIL.
         """
         best = shares.max(axis=1)
-        if not self.is_fitted:
-            return best * (1.0 - nil_scores), nil_scores
-        bias, *weights = self.link_weights
-        link = logistic(bias + answer_features(table, shares, nil_scores, forms) @ weights)
-        bias, of_nil = self.nil_weights
-        return np.where(best > 0, link, 0.0), logistic(bias + of_nil * logit(nil_scores))
+        if not self.link_weights:
+            return Trust(best * (1.0 - nil_scores), nil_scores, np.zeros(len(best), dtype=np.bool_))
+        (bias, *weights), (nil_bias, of_nil) = self.link_weights, self.nil_weights
+        logits = [
+            bias + answer_features(table, shares, nil_scores, forms) @ weights,
+            nil_bias + of_nil * logit(nil_scores),
+        ]
+        link, nil = logistic(np.stack(logits))
+        return Trust(np.where(best > 0, link, 0.0), nil, is_unambiguous(table, shares.argmax(axis=1), forms))
 
     def minimum(self, coverage: float, label: str) -> float:
         """The minimum probability of an answer in a set; 0 = all answers belong to it, since
@@ -152,9 +167,9 @@ class Confidence:
         is_right = right[np.arange(len(right)), shares.argmax(axis=1)] & ~whole
         forms = [query.form for query in queries]
         if rescale and self.is_fitted:
-            of_link, of_nil = self.probabilities(table, shares, nil_scores, forms)
-            self.link_weights = _rescaled(self.link_weights, of_link[filled], is_right[filled])
-            self.nil_weights = _rescaled(self.nil_weights, of_nil, is_nil)
+            trust = self.assess(table, shares, nil_scores, forms)
+            self.link_weights = _rescaled(self.link_weights, trust.link[filled], is_right[filled])
+            self.nil_weights = _rescaled(self.nil_weights, trust.nil, is_nil)
         else:
             inputs = answer_features(table, shares, nil_scores, forms)
             self.link_weights = _logistic_regression(inputs[filled], is_right[filled])
@@ -193,22 +208,6 @@ class Confidence:
         if not state:
             return cls()
         return cls(tuple(state["link"]), tuple(state["nil"]), dict(state["n_mentions"]), dict(state["smallest"]))
-
-
-def shares_of(table: CandidateTable, scores: Scores, *, are_shares: bool) -> Floats:
-    """Scores as shares of 1.
-
-    Args:
-        table: the candidates.
-        scores: (n, k), of a combiner or reranker.
-        are_shares: whether they are that already, see ``Decider.gives_shares``.
-
-    Returns:
-        (n, k), 0 where there is no candidate; a softmax of scores that are no shares, such as cosines.
-    """
-    if are_shares:
-        return np.where(table.filled, scores, 0.0).astype(np.float64)
-    return softmax(np.where(table.filled, scores, -np.inf))
 
 
 def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, minimum: float) -> list[str]:
@@ -271,7 +270,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
 
     Args:
         table: the candidates of n mentions.
-        shares: (n, k), see ``shares_of``.
+        shares: (n, k), see ``Decider.shares``.
         nil_scores: (n,), between 0 and 1.
         forms: (n,), their surface forms.
 
@@ -279,7 +278,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         (n, features); of no meaning where there is no candidate.
     """
     filled, features = table.filled, table.features
-    rows, first = np.arange(len(table)), shares.argmax(axis=1)
+    rows, first = np.arange(len(shares)), shares.argmax(axis=1)
 
     def column(name: str) -> Floats:
         values = features.get(name)
@@ -289,7 +288,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         return column(name)[rows, first]
 
     ordered = np.sort(shares, axis=1)
-    best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(table))
+    best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(shares))
     cosines = np.where(filled, best_cosines(features), -np.inf)
     seen = column("seen").max(axis=1)
     values = [
@@ -314,7 +313,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
 def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(n,), whether the form is a name of the candidate at this column, and of no other one."""
     exact = table.filled & (table.features["exact"] > 0)
-    return exact[np.arange(len(table)), first] & (exact.sum(axis=1) == 1)
+    return exact[np.arange(len(first)), first] & (exact.sum(axis=1) == 1)
 
 
 def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Sequence[str]) -> NDArray[np.bool_]:

@@ -1,4 +1,5 @@
-"""What is fitted: how candidates are scored, when a mention is NIL, and how far the answer can be trusted."""
+"""What is fitted, and how it decides: the scores of candidates, when a mention is NIL, and how far the answer can be
+trusted."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -7,14 +8,71 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..abbreviations.undefined import trust_in_short_forms
+from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
-from ..types import LABEL_TYPE, CandidateTable, Combiner, Floats, NilModel, Scores
-from .confidence import Confidence, is_unambiguous, shares_of
-from .mention_types import LabelTypes
-from .query import MentionQuery
+from ..types import LABEL_TYPE, NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
+from ..util.arrays import best_first, softmax
+from .confidence import DEPTH, Confidence, prediction_set
+from .corrections.matching import MemoryMatches
+from .mention_types import LabelTypes, labels_after_linking
+from .query import Link, MentionQuery
 from .reranker import Reranker
 
 Threshold = None | float | Mapping[str, float]  # as in the settings
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Mentions and their candidates with final scores.
+
+    Attributes:
+        queries: (n,).
+        table: their candidates.
+        scores: (n, k).
+        nil_scores: (n,).
+        matches: learned mentions that decide; None = nothing is learned.
+    """
+
+    queries: Sequence[MentionQuery]
+    table: CandidateTable
+    scores: Scores
+    nil_scores: Scores
+    matches: MemoryMatches | None = None
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The answers for n mentions, an attribute of ``Link`` each; ``thresholds`` are infinite where there is none."""
+
+    is_nil: list[bool]
+    nil_scores: list[float]
+    ids: list[list[str]]
+    scores: list[list[float]]
+    probabilities: list[float]
+    id_sets: list[list[str]] | None
+    learned: list[int | None] | None
+    thresholds: list[float]
+    labels: list[str | None]
+
+    def link(self, number: int) -> Link:
+        """The answer for a mention."""
+        threshold = self.thresholds[number]
+        return Link(
+            kb_id=NIL if self.is_nil[number] else self.ids[number][0],
+            nil_score=self.nil_scores[number],
+            ids=self.ids[number],
+            scores=self.scores[number],
+            probability=self.probabilities[number],
+            id_set=None if self.id_sets is None else self.id_sets[number],
+            learned=None if self.learned is None else self.learned[number],
+            threshold=None if np.isinf(threshold) else threshold,
+            label=self.labels[number],
+        )
+
+    def links(self) -> list[Link]:
+        """The answer for each mention."""
+        return list(map(self.link, range(len(self.is_nil))))
 
 
 @dataclass
@@ -68,7 +126,7 @@ class Decider:
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable
     ) -> CandidateTable:
         """The table of n mentions with P(type | label) of each candidate, where something is known of labels."""
-        if not self.label_types:
+        if not self.label_types.counts:
             return table
         return table.plus({LABEL_TYPE: self.label_types.shares(kb, queries, table)})
 
@@ -78,8 +136,11 @@ class Decider:
         return scores if self.reranker is None else self.reranker(kb, queries, table, scores)
 
     def shares(self, table: CandidateTable, scores: Scores) -> Floats:
-        """(n, k), the scores of ``rank`` as shares of 1; 0 where there is no candidate."""
-        return shares_of(table, scores, are_shares=self.gives_shares)
+        """(n, k), the scores of ``rank`` as shares of 1; 0 where there is no candidate. Of scores that are no shares,
+        such as cosines, a softmax."""
+        if self.gives_shares:
+            return np.where(table.filled, scores, 0.0).astype(np.float64)
+        return softmax(np.where(table.filled, scores, -np.inf))
 
     def nil_scores(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
@@ -112,31 +173,76 @@ class Decider:
             return setting
         return self.calibrated_by_label.get(label, self.calibrated_threshold)
 
-    def thresholds(
-        self, queries: Sequence[MentionQuery], table: CandidateTable, shares: Floats, setting: Threshold
-    ) -> Floats:
+    def thresholds(self, labels: Sequence[str], best: Floats, setting: Threshold) -> Floats:
         """The threshold of each mention.
 
         Args:
-            queries: (n,).
-            table: their candidates.
-            shares: (n, k), theirs.
+            labels: (n,), of the mentions.
+            best: (n,), the best candidate's share.
             setting: as for ``threshold_of``.
 
         Returns:
-            (n,); infinite = NIL only for lack of candidates, as for an unambiguous form of a calibrated linker. Without
-            any threshold, NIL has to be more probable than the first candidate, if the NIL model can say.
+            (n,); infinite = NIL only for lack of candidates. Without any threshold, NIL has to be more probable than
+            the first candidate, if the NIL model can say.
         """
-        own = np.full(len(queries), np.inf)
+        own = np.full(len(labels), np.inf)
         if self.decides_without_threshold:
-            own = break_even_threshold(shares.max(axis=1)) if self.gives_shares else np.full(len(queries), 0.5)
-        by_label = {label: self.threshold_of(label, setting) for label in {query.label for query in queries}}
-        of_labels = [by_label[query.label] for query in queries]
-        thresholds = np.where([value is None for value in of_labels], own, np.array(of_labels, dtype=np.float64))
-        if setting is None and self.confidence.is_fitted:
-            forms = [query.form for query in queries]
-            thresholds[is_unambiguous(table, shares.argmax(axis=1), forms)] = np.inf
-        return thresholds
+            own = break_even_threshold(best) if self.gives_shares else np.full(len(labels), 0.5)
+        by_label = {label: self.threshold_of(label, setting) for label in set(labels)}
+        of_labels = [by_label[label] for label in labels]
+        return np.where([value is None for value in of_labels], own, np.array(of_labels, dtype=np.float64))
+
+    def decide(
+        self,
+        kb: KnowledgeBase,
+        ranked: Ranked,
+        *,
+        top_k: int,
+        threshold: Threshold,
+        coverage: float | None,
+        priors: AliasPriors | None,
+        entries: Rows | None,
+    ) -> Decisions:
+        """Decide between the best candidate and NIL.
+
+        Args:
+            kb: the entities.
+            ranked: n mentions with their candidates.
+            top_k: candidates returned for each mention.
+            threshold: the setting; None = the calibrated one.
+            coverage: how often a set has to hold the right answer; None = no sets.
+            priors: counts of annotated text; None = there is none.
+            entries: ids of the learned mentions, for ``ranked.matches``.
+        """
+        queries, table, matches = ranked.queries, ranked.table, ranked.matches
+        shares, forms = self.shares(table, ranked.scores), [query.form for query in queries]
+        trust = self.confidence.assess(table, shares, np.clip(ranked.nil_scores, 0.0, 1.0), forms)
+        thresholds = self.thresholds([query.label for query in queries], shares.max(axis=1), threshold)
+        if threshold is None:
+            thresholds[trust.unambiguous] = np.inf
+        is_nil, of_link = (ranked.nil_scores > thresholds) | ~table.has_candidates, trust.link
+        if priors is not None and self.confidence.link_weights:
+            first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
+            bounds = trust_in_short_forms(kb, priors, forms, first)
+            of_link = np.minimum(of_link, bounds if matches is None else np.where(matches.decided, 1.0, bounds))
+        learned = None
+        if matches is not None and entries is not None:
+            is_nil = np.where(matches.decided, ~matches.linked, is_nil)
+            learned = [None if number < 0 else int(entries[number]) for number in matches.which.tolist()]
+        # best first; ties keep the table's order; only what is returned becomes objects
+        order = best_first(ranked.scores)
+        ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
+        return Decisions(
+            is_nil=is_nil.tolist(),
+            nil_scores=ranked.nil_scores.tolist(),
+            ids=ids,
+            scores=scores,
+            probabilities=np.where(is_nil, trust.nil, of_link).tolist(),
+            id_sets=_id_sets(kb, self.confidence, ranked, shares, order[:, :DEPTH], coverage),
+            learned=learned,
+            thresholds=thresholds.tolist(),
+            labels=labels_after_linking(kb, queries, table.kb_rows, shares),
+        )
 
 
 def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,3 +256,36 @@ def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
         (n,)
     """
     return best / (1.0 + best)
+
+
+def _ids_and_scores(
+    kb: KnowledgeBase, table: CandidateTable, scores: Scores | Floats, order: NDArray[np.int64]
+) -> tuple[list[list[str]], list[list[float]]]:
+    """For each mention the ids of its candidates at the columns ``order``, and their scores."""
+    kb_rows = np.take_along_axis(table.kb_rows, order, axis=1)
+    rows, which = np.unique(kb_rows[kb_rows >= 0], return_inverse=True)
+    ids = np.array(kb.ids_at(rows), dtype=object)[which].tolist()
+    ordered = np.take_along_axis(scores, order, axis=1).tolist()
+    ends = np.cumsum((kb_rows >= 0).sum(axis=1)).tolist()
+    pieces = list(zip([0, *ends[:-1]], ends, strict=True))
+    return (
+        [ids[start:end] for start, end in pieces],
+        [row[: end - start] for row, (start, end) in zip(ordered, pieces, strict=True)],
+    )
+
+
+def _id_sets(
+    kb: KnowledgeBase,
+    confidence: Confidence,
+    ranked: Ranked,
+    shares: Floats,
+    order: NDArray[np.int64],
+    coverage: float | None,
+) -> list[list[str]] | None:
+    """The prediction set of each mention; None without ``coverage`` or calibration."""
+    if coverage is None or not confidence.is_fitted:
+        return None
+    minimum = {label: confidence.minimum(coverage, label) for label in {query.label for query in ranked.queries}}
+    ids, ordered = _ids_and_scores(kb, ranked.table, shares, order)
+    nil = np.clip(ranked.nil_scores, 0.0, 1.0).tolist()
+    return [prediction_set(ids[i], ordered[i], nil[i], minimum[query.label]) for i, query in enumerate(ranked.queries)]

@@ -76,9 +76,11 @@ class CandidateFinder:
             table = self._find([query.in_text for query in queries], self.masks(queries), depth)
         else:
             table = self._find_forms(queries, depth)
-        table = table.widened(1)
+        if not table.kb_rows.shape[1]:
+            table = table.widened(1)
         is_blank = np.array([not query.form for query in queries], dtype=np.bool_)
-        table = replace(table, kb_rows=np.where(is_blank[:, None], -1, table.kb_rows))
+        if is_blank.any():
+            table = replace(table, kb_rows=np.where(is_blank[:, None], -1, table.kb_rows))
         return table.plus(self._document_features(queries, table))
 
     def _find(self, mentions: Sequence[MentionInText], masks: Sequence[Mask] | None, depth: int) -> CandidateTable:

@@ -18,8 +18,7 @@ from ..util import logger
 from .corrections import Correction, Learned, Memory
 from .corrections.matching import IndexWithMemory, LearnedMentions, insert_answers, match_memory, put_first
 from .corrections.memory import check_by, make_entries
-from .decider import Decider, Threshold
-from .decisions import Decisions, Ranked, decide
+from .decider import Decider, Decisions, Ranked, Threshold
 from .finder import CandidateFinder, check_entity_types
 from .query import Link, MentionQuery
 from .reranker import Reranker
@@ -106,6 +105,7 @@ class Linker:
             raise PelError(Errors.E457.format(generator=self.generator.registered_name, missing=missing))
         self.index = index
         learned = self.learned_mentions
+        self._has_learned = bool(len(self.memory))
         # without learned mentions nothing is different, not even the last digit of a score
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
@@ -223,7 +223,7 @@ class Linker:
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
         table, matches = self._evidence(queries, top_k, self.reads_context), None
-        if len(self.memory):
+        if self._has_learned:
             masks = self.finder.masks(queries)
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
@@ -236,9 +236,8 @@ class Linker:
 
     def decide(self, ranked: Ranked, top_k: int) -> Decisions:
         """Decide between the best candidates and NIL; ``top_k`` candidates are returned for each mention."""
-        return decide(
+        return self.decider.decide(
             self.kb,
-            self.decider,
             ranked,
             top_k=top_k,
             threshold=self.threshold,

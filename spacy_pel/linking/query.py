@@ -1,5 +1,6 @@
 """What a linker is asked, a mention in its text, and what it answers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -53,6 +54,31 @@ class MentionQuery:
         if self.vector is not None:
             return EncodedMention(self.text, self.start, self.end, self.vector)
         return MentionInText(self.text, self.start, self.end)
+
+
+def make_queries(
+    text: str,
+    mentions: Iterable[tuple[int, int, str]],
+    *,
+    types: Iterable[Vectors | None],
+    long_forms: Iterable[str | None] | None = None,
+) -> list[MentionQuery]:
+    """Queries for the mentions of a text.
+
+    Args:
+        text: of a document.
+        mentions: start, end and label of each.
+        types: of each, as a detector read it.
+        long_forms: of each, what the linker reads instead of an abbreviation, see ``replace_mention``; None = nothing.
+    """
+    queries = [
+        MentionQuery(text, start, end, label, types=of_mention)
+        for (start, end, label), of_mention in zip(mentions, types, strict=True)
+    ]
+    for number, long_form in enumerate(long_forms or ()):
+        if long_form is not None:
+            queries[number] = replace_mention(queries[number], long_form)
+    return queries
 
 
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:

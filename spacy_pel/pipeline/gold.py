@@ -12,7 +12,7 @@ from spacy.training import Example
 from ..abbreviations.documents import LongForms, long_forms, spelled_out
 from ..corpora.document_stream import text_pieces
 from ..errors import Errors, PelError
-from ..linking import Correction, MentionQuery, replace_mention
+from ..linking import Correction, MentionQuery, make_queries
 from ..types import NIL, Document, Mention, Vectors
 from .mentions import answers_of_linkers, mention_spans, span_types
 
@@ -37,7 +37,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
     readers = [proc for _, proc in nlp.pipeline if getattr(proc, "writes_token_types", False)]
     needed = [*readers, *detectors]
 
-    def make_queries(document: Document) -> list[MentionQuery]:
+    def queries_of_document(document: Document) -> list[MentionQuery]:
         text = document.text
         forms: LongForms = {}
         types: list[Vectors | None] = [None] * len(document.mentions)
@@ -54,17 +54,11 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                     forms.setdefault(short, {}).update(
                         (offset + start, long_form) for start, long_form in places.items()
                     )
-        queries = [
-            MentionQuery(text, m.start, m.end, m.label, types=of_mention)
-            for m, of_mention in zip(document.mentions, types, strict=True)
-        ]
-        longer = spelled_out([(query.surface, query.start) for query in queries], forms)
-        return [
-            query if surface is None else replace_mention(query, surface)
-            for query, surface in zip(queries, longer, strict=True)
-        ]
+        mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
+        surfaces = spelled_out([(text[start:end], start) for start, end, _ in mentions], forms)
+        return make_queries(text, mentions, types=types, long_forms=surfaces)
 
-    return make_queries
+    return queries_of_document
 
 
 def _within(doc: Doc, mention: Mention, offset: int) -> Span | None:

@@ -131,19 +131,12 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
 
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> "list[MentionQuery]":
     """One for each span; the document is not changed."""
-    from ..linking import MentionQuery, replace_mention
+    from ..linking import make_queries
 
-    text = doc.text
-    queries = [
-        MentionQuery(text, span.start_char, span.end_char, span.label_, types=types)
-        for span, types in zip(spans, span_types(doc, spans), strict=True)
-    ]
     forms = long_forms(doc) if expand_abbreviations else {}
-    surfaces = spelled_out([(span.text, span.start_char) for span in spans], forms) if forms else ()
-    for number, surface in enumerate(surfaces):
-        if surface is not None:
-            queries[number] = replace_mention(queries[number], surface)
-    return queries
+    surfaces = spelled_out([(span.text, span.start_char) for span in spans], forms) if forms else None
+    mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
+    return make_queries(doc.text, mentions, types=span_types(doc, spans), long_forms=surfaces)
 
 
 def write_links(

@@ -45,6 +45,7 @@ from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_q
 from .settings import LinkerSettings, check_interfaces, check_parts
 
 Links = list[list[Link | None]]
+_KEPT = 20_000  # entities whose names, types and cross references are kept
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 # settings that the linker has, too
@@ -490,14 +491,18 @@ class ProxyEntityLinker(Pipe):
                 write_groups(doc, settings.spans_key, prefix=settings.extension_prefix)
 
     def _entities(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """What is written of each entity that the knowledge base has."""
-        rows = self.kb.rows(ids)
-        known = np.flatnonzero(rows >= 0)
-        cells = zip(*self.kb.cells_at(rows[known], "canonical_name", "types", "xrefs"), strict=True)
-        return {
-            ids[number]: {"name": name, "types": tuple(types), "xrefs": tuple(xrefs)}
-            for number, (name, types, xrefs) in zip(known.tolist(), cells, strict=True)
-        }
+        """What is written of each entity that the knowledge base has; read once for the last thousands of them."""
+        kb = self.linker.kb
+        entities: dict[str, dict[str, Any]] = kb.memo.get("written", {})  # another memo after each change
+        if not entities or len(entities) > _KEPT:
+            entities = kb.memo["written"] = {}
+        if unread := [entity_id for entity_id in ids if entity_id not in entities]:
+            rows = kb.rows(unread)
+            present = np.flatnonzero(rows >= 0)
+            cells = zip(*kb.cells_at(rows[present], "canonical_name", "types", "xrefs"), strict=True)
+            for number, (name, types, xrefs) in zip(present.tolist(), cells, strict=True):
+                entities[unread[number]] = {"name": name, "types": tuple(types), "xrefs": tuple(xrefs)}
+        return entities
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The scorer's; gold ids that the KB lacks count as NIL."""

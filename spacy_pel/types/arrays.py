@@ -1,7 +1,9 @@
 """The arrays that the parts of a linker exchange."""
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,12 +50,12 @@ class CandidateTable:
     def __len__(self) -> int:
         return len(self.kb_rows)
 
-    @property
+    @cached_property
     def filled(self) -> NDArray[np.bool_]:
         """(n, k), where there is a candidate."""
         return self.kb_rows >= 0
 
-    @property
+    @cached_property
     def has_candidates(self) -> NDArray[np.bool_]:
         """(n,), which mentions have any."""
         return self.filled.any(axis=1)
@@ -77,9 +79,10 @@ class CandidateTable:
     def plus(self, features: Mapping[str, Scores], of_mentions: Mapping[str, Scores] | None = None) -> "CandidateTable":
         """A copy with more features, (n, k) each, and more that is known of the mentions, (n,) each; the other
         arrays are shared."""
-        return replace(
-            self, features={**self.features, **features}, of_mentions={**self.of_mentions, **(of_mentions or {})}
-        )
+        table = copy.copy(self)  # with what is known of ``kb_rows``
+        table.features = {**self.features, **features}
+        table.of_mentions = {**self.of_mentions, **(of_mentions or {})}
+        return table
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -89,6 +92,8 @@ class CandidateTable:
 
     def put(self, rows: NDArray[np.int64], table: "CandidateTable") -> None:
         """Overwrite mentions by those of a table with the same features, and as many or fewer candidates."""
+        vars(self).pop("filled", None)
+        vars(self).pop("has_candidates", None)
         for ours, theirs in zip(self.arrays, table.widened(self.kb_rows.shape[1]).arrays, strict=True):
             ours[rows] = theirs
 

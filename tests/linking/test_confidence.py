@@ -115,7 +115,7 @@ def test_composite_mentions_need_all_of_their_entities():
     one.fit(table, found, gold, queries_of([""] * 600))
     both.fit(table, found, gold, queries_of([""] * 600), composite=np.ones(600, dtype=bool))
     of_both, of_one = (
-        confidence.probabilities(table, found.shares, found.nil_scores, ["mention"] * 600)[0][0]
+        confidence.assess(table, found.shares, found.nil_scores, ["mention"] * 600).link[0]
         for confidence in (both, one)
     )
     assert of_both < 0.05 < 0.95 < of_one
@@ -153,7 +153,7 @@ def test_p_right_is_calibrated_on_other_mentions():
     def largest_error(confidence):
         table, found, gold = made_up(5000, 1)
         shares = found.shares.astype(np.float64)
-        of_link, of_nil = confidence.probabilities(table, shares, too_sure(found.nil_scores), ["mention"] * 5000)
+        of_link, of_nil, _ = confidence.assess(table, shares, too_sure(found.nil_scores), ["mention"] * 5000)
         is_nil = np.array([len(rows) == 0 for rows in gold])
         right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
         errors = []
@@ -171,7 +171,7 @@ def test_p_right_is_calibrated_on_other_mentions():
 
 def test_before_fit_p_right_is_a_product():
     table, shares = table_of([range(2), ()]), np.array([[0.8, 0.2], [0.0, 0.0]])
-    of_link, of_nil = Confidence().probabilities(table, shares, np.array([0.25, 1.0]), ["one", "two"])
+    of_link, of_nil, _ = Confidence().assess(table, shares, np.array([0.25, 1.0]), ["one", "two"])
     assert of_link.tolist() == pytest.approx([0.6, 0.0]) and of_nil.tolist() == [0.25, 1.0]
     with pytest.raises(PelError, match="E519.*calibrate"):
         Confidence().minimum(0.9, "")
@@ -278,7 +278,7 @@ def test_a_refit_on_few_mentions_corrects_p_right():
     assert ratios == pytest.approx([ratios[0]] * len(ratios)) and 0.5 < ratios[0] < 2.0
     table, found, gold = made_up(4000, 2)
     shares = found.shares.astype(np.float64)
-    of_link, _ = confidence.probabilities(table, shares, found.nil_scores.astype(np.float64), ["mention"] * 4000)
+    of_link, *_ = confidence.assess(table, shares, found.nil_scores.astype(np.float64), ["mention"] * 4000)
     right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
     assert of_link.mean() == pytest.approx(right.mean(), abs=0.06)
 

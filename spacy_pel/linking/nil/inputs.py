@@ -140,7 +140,7 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     Returns:
         (n, len(summary_names())); zeros where there is no candidate.
     """
-    n, filled = len(table), table.filled
+    n, filled = len(scores), table.filled
     ordered = np.take_along_axis(scores, best_first(scores)[:, :2], axis=1)  # a tie goes to the earlier candidate
     best = ordered[:, 0]
     second = ordered[:, -1] if ordered.shape[1] > 1 else np.full(n, -np.inf)
@@ -164,7 +164,7 @@ def of_first(values: NDArray[Any], scores: Scores) -> NDArray[Any]:
 
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
     columns: list[NDArray[Any]] = [summarize(table, scores)]
-    n = len(table)
+    n = len(scores)
     if with_record:
         firsts = np.stack([of_first(table.features[name], scores) for name in _RECORD], axis=1)
         unknown = np.zeros(n, dtype=np.float32)
