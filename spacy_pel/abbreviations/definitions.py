@@ -7,17 +7,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Token
 
-from .forms import (
-    Rule,
-    Tokens,
-    are_balanced,
-    find_initials,
-    is_short_form,
-    looks_short,
-    lower,
-    match_long_form,
-    other_number,
-)
+from .forms import Rule, Tokens, are_balanced, find_initials, looks_short, lower, match_long_form, other_number
 
 Words = tuple[str, ...]
 _BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" or "(IS)-"
@@ -101,10 +91,10 @@ def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
     read = set()  # brackets whose long form is known
     for short, candidate, rule, is_weak in definition_candidates(doc, words):
         key = tuple(words[slice(*short)])
-        if candidate in read or (is_weak and key in definitions) or not is_short_form(doc, short):
+        if candidate in read or (is_weak and key in definitions):
             continue
         long_form = match_long_form(doc, short, candidate, rule)
-        if long_form is None or (text := lower(_long_text(doc, long_form))) in long_forms:
+        if long_form is None or (text := _long_text(doc, long_form).lower()) in long_forms:
             continue
         if key in definitions and find_initials(text, doc[slice(*short)].text) != 0:
             continue
@@ -271,7 +261,7 @@ def _in_lists(doc: Doc, words: list[str]) -> Iterator[Candidate]:
     items: list[Candidate] = []
     is_list, done = False, 0
     for item in _items(doc, words):
-        if not is_short_form(doc, item.short) or match_long_form(doc, item.short, item.long, item.rule) is None:
+        if match_long_form(doc, item.short, item.long, item.rule) is None:
             continue
         start = item.short[0]
         if items and all(word in _BETWEEN_ITEMS or word.isspace() for word in words[done:start]):

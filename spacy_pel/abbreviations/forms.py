@@ -97,9 +97,9 @@ def match_long_form(doc: Doc, short: Tokens, candidate: Tokens, rule: Rule = "an
         rule: which part of them it may be.
 
     Returns:
-        From the token where the match begins; None = no match.
+        From the token where the match begins; None = no match, or the short form is none.
     """
-    if candidate[0] >= candidate[1]:
+    if candidate[0] >= candidate[1] or not is_short_form(doc, short):
         return None
     span = doc[slice(*candidate)]
     text = lower(span.text)

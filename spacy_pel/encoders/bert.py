@@ -15,8 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ..util.arrays import at_least_float32
-
 ARCHITECTURE = "BertModel"  # as which transformers reads the folder
 _CONFIG, _WEIGHTS = "config.json", "model.safetensors"
 WORDS = "embeddings.word_embeddings.weight"
@@ -38,7 +36,8 @@ class _Embedding(nn.Embedding):
 
     def forward(self, input: Tensor) -> Tensor:
         """The vectors in float32, whatever the weights are."""
-        return at_least_float32(super().forward(input))
+        vectors = super().forward(input)
+        return vectors.float() if vectors.dtype in _HALF else vectors
 
 
 class BertOutput(NamedTuple):

@@ -176,7 +176,7 @@ def fit(
     n = len(first)
     if is_nil.any():
         decider.nil_model.fit(table, scores, is_nil)
-    nil_scores = decider.nil_scores_of(table, scores)
+    nil_scores = decider.nil_scores(table, scores)
     if is_nil.any():
         decider.confidence = Confidence()
         labels = [query.label for query in joined.queries]
@@ -403,8 +403,7 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
         choose: takes nil_scores and which are NIL, gives the threshold.
     """
     decider, table = linker.decider, examples.table
-    scores = decider.rank(examples.kb, examples.queries, table)
-    nil_scores = decider.nil_scores(examples.kb, examples.queries, table, scores)
+    scores, nil_scores = decider.score(examples.kb, examples.queries, table)
     if examples.is_nil.sum() >= FEW_NIL:
         decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, examples.is_nil), {}
     decider.calibrated_in_context = linker.reads_context

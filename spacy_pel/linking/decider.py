@@ -119,40 +119,34 @@ class Decider:
 
     @property
     def gives_shares(self) -> bool:
-        """Whether the scores of ``rank`` are shares of 1 already."""
+        """Whether the scores of candidates are shares of 1 already."""
         return self.reranker is not None or self.combiner.is_probability
 
     def with_label_types(
         self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable
     ) -> CandidateTable:
-        """The table of n mentions with P(type | label) of each candidate, where something is known of labels."""
-        if not self.label_types.counts:
-            return table
+        """The table of n mentions with P(type | label) of each candidate."""
         return table.plus({LABEL_TYPE: self.label_types.shares(kb, queries, table)})
 
-    def rank(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
-        """(n, k), the scores of the candidates of n mentions; -inf where there is none."""
+    def score(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> tuple[Scores, Scores]:
+        """(n, k), the scores of the candidates of n mentions, -inf where there is none; and (n,), the nil_scores."""
         scores = self.combiner(table)
-        return scores if self.reranker is None else self.reranker(kb, queries, table, scores)
+        if self.reranker is not None:
+            scores = self.reranker(kb, queries, table, scores)
+        record, with_record = getattr(self.nil_model, "record", None), table
+        if record is not None:
+            with_record = table.plus(*record.features(table, kb, [query.surface for query in queries]))
+        return scores, self.nil_scores(with_record, scores)
 
     def shares(self, table: CandidateTable, scores: Scores) -> Floats:
-        """(n, k), the scores of ``rank`` as shares of 1; 0 where there is no candidate. Of scores that are no shares,
+        """(n, k), the scores of candidates as shares of 1; 0 where there is no candidate. Of scores that are no shares,
         such as cosines, a softmax."""
         if self.gives_shares:
             return np.where(table.filled, scores, 0.0).astype(np.float64)
         return softmax(np.where(table.filled, scores, -np.inf))
 
-    def nil_scores(
-        self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
-    ) -> Scores:
-        """(n,), of the NIL model; 1 without candidates."""
-        record = getattr(self.nil_model, "record", None)
-        if record is not None:
-            table = table.plus(*record.features(table, kb, [query.surface for query in queries]))
-        return self.nil_scores_of(table, scores)
-
-    def nil_scores_of(self, table: CandidateTable, scores: Scores) -> Scores:
-        """The same of a table that has the features of the track record."""
+    def nil_scores(self, table: CandidateTable, scores: Scores) -> Scores:
+        """(n,), of the NIL model, 1 without candidates; the table has the features of the track record."""
         return np.where(table.has_candidates, self.nil_model(table, scores), 1.0).astype(np.float32)
 
     def threshold_of(self, label: str, setting: Threshold) -> float | None:

@@ -218,7 +218,7 @@ class Linker:
 
     def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
-        return self.decider.with_label_types(self.kb, queries, table)
+        return self.decider.with_label_types(self.kb, queries, table) if self.decider.label_types.counts else table
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
@@ -227,8 +227,7 @@ class Linker:
             masks = self.finder.masks(queries)
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
-        scores = self.decider.rank(self.kb, queries, table)
-        nil_scores = self.decider.nil_scores(self.kb, queries, table, scores)
+        scores, nil_scores = self.decider.score(self.kb, queries, table)
         if matches is not None:
             scores = put_first(table, scores, matches)
             nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)

@@ -45,7 +45,7 @@ def now() -> str:
 T = TypeVar("T")
 _DELAY = 1.0  # seconds; what takes less has no bar
 # the bar of the chunk that is being worked on, its count before the chunk, and the items of the chunk
-_chunk: ContextVar[tuple[Any, int, int] | None] = ContextVar("chunk", default=None)
+CHUNK: ContextVar[tuple[Any, int, int] | None] = ContextVar("chunk", default=None)
 
 
 def progress(
@@ -114,11 +114,11 @@ class ChunkProgress:
             yield
             return
         before = self._bar.n
-        token = _chunk.set((self._bar, before, n))
+        token = CHUNK.set((self._bar, before, n))
         try:
             yield
         finally:
-            _chunk.reset(token)
+            CHUNK.reset(token)
         self.advance(before + n - self._bar.n)
 
     def advance(self, n: int) -> None:
@@ -140,7 +140,7 @@ def report_parts(parts: Iterable[T], costs: Sequence[float]) -> Iterator[T]:
     Yields:
         The parts.
     """
-    chunk = _chunk.get()
+    chunk = CHUNK.get()
     if chunk is None:
         yield from parts
         return

@@ -155,8 +155,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         Raises:
             PelError: if ``labels_keep`` has the name of no label.
         """
-        names = self.labels if self.labels_keep is None else self.labels_keep
-        kept = labels_named(names, self.labels, where=f"labels_keep of '{self.name}'")
+        kept = frozenset(self.labels)
+        if self.labels_keep is not None:
+            kept = labels_named(self.labels_keep, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, of_tags in zip(docs, scores, strict=True):
             begins = [token.idx for token in doc]
             found = self._found(doc, of_tags)
