@@ -57,9 +57,7 @@ def test_nonsense_is_refused(value):
     assert accepted == []
 
 
-@pytest.mark.parametrize(
-    "end", ["learn_rate", "warmup", "weight_decay", "epsilon", "hide_names", "alias_share", "overlap"]
-)
+@pytest.mark.parametrize("end", ["learn_rate", "warmup", "weight_decay", "epsilon", "hide_names", "alias_share"])
 def test_rates_and_shares_above_one_are_refused(end):
     found = [
         (name, path)

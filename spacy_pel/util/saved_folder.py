@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from .parsing import read_json
 from .writing import atomic_path, is_staging_dir, one_at_a_time, write_json
 
 MANIFEST = "manifest.json"
+_PAUSE = 0.02  # seconds
 _READINGS = 100  # of a folder that is replaced each time it is read
 T = TypeVar("T")
 
@@ -100,6 +102,8 @@ def read_whole(path: Path, read: Callable[[], T]) -> T:
         except Exception:  # Arrow, FAISS and safetensors raise their own for half a folder
             if before is not None and _identity(path) == before:
                 raise
+            if before is None:  # another process is between its two renames, or there is none
+                time.sleep(_PAUSE)
         else:
             if _identity(path) == before:
                 return result

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -39,6 +40,7 @@ def _host() -> str:
 
 
 _HOST = _host()
+_held = threading.local()  # "folders" whose lock this thread has
 
 
 @contextmanager
@@ -144,12 +146,26 @@ def _move_into_place(part: Path, target: Path) -> None:
         os.replace(part, target)
         return
     old = part.with_name(f"{target.name}.old")
-    os.replace(target, old)
+    lock = _lock_of_replacing(target)
     try:
-        os.replace(part, target)
-    except OSError:
-        os.replace(old, target)
-        raise
+        os.replace(target, old)
+        try:
+            os.replace(part, target)
+        except OSError:
+            os.replace(old, target)
+            raise
+    finally:
+        _unlock(lock)
+
+
+def _lock_of_replacing(target: Path) -> int | None:
+    """Keep those who change the folder from finding none between the two steps. Who has been here for a minute is not
+    between them."""
+    above = target.resolve().parent
+    try:
+        return None if above in _held.__dict__.get("folders", ()) else _lock(above)
+    except PelError:
+        return None
 
 
 @contextmanager
@@ -166,13 +182,21 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     Raises:
         PelError: if another one does not end within a minute.
     """
-    parent = _lock(folder.parent)
+    held = _held.__dict__.setdefault("folders", set())
+    above = folder.resolve().parent
+    lock = _lock(above)
+    held.add(above)
     try:
         yield
     finally:
-        if parent is not None:
-            fcntl.flock(parent, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
-            os.close(parent)
+        held.discard(above)
+        _unlock(lock)
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None:
+        fcntl.flock(lock, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
+        os.close(lock)
 
 
 def _lock(folder: Path) -> int | None:

@@ -103,7 +103,6 @@ def test_missing_extras_are_named(monkeypatch, name, module, extra):
         ("tfidf", {"ngrams": [1, 2]}, "E445"),
         ("bm25", {"k1": -1.0}, "E301.*k1"),
         ("scispacy", {"neighbours": 0}, "E301.*neighbours"),
-        ("ensemble", {"generators": {"a": {"@pel_candidates": "spacy-pel.No.v1"}}}, "E445"),
     ],
 )
 def test_wrong_names_and_settings(name, settings, code):

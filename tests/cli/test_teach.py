@@ -152,7 +152,7 @@ def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, overtake):
 def test_explain(pipeline, tmp_path):
     run("teach", pipeline, tmp_path / "fixes.jsonl")
     result = done("explain", pipeline, TEXT)
-    assert result.out.count("answer, read in context: ") == 2  # as both forms were corrected
+    assert result.out.count("answer, by the surface form alone: ") == 2
     assert "decided by what was learned: 2: zebra fish = C7" in result.out and "P(NIL)" in result.out
     found = run("explain", pipeline, TEXT, "--mention", 2, "--n-candidates", 2, "--json").json["mentions"]
     assert [one["text"] for one in found] == ["zebra fish"] and len(found[0]["candidates"]) == 2

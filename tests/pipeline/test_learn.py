@@ -63,7 +63,7 @@ def whole(nlp, texts=(TEXT, *TEXTS)):
     return [[replace(link, learned=None) for link in found] for found in linker.predict(docs)]
 
 
-@pytest.fixture(params=["bi-encoder, reranked", "tf-idf", "ensemble"])
+@pytest.fixture(params=["bi-encoder, reranked", "tf-idf"])
 def taught(request, make_nlp):
     nlp = make_nlp(**GENERATORS[request.param])
     nlp.get_pipe(NAME).learn([corrected(nlp)], by="Ann")
@@ -318,7 +318,7 @@ def test_another_encoder_is_refused(make_nlp, tmp_path):
 # -- explanations ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["bi-encoder, reranked", "names", "ensemble"])
+@pytest.mark.parametrize("kind", ["bi-encoder, reranked", "names"])
 def test_every_generator_can_be_explained(make_nlp, kind):
     nlp = make_nlp(**{**FITTED, **GENERATORS[kind]})
     linker = nlp.get_pipe(NAME)

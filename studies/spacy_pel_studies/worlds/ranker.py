@@ -14,11 +14,12 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow
+from spacy_pel.linking.finder import CandidateFinder
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.retriever.nearest import nearest_entities
-from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker, RankingTask
+from spacy_pel.types import CandidateTable, Document, Encoder, Mask, MentionInText, RankedRows, Ranker, RankingTask
 
 from .ranking import DEPTH, Ranking
 from .worlds import JOINER, world_numbers
@@ -62,6 +63,15 @@ class NearestEntities(GeneratorBase[Any]):
         return candidate_table(kb, RankedRows.of(lists), mentions)
 
 
+class WorldFinder(CandidateFinder):
+    """Finds candidates within the world that a query's label names."""
+
+    rows: dict[str, Mask]  # by world
+
+    def masks(self, queries: Sequence[MentionQuery]) -> list[Mask] | None:
+        return [self.rows[query.label] for query in queries]
+
+
 class WorldLinker(Linker):
     """Finds candidates in a joined knowledge base, for each mention within its own world: that of the query's
     label, see ``world_queries``.
@@ -74,19 +84,16 @@ class WorldLinker(Linker):
     def __init__(self, kb: KnowledgeBase, encoder: Encoder):
         kinds = ("card", "alias")
         index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=True)
-        super().__init__(
-            kb, encoder, index, BestRow(), NetworkNil(), top_k=DEPTH, batch_size=_BATCH, generator=NearestEntities()
-        )
+        parts = (kb, encoder, index, BestRow(), NetworkNil())
+        super().__init__(*parts, top_k=DEPTH, batch_size=_BATCH, read_context="always", generator=NearestEntities())
+        self.finder = WorldFinder(kb, encoder, self.generator, None, entity_types={}, form_cache=1)
+        self.finder.rows = {}
         numbers, live = world_numbers(kb), kb.live_rows
-        self._rows: dict[str, NDArray[np.bool_]] = {}
         for number in np.unique(numbers):
             own = live[numbers == number]
             mask = np.zeros(kb.n_rows, dtype=np.bool_)
             mask[own] = True
-            self._rows[kb.ids_at(own[:1])[0].partition(JOINER)[0]] = mask
-
-    def _allowed(self, queries: Sequence[MentionQuery]) -> list[NDArray[np.bool_] | None] | None:
-        return [self._rows[query.label] for query in queries]
+            self.finder.rows[kb.ids_at(own[:1])[0].partition(JOINER)[0]] = mask
 
 
 def world_queries(document: Document) -> list[MentionQuery]:

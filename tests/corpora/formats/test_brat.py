@@ -8,7 +8,7 @@ from spacy_pel.corpora.formats.brat import BratCorpus, write_brat
 from spacy_pel.errors import PelError
 from spacy_pel.types import Mention
 
-from ..writers.test_writers import RECORDS, expected, found, record
+from .test_writers import RECORDS, expected, found, record
 
 TEXT = "Fever and rash.\nNo heart\nattack, no gout."
 
