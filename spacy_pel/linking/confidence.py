@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..abbreviations.forms import may_be_short
-from ..candidates.evidence.evidence import best_cosines
+from ..candidates.evidence import best_cosines
 from ..errors import Errors, PelError
 from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Scores
 from ..util.arrays import ranks
-from .combiners.linear import is_gold
+from .combiner import is_gold
 from .nil.inputs import logistic, rounded
 from .query import MentionQuery
 

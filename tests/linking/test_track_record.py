@@ -6,12 +6,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import NAMED
+from spacy_pel.candidates.evidence import NAMED
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, count_outcomes, fit
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.track_record import FEATURES, SurfaceRecord, TrackRecord

@@ -16,8 +16,8 @@ from ..track_record import WORD_FEATURES as _OF_MENTIONS
 # of the summary numbers
 _MARGIN = ["score", "margin", "entropy"]
 # of the best
-_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial", "variant", "derivation"]
-_BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
+_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "variant", "derivation"]
+_BEST = ["name", "mention", "exact", "prior", "seen", "edit"]  # the highest of all candidates
 _EPSILON = 1e-3
 _DIGITS = 6  # significant ones that are kept of a weight: a pipeline is smaller, P(NIL) the same
 # the record of all candidates together, weighted by their votes or by their scores

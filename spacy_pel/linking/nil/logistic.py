@@ -10,7 +10,6 @@ exact    | 1 if the mention is one of its names, its formula | a name is a name
          | its share of the form's mentions in annotated     |
          | text                                              |
 edit     | spelling: similarity to its nearest name          | variants, typing errors
-partial  | the same for the best stretch                     | a name inside a longer mention, or around it
 distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how similar unrelated texts are, and
          | unrelated entity)                                 | so the cosine itself, differs by encoder
 
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import NAMED, best_cosines
+from ...candidates.evidence import NAMED, best_cosines
 from ...registry import registry
 from ...types import UNRELATED, CandidateTable, Scores
 from .inputs import Floats, NilInputs, logistic, of_first
@@ -31,7 +30,7 @@ from .inputs import Floats, NilInputs, logistic, of_first
 WITH_VECTORS = {"exact": -3.43, "edit": -1.13, "partial": -2.5, "distance": 4.87, "bias": -0.22}
 # scores of other generators have no common scale
 WITHOUT_VECTORS = {"exact": -4.02, "edit": -2.97, "partial": -2.73, "bias": 3.85}
-_FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit", "partial")
+_FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit")
 _MIN_DISTANCE = 1e-3  # of an unrelated entity
 
 
@@ -132,7 +131,6 @@ def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
     inputs = {
         "exact": of_first(np.max([features[name] for name in (*NAMED, "prior")], axis=0), scores),
         "edit": of_first(features["edit"], scores),
-        "partial": of_first(features["partial"], scores),
         "distance": (1.0 - first) / np.maximum(1.0 - unrelated, _MIN_DISTANCE),
     }
     return {name: np.where(table.has_candidates, values, 0.0).astype(np.float64) for name, values in inputs.items()}

@@ -11,7 +11,7 @@ from torch import nn
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
-from spacy_pel.linking.combiners.linear import is_gold
+from spacy_pel.linking.combiner import is_gold
 from spacy_pel.registry import registry
 from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
 from spacy_pel.types import RankingTask
