@@ -1,9 +1,11 @@
 """The vectorised evidence against a literal one, and the counts of surfaces."""
+# ruff: noqa: F811 (fixtures of another folder)
 
 from collections import Counter
 
 import numpy as np
 import pytest
+from index.conftest import documents, encoder, kb  # noqa: F401
 
 from spacy_pel.candidates.evidence import FEATURES, find_candidates
 from spacy_pel.index import AliasPriors, EntityIndex

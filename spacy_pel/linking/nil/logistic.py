@@ -27,9 +27,9 @@ from ...registry import registry
 from ...types import UNRELATED, CandidateTable, Scores
 from .inputs import Floats, NilInputs, logistic, of_first
 
-WITH_VECTORS = {"exact": -3.43, "edit": -1.13, "partial": -2.5, "distance": 4.87, "bias": -0.22}
+WITH_VECTORS = {"exact": -3.4, "edit": -1.91, "distance": 4.87, "bias": -1.97}
 # scores of other generators have no common scale
-WITHOUT_VECTORS = {"exact": -4.02, "edit": -2.97, "partial": -2.73, "bias": 3.85}
+WITHOUT_VECTORS = {"exact": -3.98, "edit": -3.83, "bias": 1.94}
 _FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit")
 _MIN_DISTANCE = 1e-3  # of an unrelated entity
 
