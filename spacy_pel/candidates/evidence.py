@@ -113,7 +113,7 @@ class SurfaceForms(NamedTuple):
         kb_rows = np.concatenate([np.empty(0, np.int64), *rows_of_mentions])
         return Matches(mentions, kb_rows, np.ones(len(kb_rows)))
 
-    def compared(self, kb: KnowledgeBase, mentions: Rows, kb_rows: Rows, named: Flags) -> dict[str, Floats]:
+    def compared(self, kb: KnowledgeBase, mentions: Rows, kb_rows: Rows, named: Flags) -> dict[str, NDArray[Any]]:
         """The features of pairs for which the form is compared with the entity's names.
 
         Args:
@@ -227,7 +227,8 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
         matches = forms.matches(rows)
         columns[name] = np.isin(owners * kb.n_rows + kb_rows, matches.mentions * kb.n_rows + matches.kb_rows)
     columns |= forms.compared(kb, owners, kb_rows, columns["exact"] | columns["variant"])
-    return laid_out(*ranked.kb_rows.shape, owners, kb_rows, columns)
+    n, width = ranked.kb_rows.shape
+    return laid_out(n, width, owners, kb_rows, columns)
 
 
 def laid_out(n: int, width: int, owner: Rows, kb_rows: Rows, columns: Mapping[str, NDArray[Any]]) -> CandidateTable:
@@ -347,7 +348,7 @@ def _usable(kb: KnowledgeBase, sources: Mapping[str, Matches], masks: Sequence[M
             if mask is not None:
                 own = group_of[matches.mentions] == number
                 keep[own] &= mask[matches.kb_rows[own]]
-        return matches if keep.all() else Matches(*(array[keep] for array in matches))
+        return Matches(matches.mentions[keep], matches.kb_rows[keep], matches.values[keep])
 
     return {name: usable(matches) for name, matches in sources.items()}
 

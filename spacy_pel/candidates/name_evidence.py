@@ -47,7 +47,7 @@ def rows_by_name(kb: KnowledgeBase, forms: Sequence[Form]) -> dict[str, list[Row
     """
     nothing = np.empty(0, dtype=np.int64)
     found: dict[str, list[Rows]] = {}
-    waiting = range(len(forms))
+    waiting = list(range(len(forms)))
     for way, lists_of in _WAYS.items():
         lists = [(number, names) for number in waiting for names in lists_of(forms[number])]
         rows_of_names = iter(kb.rows_of_aliases([name for _, names in lists for name in names], normalized=True))
