@@ -49,7 +49,7 @@ def test_a_changed_entity_has_its_new_type():
 
 
 def test_the_likelier_type_ranks_first():
-    features = dict.fromkeys(("name", "mention", "vote", "exact", "prior", "seen", "popularity", "edit", "partial"))
+    features = dict.fromkeys(("name", "mention", "vote", "exact", "prior", "seen", "popularity", "edit"))
     table = CandidateTable(ROWS[:, :3], {name: np.zeros((1, 3), np.float32) for name in features})
     combiner = LinearCombiner()
     combiner.weights = {name: float(name == "log_mention_type") for name in combiner.weights}

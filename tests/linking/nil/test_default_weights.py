@@ -154,11 +154,11 @@ def test_inputs_by_hand():
     edit[1] = 0.7
     prior = np.zeros(9)
     prior[1] = 0.4
-    table = table_of(cosines, edit=edit, partial=edit, prior=prior).plus({}, {UNRELATED: np.float32([0.1])})
+    table = table_of(cosines, edit=edit, prior=prior).plus({}, {UNRELATED: np.float32([0.1])})
     scores = np.eye(9, dtype=np.float32)[[1]]  # the combiner's first is the second by cosine, 0.8
     found = {key: values.tolist() for key, values in default_inputs(table, scores).items()}
     assert found["exact"] == [pytest.approx(0.4)]
-    assert found["edit"] == found["partial"] == [pytest.approx(0.7)]
+    assert found["edit"] == [pytest.approx(0.7)]
     assert found["distance"] == [pytest.approx((1 - 0.8) / (1 - 0.1))]
     not_known = replace(table, of_mentions={})
     assert default_inputs(not_known, scores)["distance"] == [pytest.approx(1 - 0.8)]

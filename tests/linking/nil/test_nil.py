@@ -44,7 +44,7 @@ def test_contract(name):
     rng = np.random.default_rng(0)
     make = registry.pel_nil.get(name)
     table, scores, is_nil = labelled(rng)
-    table.features["edit"] = table.features["partial"] = np.clip(table.features["name"] - 0.3, 0, 1)  # a similar name
+    table.features["edit"] = np.clip(table.features["name"] - 0.3, 0, 1)  # a similar name
     model = make()
     for fitted in (False, True):
         if fitted:
