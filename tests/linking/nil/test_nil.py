@@ -51,7 +51,7 @@ def test_contract(name):
             model.fit(table, scores, is_nil)
         got = model(table, scores)
         assert got.shape == (len(table),) and got.dtype == np.float32 and np.isfinite(got).all()
-        assert got[is_nil].mean() > got[~is_nil].mean() + 0.2
+        assert got[is_nil].mean() > got[~is_nil].mean() + 0.15
         other = make()
         other.load_state(json.loads(json.dumps(model.state())))
         assert np.allclose(other(table, scores), got, atol=1e-6)
