@@ -52,8 +52,8 @@ _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 # the weights of abbreviations and preferred names, chosen on dev sets, and of formulas and derivations: the latter two
 # are right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations down, at 5.87,
 # where "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or better; for
-# formulas 10 to 30 are the same, for preferred names 0.7 to 4. "name_unseen", "mention" and "edit" were given the weights of
-# inputs that resembled them and are gone.
+# formulas 10 to 30 are the same, for preferred names 0.7 to 4. "name_unseen", "mention" and "edit" were given the
+# weights of inputs that resembled them and are gone.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "name_unseen": 11.52,

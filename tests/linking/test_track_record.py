@@ -177,8 +177,8 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
 
 
 def test_an_explanation_says_how_a_candidate_is_named():
-    linker = make_linker(make_kb(["fever", "nucleus"]), LogisticNil())
-    kinds = {"fever": "exact", "14C-fever": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
+    linker = make_linker(make_kb(["fever", "nucleus", "ethanol"]), LogisticNil())
+    kinds = {"fever": "exact", "EtOH": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
     for word, named in kinds.items():
         text = str(explain(linker, MentionQuery(word, 0, len(word))))
         assert ("named by" in text) == bool(named)
