@@ -31,20 +31,26 @@ def count_code_lines(source: str) -> int:
     return len(lines)
 
 
-def count_by_room(folder: Path, depth: int) -> dict[str, tuple[int, int]]:
-    """Count code lines and files of each room.
+def count_by_file(folder: Path) -> dict[Path, int]:
+    """Count the code lines of each file in a folder and below it."""
+    return {path: count_code_lines(path.read_text(encoding="utf8")) for path in folder.rglob("*.py")}
+
+
+def count_by_room(by_file: dict[Path, int], folder: Path, depth: int) -> dict[str, tuple[int, int]]:
+    """Sum code lines and files of each room.
 
     Args:
-        folder: read with all that is below it.
+        by_file: the code lines of the files.
+        folder: what they are in.
         depth: parts of the path that name a room.
 
     Returns:
         Room, "." for the folder itself -> code lines, files.
     """
     lines, files = Counter[str](), Counter[str]()
-    for path in folder.rglob("*.py"):
+    for path, n in by_file.items():
         room = "/".join(path.relative_to(folder).parts[:-1][:depth]) or "."
-        lines[room] += count_code_lines(path.read_text(encoding="utf8"))
+        lines[room] += n
         files[room] += 1
     return {room: (lines[room], files[room]) for room in sorted(files)}
 
@@ -54,7 +60,7 @@ def main(
     depth: Annotated[int, typer.Option(min=1, help="Folders that name a room.")] = 1,
 ) -> None:
     """Print the code lines and files of each room."""
-    rooms = count_by_room(folder, depth)
+    rooms = count_by_room(count_by_file(folder), folder, depth)
     table = Table("room", "code lines", "files", show_footer=True)
     table.columns[0].footer = "all"
     for number in (0, 1):

@@ -5,9 +5,10 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+import spacy
 
 import spacy_pel
-from benchmarks.code_lines import count_by_room, count_code_lines
+from benchmarks.code_lines import count_by_file, count_by_room
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -23,9 +24,15 @@ TEXT = "Tobramycin was given to patients with cystic fibrosis (CF). CF was sever
 
 
 @pytest.fixture(scope="module")
-def rooms():
+def by_file():
+    """File of the package -> code lines."""
+    return count_by_file(PACKAGE)
+
+
+@pytest.fixture(scope="module")
+def rooms(by_file):
     """Room -> code lines, files."""
-    return count_by_room(PACKAGE, 1)
+    return count_by_room(by_file, PACKAGE, 1)
 
 
 def test_every_room_keeps_to_its_budget(rooms):
@@ -46,25 +53,22 @@ def test_the_package_keeps_to_its_budget(rooms):
 
 
 def test_the_tests_keep_to_their_budget():
-    paths = (REPOSITORY / "tests").rglob("*.py")
-    assert sum(count_code_lines(path.read_text(encoding="utf8")) for path in paths) <= SIZES["tests"]["code_lines"]
+    assert sum(count_by_file(REPOSITORY / "tests").values()) <= SIZES["tests"]["code_lines"]
 
 
-def test_few_files_are_thin():
-    sources = {
-        path: path.read_text(encoding="utf8") for path in PACKAGE.rglob("*.py") if not path.stem.startswith("__")
-    }
+def test_few_files_are_thin(by_file):
     thin = [
         path.relative_to(PACKAGE).as_posix()
-        for path, source in sources.items()
-        if count_code_lines(source) < LEAST_LINES and "@registry." not in source and path.parent != PACKAGE
+        for path, n in by_file.items()
+        if n < LEAST_LINES and not path.stem.startswith("__") and path.parent != PACKAGE
+        if "@registry." not in path.read_text(encoding="utf8")
     ]
     assert len(thin) <= SIZES["package"]["thin_files"], thin
 
 
 def test_a_mention_takes_a_short_way():
     """Files, rooms and moves between files while ``nlp(text)`` runs; a move is a call or a return."""
-    nlp = spacy_pel_pipeline()
+    nlp = spacy.load(REPOSITORY / "assets" / "pel_medmentions")
     nlp(TEXT)  # what is read once is read now
     stack: list[str] = []
     route: list[str] = []
@@ -93,9 +97,3 @@ def test_a_mention_takes_a_short_way():
         "moves": sum(1 for _ in groupby(route)) - 1,
     }
     assert all(way[what] <= most for what, most in SIZES["mention"].items()), (way, sorted(files))
-
-
-def spacy_pel_pipeline():
-    import spacy
-
-    return spacy.load(REPOSITORY / "assets" / "pel_medmentions")

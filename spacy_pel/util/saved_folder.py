@@ -15,7 +15,7 @@ from .parsing import read_json
 from .writing import atomic_path, is_staging_dir, one_at_a_time, write_json
 
 MANIFEST = "manifest.json"
-_PAUSE = 0.02  # seconds
+_PAUSE, _LOOKS = 0.02, 25  # seconds between looks at a folder that is not there, and how many
 _READINGS = 100  # of a folder that is replaced each time it is read
 T = TypeVar("T")
 
@@ -95,12 +95,12 @@ def read_whole(path: Path, read: Callable[[], T]) -> T:
     Raises:
         Exception: that of ``read``, for a folder that stayed in its place.
     """
-    for _ in range(_READINGS - 1):
+    for number in range(_READINGS - 1):
         before = _identity(path)
         try:
             result = read()
         except Exception:  # Arrow, FAISS and safetensors raise their own for half a folder
-            if before is not None and _identity(path) == before:
+            if _identity(path) == before and (before is not None or number >= _LOOKS):
                 raise
             if before is None:  # another process is between its two renames, or there is none
                 time.sleep(_PAUSE)

@@ -1,4 +1,4 @@
-"""Writing a file or folder beside its place, and putting it in the place of the old one in one step."""
+"""Writing a file or folder beside its place, and putting it in the place of the old one when it is whole."""
 
 import gzip
 import json
