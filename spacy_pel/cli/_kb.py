@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SOURCE = "a table of codes, an ontology or another source of entities"
 _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
-    **dict.fromkeys((".obo", ".json", ".ttl", ".owl", ".ofn", ".owx", ".rdf"), "obo"),
+    **dict.fromkeys((".obo", ".json", ".ttl", ".owl", ".rdf"), "obo"),
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     ".xml": "mesh",
 }

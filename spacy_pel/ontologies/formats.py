@@ -10,8 +10,7 @@ from ..errors import quoted
 from ..util import read_json
 from ..util.files import ending_of, unexpected
 from .obo import read_obo
-from .owl import NAMESPACES, compact_id
-from .owl_syntax import read_owl, read_turtle_terms
+from .owl import NAMESPACES, compact_id, read_owl
 from .tables import read_ncit_table
 from .term import Term
 
@@ -171,8 +170,7 @@ FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {
     ".obo": read_obo,
     ".json": read_term_json,
     ".txt": read_ncit_table,
-    **dict.fromkeys((".owl", ".rdf", ".owx", ".ofn"), read_owl),
-    ".ttl": read_turtle_terms,
+    **dict.fromkeys((".owl", ".rdf", ".ttl"), read_owl),
 }
 
 

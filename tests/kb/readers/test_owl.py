@@ -11,9 +11,7 @@ from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.ontologies import read_terms
 
 OWL = Path(__file__).parents[2] / "fixtures" / "kb" / "ontologies"
-RDF_XML, FUNCTIONAL, TURTLE, OWL_XML = (
-    (OWL / f"tst.{name}").read_text("utf8") for name in ("owl", "ofn", "ttl", "owx")
-)
+RDF_XML, TURTLE = ((OWL / f"tst.{name}").read_text("utf8") for name in ("owl", "ttl"))
 FLAT = (OWL / "Thesaurus.txt").read_text("utf8")
 
 
@@ -21,9 +19,6 @@ FLAT = (OWL / "Thesaurus.txt").read_text("utf8")
     "name, text",
     [
         ("tst.owl", RDF_XML),
-        ("tst.owl", FUNCTIONAL),
-        ("tst.ofn", FUNCTIONAL),
-        ("tst.owl", OWL_XML),
         ("tst.owl", TURTLE),
         ("TST.TTL", TURTLE),
     ],
@@ -101,8 +96,7 @@ def test_nci_thesaurus_as_a_flat_file(tmp_path):
     "name, content, said",
     [
         ("cut.owl", RDF_XML[:900], "malformed XML"),
-        ("cut.ofn", FUNCTIONAL[: FUNCTIONAL.index(' "headache"@en')], "open bracket at the end"),
-        ("open.ofn", FUNCTIONAL + 'AnnotationAssertion("', f"line {FUNCTIONAL.count(chr(10)) + 1}, got"),
+        ("axioms.owl", '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"><A/></Ontology>', "robot"),
         ("manchester.owl", "Prefix: obo: <http://x/>\nOntology: <http://x>\n", "robot convert"),
     ],
 )
