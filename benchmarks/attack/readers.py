@@ -16,7 +16,7 @@ from spacy_pel.corpora.formats.jsonl import to_record
 from spacy_pel.engines.corpus import Corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.from_files import apply_changes, read_changes
-from spacy_pel.kb.repair import Repairs
+from spacy_pel.kb.repair import repaired
 from spacy_pel.ontologies import read_sssom
 from spacy_pel.registry import registry
 from spacy_pel.training.merge import Merge
@@ -151,8 +151,9 @@ def _read_merge(paths: list[Path], out: Path) -> None:
     config = load_config(path)
     if "merge" in config:
         merge = Merge(parse_merge_config(config["merge"], path), path.parent)
-        repairs = Repairs(strict=False)  # as in KnowledgeBase.build, which ``kb merge`` calls
-        entities = [entity for entity in map(repairs, merge()) if entity is not None]
+        # as in KnowledgeBase.build, which ``kb merge`` calls
+        checked = (repaired(entity, lambda kind, entity_id: None) for entity in merge())
+        entities = [entity for entity in checked if entity is not None]
         check_entities(entities, merge.redirects, out)
         json.dumps(merge.source)
         for row in merge.name_sources():

@@ -75,7 +75,7 @@ def kb_build(
 
     filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
     made, source = kb_source(reader or reader_of_all(files), settings, **filters)
-    kb = build_kb(made, files, out, about=source, below=below or (), strict=strict, show_progress=True)
+    kb = build_kb(made, files, out, about=source, below=below or (), show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
     emit(result, as_json=as_json, text=key_values)

@@ -3,18 +3,16 @@
 import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
-from ..util import hash_strings, normalize_alias, read_json, write_json
+from ..util import hash_strings, read_json, write_json
 from ..util.arrays import Offsets, offsets_of, owners, take_pieces
 from ..util.arrow_files import Table, read_arrays
 from ..util.name_search import FoundName, search_names
@@ -26,8 +24,6 @@ from .edits import Edit, edits_from_bytes
 from .store_writer import FIELDS, FILES, KIND, META, OPTIONAL_FILES, VERSION, entities_in, entities_of
 
 Mask = NDArray[np.bool_]
-_OPTIONAL_FIELDS = ("aliases", "types", "definition", "xrefs", "parents")
-_BATCH = 4096
 
 
 class ArrowStore:
@@ -136,39 +132,6 @@ class ArrowStore:
     def _damaged(self, expected: str, got: str) -> PelError:
         """The error for content that cannot be read."""
         return damaged(self.path or "the given bytes", KIND, expected, got)
-
-    def validate(self) -> None:
-        """Read everything, compare it with the fingerprint, and look each entity up.
-
-        Raises:
-            PelError: if the content is not what was written.
-        """
-        self.edits  # noqa: B018
-        for name in (*FILES, *({files.XREFS} & self.buffers.keys())):
-            try:
-                for chunk in Table(self.buffers[name]).chunks():
-                    chunk.validate(full=True)
-            except (pa.ArrowException, OSError) as err:
-                raise self._damaged(f"a readable {name}", f"a damaged one ({err})") from err
-        total = sum(files.redirect_digest(old, new) for old, new in self.redirects().items())
-        items, start = self.items(), 0
-        while batch := list(islice(items, _BATCH)):
-            total += sum(files.row_digest(start + i, entity, live) for i, (entity, live) in enumerate(batch))
-            rows = start + np.flatnonzero([live for _, live in batch])
-            self._check_look_ups(rows, [entity for entity, live in batch if live])
-            start += len(batch)
-        fingerprint = self.meta["fingerprint"]
-        if files.to_fingerprint(total) != fingerprint:
-            raise self._damaged(f"content with the fingerprint {fingerprint}", files.to_fingerprint(total))
-
-    def _check_look_ups(self, rows: Rows, entities: Sequence[Entity]) -> None:
-        pairs = [(row, xref_key(xref)) for row, entity in zip(rows, entities, strict=True) for xref in entity.xrefs]
-        rows_by_xref = self.find_xrefs([key for _, key in pairs])
-        rows_by_name = self.find_names([normalize_alias(entity.canonical_name) for entity in entities])
-        is_found = all(row in named for row, named in zip(rows, rows_by_name, strict=True))
-        is_found &= all(row in referred for (row, _), referred in zip(pairs, rows_by_xref, strict=True))
-        if not is_found or (self.find_ids([entity.concept_id for entity in entities]) != rows).any():
-            raise self._damaged("look-up tables of its entities", "damaged ones")
 
     @cached_property
     def live(self) -> Mask:
@@ -282,17 +245,6 @@ class ArrowStore:
             is_counted = counted[start : start + len(chunk)]
             counts += np.bincount(codes[np.repeat(is_counted, np.diff(offsets))], minlength=len(counts))
         return dict(zip(self.type_names, counts.tolist(), strict=True))
-
-    def field_counts(self, counted: Mask) -> dict[str, int]:
-        """How many of these rows have something in each field that may be empty."""
-        counts = dict.fromkeys(_OPTIONAL_FIELDS, 0)
-        for start, chunk in self._chunks():
-            is_counted = counted[start : start + len(chunk)]
-            for name in counts:
-                column = chunk.column(name)
-                lengths = pc.binary_length(column) if name == "definition" else pc.list_value_length(column)
-                counts[name] += int((lengths.fill_null(0).to_numpy(zero_copy_only=False)[is_counted] > 0).sum())
-        return counts
 
     def rows_with_types(self, types: frozenset[str]) -> Mask:
         """By row; has any of these types, live or not."""

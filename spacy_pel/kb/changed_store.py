@@ -23,7 +23,7 @@ from ..util.name_search import FoundName, search_names
 from ..util.xrefs import xref_key
 from .arrow_store import ArrowStore, Mask
 from .edits import Edit, State, Update, differing_fields, renamed
-from .repair import Repairs
+from .repair import repaired
 from .store_writer import StoreWriter, redirect_digest, row_digest, to_fingerprint
 
 Value = TypeVar("Value")
@@ -96,9 +96,6 @@ class ChangedStore:
         with TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
             self.write_to(Path(folder))
             return ArrowStore.read(Path(folder)).to_bytes()
-
-    def validate(self) -> None:
-        self.stored.validate()
 
     def find_ids(self, ids: Sequence[str]) -> Rows:
         rows = self.stored.find_ids(ids)
@@ -186,11 +183,6 @@ class ChangedStore:
         counts = Counter(self.stored.type_counts(self._stored_part(counted)))
         counts.update(kind for row, (entity, _) in self.rows.items() if counted[row] for kind in entity.types)
         return counts
-
-    def field_counts(self, counted: Mask) -> dict[str, int]:
-        counts = self.stored.field_counts(self._stored_part(counted))
-        changed = [entity for row, (entity, _) in self.rows.items() if counted[row]]
-        return {name: n + sum(bool(getattr(entity, name)) for entity in changed) for name, n in counts.items()}
 
     def rows_with_types(self, types: frozenset[str]) -> Mask:
         mask = self._extended(self.stored.rows_with_types(types))
@@ -393,14 +385,14 @@ def _described(before: State, after: State) -> str:
 def _checked(entities: Iterable[Entity]) -> list[Entity]:
     if isinstance(entities, Entity):
         raise PelError(Errors.E115.format(wanted="entities", got=f"Entity({entities.concept_id!r}, …)"))
-    repairs, checked = Repairs(), {}
+    checked: dict[str, Entity] = {}
     for entity in entities:
         if not isinstance(entity, Entity):
             raise PelError(Errors.E116.format(wanted="entities of type spacy_pel.Entity", got=repr(entity)))
-        repaired = repairs(entity)
-        if repaired is None:
+        whole = repaired(entity, lambda kind, entity_id: None)
+        if whole is None:
             raise PelError(Errors.E117.format(entity=entity))
-        if repaired.concept_id in checked:
-            raise PelError(Errors.E113.format(id=repaired.concept_id))
-        checked[repaired.concept_id] = repaired
+        if whole.concept_id in checked:
+            raise PelError(Errors.E113.format(id=whole.concept_id))
+        checked[whole.concept_id] = whole
     return list(checked.values())

@@ -2,32 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
-
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError, did_you_mean
-from ..types import Rows
 from ..types.semantic_types import listed_values
 from ..util.xrefs import INGREDIENT, RXNORM, is_code, split_id, split_xref, vocabulary_key, vocabulary_name
+
+if TYPE_CHECKING:
+    from .knowledge_base import KnowledgeBase
 
 _ALL = "all"
 _BATCH = 10_000
 _BY_READER = {"rxnorm": RXNORM, "rf2": "SNOMEDCT", "loinc": "LOINC", "mesh": "MESH", "umls": "UMLS"}
 _COMBINATION = " / "  # in RxNorm's names
-
-
-class Entities(Protocol):
-    """What is needed of a knowledge base."""
-
-    @property
-    def source(self) -> dict[str, Any]: ...
-    @property
-    def live_rows(self) -> Rows: ...
-    def rows(self, ids: Sequence[str]) -> Rows: ...
-    def parents(self, entity_id: str) -> list[str]: ...
-    def cells_at(self, rows: ArrayLike, *fields: str) -> list[list[Any]]: ...
-    def field_counts(self) -> dict[str, int]: ...
 
 
 class Codes:
@@ -44,7 +31,7 @@ class Codes:
         PelError: if the knowledge base has no codes of one, or none at all for "all".
     """
 
-    def __init__(self, kb: Entities, names: Sequence[str]) -> None:
+    def __init__(self, kb: "KnowledgeBase", names: Sequence[str]) -> None:
         self.kb = kb
         are_all = [name.strip().casefold() for name in names] == [_ALL]
         self.names = tuple((are_all and vocabularies(kb)) or dict.fromkeys(_checked(kb, names)))
@@ -55,7 +42,7 @@ class Codes:
         return {name: codes_at(self.kb, row, name) if row >= 0 else [] for name in self.names}
 
 
-def codes_at(kb: Entities, row: int, vocabulary: str) -> list[str]:
+def codes_at(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
     """The codes of the entity in a row, see ``KnowledgeBase.codes``."""
     rows = [row]
     if vocabulary == INGREDIENT:
@@ -66,25 +53,25 @@ def codes_at(kb: Entities, row: int, vocabulary: str) -> list[str]:
     return list(dict.fromkeys(code for drug in rows for code in _codes(kb, drug, vocabulary)))
 
 
-def _codes(kb: Entities, row: int, vocabulary: str) -> list[str]:
+def _codes(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
     (entity_id,), (xrefs,) = kb.cells_at([row], "concept_id", "xrefs")
     own, code = _split_id(kb, entity_id)
     pairs = [(own, code)] if own == vocabulary else map(split_xref, xrefs)
     return [code for name, code in pairs if name == vocabulary and is_code(name, code)]
 
 
-def vocabularies(kb: Entities) -> dict[str, int]:
+def vocabularies(kb: "KnowledgeBase") -> dict[str, int]:
     """See ``KnowledgeBase.vocabularies``."""
     counts: Counter[str] = Counter()
     for some in _counts(kb):
         counts.update(some)
-    if counts[RXNORM] and _has_is_a(kb):
+    if counts[RXNORM] and kb.hierarchy:
         counts[INGREDIENT] = counts[RXNORM]
     pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return {name: count for name, count in pairs if count}
 
 
-def _counts(kb: Entities) -> Iterator[Counter[str]]:
+def _counts(kb: "KnowledgeBase") -> Iterator[Counter[str]]:
     """Live entities by vocabulary, thousands at a time."""
     rows = kb.live_rows
     for start in range(0, len(rows), _BATCH):
@@ -93,30 +80,26 @@ def _counts(kb: Entities) -> Iterator[Counter[str]]:
         yield Counter(name for entity_id, xrefs in cells for name in _names(kb, entity_id, xrefs))
 
 
-def _names(kb: Entities, entity_id: str, xrefs: Sequence[str]) -> set[str]:
+def _names(kb: "KnowledgeBase", entity_id: str, xrefs: Sequence[str]) -> set[str]:
     pairs = (_split_id(kb, entity_id), *(xref.split(":", 1) for xref in xrefs if ":" in xref))
     return {name for name, code in pairs if name and is_code(name, code)}
 
 
-def _split_id(kb: Entities, entity_id: str) -> tuple[str, str]:
+def _split_id(kb: "KnowledgeBase", entity_id: str) -> tuple[str, str]:
     """The vocabulary of an id, "" = unknown, and its code."""
     vocabulary, code = split_id(entity_id)
     return ("" if ":" in entity_id else _own_vocabulary(kb)) or vocabulary, code
 
 
-def _own_vocabulary(kb: Entities) -> str:
+def _own_vocabulary(kb: "KnowledgeBase") -> str:
     """The vocabulary whose codes are the ids, by the reader; "" = unknown."""
     return _BY_READER.get(str(kb.source.get("reader", "")), "")
 
 
-def _has_is_a(kb: Entities) -> bool:
-    return kb.field_counts()["parents"] > 0
-
-
-def _checked(kb: Entities, names: Sequence[str]) -> list[str]:
+def _checked(kb: "KnowledgeBase", names: Sequence[str]) -> list[str]:
     """Vocabularies in the spelling of the knowledge base."""
     spelled = list(map(vocabulary_name, names))
-    missing = {RXNORM if name == INGREDIENT and _has_is_a(kb) else name for name in spelled}
+    missing = {RXNORM if name == INGREDIENT and kb.hierarchy else name for name in spelled}
     some = _counts(kb)
     while missing and (counts := next(some, None)) is not None:  # most are among the first entities
         missing -= counts.keys()
@@ -137,7 +120,7 @@ def _hint(name: str, known: dict[str, int]) -> str:
     return did_you_mean(name, known)
 
 
-def _ingredients(kb: Entities, row: int) -> list[int]:
+def _ingredients(kb: "KnowledgeBase", row: int) -> list[int]:
     """The ingredients of a drug of RxNorm by is-a, or the drug itself if there is nothing in RxNorm above it."""
     ingredients, seen, drugs = [], {row}, [row]
     for drug in drugs:  # which grows
@@ -150,7 +133,7 @@ def _ingredients(kb: Entities, row: int) -> list[int]:
     return ingredients
 
 
-def _is_made_of(kb: Entities, drug: int, other: int) -> bool:
+def _is_made_of(kb: "KnowledgeBase", drug: int, other: int) -> bool:
     """Whether is-a says what a drug is made of, rather than to which class of chemicals it belongs, as MeSH does for
     amoxicillin and ampicillin: then both have records of MeSH."""
     if not _codes(kb, other, RXNORM):

@@ -30,7 +30,6 @@ def build_kb(
     *,
     about: Mapping[str, Any],
     below: Sequence[str] = (),
-    strict: bool = False,
     show_progress: bool = False,
 ) -> KnowledgeBase:
     """Read source files into a knowledge base folder, and open it.
@@ -42,7 +41,6 @@ def build_kb(
         out: the folder to write.
         about: JSON data for meta.json, e.g. the reader's name and settings.
         below: keep the entities with these ids, and all narrower ones; empty = all.
-        strict: treat faults that the reader did not report as errors.
         show_progress: show a progress bar.
 
     Returns:
@@ -53,8 +51,7 @@ def build_kb(
     """
     if below:  # what is below is known only at the end of the files
         with TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
-            settings: Any = {"about": about, "strict": strict, "show_progress": show_progress}
-            whole = build_kb(reader, paths, Path(folder) / "kb", **settings)
+            whole = build_kb(reader, paths, Path(folder) / "kb", about=about, show_progress=show_progress)
             kept, redirects = subtree(whole, below)
             source = {**whole.source, "below": list(below)}
             return KnowledgeBase.build(kept, out, source=source, redirects=redirects)
@@ -66,8 +63,7 @@ def build_kb(
         redirects.update(reader.redirects)
         source.update({**reader.source, **about, "repairs": dict(reader.report)})
 
-    facts: Any = {"source": source, "redirects": redirects}
-    return KnowledgeBase.build(entities(), out, **facts, strict=strict, show_progress=show_progress)
+    return KnowledgeBase.build(entities(), out, source=source, redirects=redirects, show_progress=show_progress)
 
 
 def subtree(kb: KnowledgeBase, ids: Sequence[str]) -> tuple[Iterator[Entity], dict[str, str]]:
@@ -86,7 +82,7 @@ def subtree(kb: KnowledgeBase, ids: Sequence[str]) -> tuple[Iterator[Entity], di
     for entity_id in ids:
         if entity_id not in kb:
             raise PelError(Errors.E145.format(id=entity_id, hint=did_you_mean_id(kb, entity_id)))
-    if not kb.field_counts()["parents"]:
+    if not kb.hierarchy:
         raise PelError(Errors.E146.format(ids=", ".join(ids)))
     mask = kb.rows_below(ids)
     redirects = kb.redirects()

@@ -42,14 +42,11 @@ class KnowledgeBase:
         entities: for a small knowledge base in memory; see ``build`` for large ones.
         redirects: retired id -> its successor.
         source: origin, version, licence: JSON data.
-        strict: faults of entities are errors; otherwise they are repaired and counted.
     """
 
-    def __init__(
-        self, entities: Iterable[Entity] = (), *, redirects: Ids = None, source: Source = None, strict: bool = False
-    ):
+    def __init__(self, entities: Iterable[Entity] = (), *, redirects: Ids = None, source: Source = None):
         with TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
-            build_store(Path(folder), entities, redirects=redirects, source=source, strict=strict)
+            build_store(Path(folder), entities, redirects=redirects, source=source)
             self._open(ArrowStore.read(Path(folder)))
         self._listeners: list[WeakMethod[Listener]] = []
 
@@ -79,7 +76,6 @@ class KnowledgeBase:
         *,
         source: Source = None,
         redirects: Ids = None,
-        strict: bool = False,
         show_progress: bool = False,
     ) -> "KnowledgeBase":
         """Write a knowledge base folder from a stream, and open it. Memory stays bounded.
@@ -87,7 +83,7 @@ class KnowledgeBase:
         Args:
             entities: read once.
             path: the folder; an existing knowledge base is replaced.
-            source, redirects, strict: as above; the first two are read after the entities.
+            source, redirects: as above; they are read after the entities.
             show_progress: show a progress bar.
 
         Returns:
@@ -98,7 +94,7 @@ class KnowledgeBase:
         """
         stream = progress(entities, description="Writing entities", show=show_progress)
         with _new_folder(Path(path)) as part:
-            if not build_store(part, stream, redirects=redirects, source=source, strict=strict):
+            if not build_store(part, stream, redirects=redirects, source=source):
                 raise PelError(Errors.E102.format(path=path))
         return cls.from_disk(path)
 
@@ -171,16 +167,6 @@ class KnowledgeBase:
         """Origin, version, licence, reader settings."""
         source: dict[str, Any] = self.meta["source"]
         return source
-
-    def validate(self) -> None:
-        """Read everything that is saved, compare it with the fingerprint, and look each entity up.
-
-        Opening compares only the sizes of the files; this finds changed bytes too.
-
-        Raises:
-            PelError: if the content is not what was written.
-        """
-        self._store.validate()
 
     # --- by id
 
@@ -354,19 +340,19 @@ class KnowledgeBase:
         Raises:
             PelError: if the id is unknown.
         """
-        return self.ids_at(self._hierarchy.above(self._row_array(entity_id), 1))
+        return self.ids_at(self.hierarchy.above(self._row_array(entity_id), 1))
 
     def children(self, entity_id: str) -> list[str]:
         """The entities one step narrower."""
-        return self.ids_at(self._hierarchy.below(self._row_array(entity_id), 1))
+        return self.ids_at(self.hierarchy.below(self._row_array(entity_id), 1))
 
     def ancestors(self, entity_id: str) -> list[str]:
         """All broader entities, the nearest first."""
-        return self.ids_at(self._hierarchy.above(self._row_array(entity_id)))
+        return self.ids_at(self.hierarchy.above(self._row_array(entity_id)))
 
     def descendants(self, entity_id: str) -> list[str]:
         """All narrower entities, the nearest first."""
-        return self.ids_at(self._hierarchy.below(self._row_array(entity_id)))
+        return self.ids_at(self.hierarchy.below(self._row_array(entity_id)))
 
     def rows_below(self, ids: Iterable[str]) -> Mask:
         """By row; True = one of these entities, or narrower than one. Unknown ids do not count.
@@ -378,14 +364,15 @@ class KnowledgeBase:
         rows = rows[rows >= 0]
         mask = np.zeros(self.n_rows, dtype=bool)
         if len(rows):
-            mask[rows] = mask[self._hierarchy.below(rows)] = True
+            mask[rows] = mask[self.hierarchy.below(rows)] = True
         return mask
 
     def _row_array(self, entity_id: str) -> Rows:
         return np.array([self._known_row(entity_id)])
 
     @property
-    def _hierarchy(self) -> "Hierarchy":
+    def hierarchy(self) -> "Hierarchy":
+        """The is-a relations among live entities; empty (false) if there are none."""
         memo = self.memo
         if "is_a" not in memo:
             children, ids, which = self._store.is_a_pairs()
@@ -491,10 +478,6 @@ class KnowledgeBase:
         counts = self._store.type_counts(self.live)
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return {name: count for name, count in pairs if count > 0}
-
-    def field_counts(self) -> dict[str, int]:
-        """How many live entities have aliases, types, a definition, cross references and parents."""
-        return self._store.field_counts(self.live)
 
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
         """By row; True = live and of any of these types."""
@@ -646,6 +629,9 @@ class Hierarchy:
 
     def __init__(self, children: Rows, parents: Rows, n_rows: int):
         self._parents, self._children = _links(children, parents, n_rows), _links(parents, children, n_rows)
+
+    def __bool__(self) -> bool:
+        return len(self._parents.values) > 0
 
     def above(self, rows: Rows, steps: int | None = None) -> Rows:
         """The rows that are broader than any of these, the nearest first; ``steps`` at most, None = all."""

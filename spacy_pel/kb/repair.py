@@ -17,7 +17,6 @@ without counting.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import chain
 
@@ -31,30 +30,6 @@ _CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _C1 = range(0x80, 0xA0)  # five of these have no character in Windows-1252
 _WINDOWS_1252 = {code: char for code in _C1 if (char := bytes([code]).decode("cp1252", "ignore"))}
 Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
-
-
-class Repairs:
-    """Repairs entities and counts the repairs in ``report``.
-
-    Args:
-        strict: the first fault is an error.
-    """
-
-    def __init__(self, *, strict: bool = False):
-        self.strict = strict
-        self.report: Counter[str] = Counter()
-
-    def count(self, kind: str, entity_id: str) -> None:
-        """Raises:
-        PelError: if strict.
-        """
-        if self.strict:
-            raise PelError(Errors.E104.format(kind=kind, entity=repr(entity_id)))
-        self.report[kind] += 1
-
-    def __call__(self, entity: Entity) -> Entity | None:
-        """As ``repaired``. RAISES (PelError): at any fault if strict."""
-        return repaired(entity, self.count)
 
 
 def repaired(entity: Entity, count: Count) -> Entity | None:

@@ -1,6 +1,7 @@
 """Writes the files of a knowledge base folder from a stream of entities."""
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -18,7 +19,7 @@ from ..util.arrays import offsets_of, owners
 from ..util.arrow_files import Table, TableWriter, write_arrays
 from ..util.xrefs import xref_key
 from .edits import Edit, edits_to_bytes
-from .repair import Repairs, counts_text, merge_duplicates, repaired_redirects
+from .repair import counts_text, merge_duplicates, repaired, repaired_redirects
 
 KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 3
@@ -67,8 +68,8 @@ def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf8"), digest_size=16).digest(), "little")
 
 
-def build_store(folder: Path, entities: Iterable[Entity], *, redirects: Ids, source: Source, strict: bool) -> int:
-    """Check entities and write them to a folder, streaming.
+def build_store(folder: Path, entities: Iterable[Entity], *, redirects: Ids, source: Source) -> int:
+    """Repair entities, count the repairs, and write the entities to a folder, streaming.
 
     Entities of one id are merged. The first pass finds them by their hashes, so that no table of
     all ids is held in memory; a second pass, needed only then, writes the merged entities.
@@ -79,25 +80,29 @@ def build_store(folder: Path, entities: Iterable[Entity], *, redirects: Ids, sou
         redirects: retired id -> successor; read after the entities, since
             readers are not complete before.
         source: JSON data; read after the entities.
-        strict: faults are errors; otherwise they are repaired and counted.
 
     Returns:
         The number of rows.
     """
-    repairs = Repairs(strict=strict)
-    writer = _written(folder, filter(None, map(repairs, entities)))
+    report: Counter[str] = Counter()
+
+    def count(kind: str, entity_id: str) -> None:
+        report[kind] += 1
+
+    writer = _written(folder, filter(None, (repaired(entity, count) for entity in entities)))
     if groups := _rows_of_same_ids(writer):
         first_pass = [file.rename(file.with_suffix(".first_pass")) for file in list(folder.iterdir())]
-        writer = _written(folder, _merged(writer, groups, repairs))
+        writer = _written(folder, _merged(writer, groups))
+        report["duplicate_id"] += sum(map(len, groups.values())) - len(groups)
         for file in first_pass:
             file.unlink()
-    repaired = repaired_redirects(redirects or {}, repairs.count)
-    rows = writer.rows_of_ids(list(repaired))
+    whole = repaired_redirects(redirects or {}, count)
+    rows = writer.rows_of_ids(list(whole))
     # a live id resolves to itself
-    useful = {old: new for (old, new), row in zip(repaired.items(), rows, strict=True) if row < 0}
-    writer.finish(useful, source or {}, report=repairs.report, edits={})
+    useful = {old: new for (old, new), row in zip(whole.items(), rows, strict=True) if row < 0}
+    writer.finish(useful, source or {}, report=report, edits={})
     of_reader = (source or {}).get("repairs", {})  # of the same entities
-    if more := {kind: n for kind, n in repairs.report.items() if n != of_reader.get(kind)}:
+    if more := {kind: n for kind, n in report.items() if n != of_reader.get(kind)}:
         logger.warning(Warnings.W100.format(counts=counts_text(more)))
     return writer.n_rows
 
@@ -123,13 +128,11 @@ def _rows_of_same_ids(writer: "StoreWriter") -> dict[int, list[int]]:
     return {rows[0]: rows for rows in by_id.values() if len(rows) > 1}
 
 
-def _merged(first_pass: "StoreWriter", groups: dict[int, list[int]], repairs: Repairs) -> Iterator[Entity]:
+def _merged(first_pass: "StoreWriter", groups: dict[int, list[int]]) -> Iterator[Entity]:
     table, type_names = first_pass.table, first_pass.type_names
     later = {row for rows in groups.values() for row in rows[1:]}
     for row, entity in enumerate(entities_in(table, type_names)):
         if row in groups:
-            for _ in groups[row][1:]:
-                repairs.count("duplicate_id", entity.concept_id)
             yield merge_duplicates(entities_of(table.cells(np.array(groups[row]), *FIELDS), type_names))
         elif row not in later:
             yield entity
@@ -181,7 +184,7 @@ class StoreWriter:
         """Write the next row.
 
         Args:
-            entity: a checked entity (see Repairs).
+            entity: a whole entity, see ``repair.py``.
             live: False = a retired entity, which keeps its row but is found by no name.
         """
         row, name, aliases = self.n_rows, entity.canonical_name, entity.aliases

@@ -60,7 +60,7 @@ def kb(source, tmp_path):
 def test_build_and_info(source, tmp_path):
     built = run_json("kb", "build", tmp_path / "kb", "--reader", "jsonl", source)
     assert (built["entities"], built["aliases"], built["repairs"]) == (3, 2, {})
-    info = run_json("kb", "info", tmp_path / "kb", "--check")
+    info = run_json("kb", "info", tmp_path / "kb")
     assert info["fingerprint"] == built["fingerprint"] == KnowledgeBase(ENTITIES).fingerprint
     assert info["types"] == {"T184": 2, "T109": 1, "sign": 1}
     assert info["type_names"] == {"T184": "Sign or Symptom", "T109": "Organic Chemical"}
@@ -203,7 +203,7 @@ def test_add_and_diff(kb, tmp_path):
     changes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     added = run_json("kb", "add", kb, changes)
     assert added["added"] == added["updated"] == added["retired"] == 1
-    assert added["fingerprint"] == run_json("kb", "info", kb, "--check")["fingerprint"]
+    assert added["fingerprint"] == run_json("kb", "info", kb)["fingerprint"]
     assert run_json("kb", "show", kb, "C2")["successor_of"] == "C2"
     found = run_json("kb", "diff", old, kb)
     assert (found["added"], found["removed"]) == (["C4"], {"C2": "C4"})

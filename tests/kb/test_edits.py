@@ -153,4 +153,4 @@ def test_damaged_edits_are_refused(tmp_path):
         store = KnowledgeBase.from_bytes(kb.to_bytes())
         store._store.buffers["edits.jsonl"] = damage
         with pytest.raises(PelError, match="PEL-E004.*edits"):
-            store.validate()
+            _ = store.edits

@@ -9,10 +9,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase, arrow_store, store_writer
 from spacy_pel.kb.compare import diff
 from spacy_pel.kb.from_files import subtree
-from spacy_pel.kb.store_writer import KIND, XREFS
+from spacy_pel.kb.store_writer import XREFS
 from spacy_pel.types import Entity
 from spacy_pel.util import arrow_files
-from spacy_pel.util.packing import pack_files, unpack_files
 
 #     A
 #    / \\
@@ -95,7 +94,6 @@ def test_changes_count_at_once(kb, tmp_path):
     assert not kb.rows_below(["B"]).any()
     kb.to_disk(tmp_path / "saved")
     saved = KnowledgeBase.from_disk(tmp_path / "saved")
-    saved.validate()
     for entity_id in kb:
         assert kb.parents(entity_id) == saved.parents(entity_id) and kb.xrefs(entity_id) == saved.xrefs(entity_id)
     assert saved.ids_of_xref("ICD10:J45") == [] and saved.ids_of_xref("MESH:D2") == ["C"]
@@ -125,13 +123,6 @@ def test_without_xrefs_there_is_no_table(tmp_path):
     assert (tmp_path / "kb" / XREFS).is_file() and KnowledgeBase.from_disk(tmp_path / "kb").ids_of_xref("MESH:D1") == [
         "A"
     ]
-
-
-def test_a_lost_table_is_found_by_the_check():
-    files = unpack_files(make_kb().to_bytes(), kind=KIND)
-    del files[XREFS]
-    with pytest.raises(PelError, match="PEL-E004.*look-up tables"):
-        KnowledgeBase.from_bytes(pack_files(files, kind=KIND)).validate()
 
 
 def test_a_subtree_has_its_redirects():

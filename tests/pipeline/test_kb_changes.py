@@ -63,9 +63,8 @@ def test_wrong_input_changes_nothing(make_nlp, change, match):
     nlp = make_nlp()
     linker = nlp.get_pipe(NAME)
     before = linker.kb.fingerprint, linker.index.fingerprint
-    with pytest.raises(PelError, match=match) as raised:
+    with pytest.raises(PelError, match=match):
         change(linker)
-    assert "--strict" not in str(raised.value)
     assert (linker.kb.fingerprint, linker.index.fingerprint) == before
 
 
