@@ -23,7 +23,6 @@ FLOORS = [
     ("corpora",),
     ("encoders",),
     ("index",),
-    ("abbreviations.undefined",),
     ("candidates",),
     ("linking",),
     ("abbreviations.inventory",),

@@ -1,1 +1,1 @@
-"""Abbreviations: what texts define, what an inventory of many texts counts, and what an undefined one may mean."""
+"""Abbreviations: what texts define, and what an inventory of many texts counts."""

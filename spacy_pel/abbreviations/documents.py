@@ -6,8 +6,7 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from .definitions import find_abbreviations
-from .forms import other_number
+from .definitions import find_abbreviations, other_number
 
 LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
 KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` where spaCy stores extensions

@@ -12,24 +12,25 @@ import spacy
 
 from ..corpora.document_stream import text_pieces
 from ..errors import quoted
+from ..index.annotated_text import AliasPriors
 from ..types import Document, Entity
-from ..util import normalize_alias, progress, read_lines
+from ..util import hash_strings, normalize_alias, progress, read_lines
 from ..util.arrays import best_first
 from ..util.files import READ_ERRORS, PathLike, Place, open_bytes, unexpected
 from ..util.writing import write_text
-from .definitions import find_abbreviations
-from .forms import normal_form
+from .definitions import find_abbreviations, normal_form
 
 if TYPE_CHECKING:  # "corpus abbreviations" links nothing
-    from ..index import AliasPriors
     from ..linking import Linker
 
 COLUMNS = ("short_form", "long_form", "uses", "documents")
 _HEADER = "\t".join(COLUMNS)
 _PIECE = 1_000_000  # characters that are read at once
 _LONGEST_HEADER = 1_000  # bytes
-_MOST = 3  # entities of a long form
+_ENTITIES = 3  # of a long form at most
 _MIN_SHARE = 0.05  # of its uses
+_UNIT = 1000  # counts of a use
+_MOST = 1 << 27  # counts of an entry: sums must fit 32 bits
 
 Shares = list[tuple[int, float]]  # rows of the knowledge base, -1 = no entity
 
@@ -168,7 +169,7 @@ def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:
 
 def link_long_forms(
     linker: "Linker", uses: Iterable[tuple[str, str, int]], *, show_progress: bool = False
-) -> "AliasPriors":
+) -> AliasPriors:
     """Link each long form by itself, and divide its uses among its candidates and NIL.
 
     Args:
@@ -179,8 +180,6 @@ def link_long_forms(
     Returns:
         Counts of uses by short form and entity, see ``abbreviation_counts``.
     """
-    from .undefined import abbreviation_counts
-
     linker, listed = linker.without_memory(), list(uses)
     forms = list(dict.fromkeys(long_form for _, long_form, _ in listed))
     starts = range(0, len(forms), linker.batch_size)
@@ -202,7 +201,7 @@ def _link(linker: "Linker", forms: list[str]) -> list[Shares]:
     if linker.decider.decides_without_threshold:
         shares *= 1.0 - np.clip(ranked.nil_scores, 0.0, 1.0)[:, None]
     shares[shares < _MIN_SHARE] = 0.0
-    best = best_first(shares)[:, :_MOST]
+    best = best_first(shares)[:, :_ENTITIES]
     rows = np.take_along_axis(ranked.table.kb_rows, best, axis=1)
     shares = np.take_along_axis(shares, best, axis=1)
     rest = np.maximum(1.0 - shares.sum(axis=1), 0.0)
@@ -210,3 +209,20 @@ def _link(linker: "Linker", forms: list[str]) -> list[Shares]:
         [(-1, nil), *zip(its_rows, its_shares, strict=True)]
         for nil, its_rows, its_shares in zip(rest.tolist(), rows.tolist(), shares.tolist(), strict=True)
     ]
+
+
+def abbreviation_counts(entries: Iterable[tuple[str, int, float]]) -> AliasPriors:
+    """Count the uses of short forms that an inventory lists.
+
+    Args:
+        entries: short form as written, row of the knowledge base (-1 = no entity), and uses.
+
+    Returns:
+        Counts whose surface forms are normal forms and whose unit is a thousandth of a use; row -1 has the uses of
+        long forms that name no entity. What does not look like a short form is left out.
+    """
+    counted = ((normal_form(short), row, min(round(_UNIT * uses), _MOST)) for short, row, uses in entries)
+    usable = [(form, row, count) for form, row, count in counted if form and count]
+    forms, rows, counts = zip(*usable, strict=True) if usable else ((), (), ())
+    hashes = hash_strings(list(forms))
+    return AliasPriors.summed(hashes, np.array(rows, dtype=np.int32), np.array(counts, dtype=np.int32))

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..abbreviations.undefined import trust_in_short_forms
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
-from .confidence import DEPTH, Confidence, prediction_set
+from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import MemoryMatches
 from .mention_types import LabelTypes, labels_after_linking
 from .query import Link, MentionQuery

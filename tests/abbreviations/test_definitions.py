@@ -4,8 +4,7 @@ import pytest
 import spacy
 from spacy.matcher import Matcher
 
-from spacy_pel.abbreviations.definitions import find_abbreviations
-from spacy_pel.abbreviations.forms import normal_form
+from spacy_pel.abbreviations.definitions import find_abbreviations, normal_form
 
 NLP = spacy.blank("en")
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...abbreviations.forms import normal_form
+from ...abbreviations.definitions import normal_form
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from spacy_pel.abbreviations.undefined import trust_in_short_forms
 from spacy_pel.index.annotated_text import AliasPriors
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery, replace_mention
+from spacy_pel.linking.confidence import trust_in_short_forms
 from spacy_pel.types import Entity
 
 KB = KnowledgeBase(
