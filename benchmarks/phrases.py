@@ -23,7 +23,7 @@ from rich.table import Table
 from spacy_pel.candidates.evidence.variants import variants
 from spacy_pel.corpora.formats.jsonl import read_corpus
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.nil.inputs import logistic
+from spacy_pel.linking.nil import logistic
 from spacy_pel.pipeline.detectors.name_search import NameTable, best_reading, relative_length
 from spacy_pel.util import machine_note, normalize_alias
 from spacy_pel.util.names import runs_of

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..abbreviations.definitions import looks_short
-from ..candidates.evidence.evidence import best_cosines
 from ..errors import Errors, PelError
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
@@ -21,7 +20,7 @@ from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Rows, Scor
 from ..util import normalize_alias
 from ..util.arrays import ranks, segment_sum
 from .combiners.linear import is_gold
-from .nil.inputs import logistic, rounded
+from .nil import logistic, rounded
 from .query import MentionQuery
 
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
@@ -292,7 +291,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
 
     ordered = np.sort(shares, axis=1)
     best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(shares))
-    cosines = np.where(filled, best_cosines(features), -np.inf)
+    cosines = np.where(filled, table.cosines, -np.inf)
     seen = column("seen").max(axis=1)
     values = [
         logit(best),

@@ -16,6 +16,7 @@ from .arrays import (
     Rows,
     Scores,
     Vectors,
+    best_cosines,
 )
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
 from .texts import (

@@ -60,6 +60,11 @@ class CandidateTable:
         """(n,), which mentions have any."""
         return self.filled.any(axis=1)
 
+    @cached_property
+    def cosines(self) -> Scores:
+        """(n, k), see ``best_cosines``."""
+        return best_cosines(self.features)
+
     def take(self, rows: NDArray[np.int64]) -> "CandidateTable":
         """The mentions of the given positions; a position may occur twice."""
         return self._each(lambda array: array[rows])
@@ -92,8 +97,8 @@ class CandidateTable:
 
     def put(self, rows: NDArray[np.int64], table: "CandidateTable") -> None:
         """Overwrite mentions by those of a table with the same features, and as many or fewer candidates."""
-        vars(self).pop("filled", None)
-        vars(self).pop("has_candidates", None)
+        for name in ("filled", "has_candidates", "cosines"):
+            vars(self).pop(name, None)
         for ours, theirs in zip(self.arrays, table.widened(self.kb_rows.shape[1]).arrays, strict=True):
             ours[rows] = theirs
 
@@ -120,6 +125,13 @@ class CandidateTable:
             np.concatenate(vectors) if len(vectors) == len(tables) else None,
             {name: np.concatenate([table.of_mentions[name] for table in tables]) for name in tables[0].of_mentions},
         )
+
+
+def best_cosines(features: Mapping[str, Scores]) -> Scores:
+    """The best cosine over all rows of each candidate. "mention" counts only where a mention row of the entity was
+    found (it votes then); elsewhere it is the score of another entity's row."""
+    name, mention = features["name"], features["mention"]
+    return np.where(features["vote"] > 0, np.maximum(name, mention), name)
 
 
 class RankedRows(NamedTuple):

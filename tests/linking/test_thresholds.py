@@ -8,6 +8,7 @@ import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
@@ -116,3 +117,53 @@ def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
     assert set(linker.decider.calibrated_by_label) == {"A"}
     fit_mentions(linker, known + unknown, gold)
     assert linker.decider.calibrated_by_label == {}  # of an earlier fit
+
+
+def test_threshold_equals_brute_force():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        scores = (rng.integers(0, 12, 40) / 11).astype(np.float32)  # many equal scores
+        is_nil = rng.random(40) < 0.4
+        is_nil[0] = True
+
+        def f1(threshold, scores=scores, is_nil=is_nil):
+            called = scores > threshold
+            return 2 * (called & is_nil).sum() / (called.sum() + is_nil.sum())
+
+        best = max(f1(t) for t in np.linspace(-0.05, 1.05, 200))
+        assert f1(best_f1_threshold(scores, is_nil)) == pytest.approx(best)
+
+
+def test_threshold_may_call_all_nil_and_splits_neighbours():
+    assert best_f1_threshold(np.asarray([0.3, 0.2], dtype=np.float32), np.asarray([True, True])) < 0.2
+    low = np.float32(0.5)
+    high = np.nextafter(low, np.float32(1))
+    threshold = best_f1_threshold(np.asarray([low, high], dtype=np.float32), np.asarray([False, True]))
+    assert (np.asarray([low, high]) > threshold).tolist() == [False, True]
+    with pytest.raises(PelError, match="E610"):
+        best_f1_threshold(np.asarray([0.1], dtype=np.float32), np.asarray([False]))
+
+
+def test_precision_threshold_equals_brute_force():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        scores = (rng.integers(0, 12, 40) / 11).astype(np.float32)  # many equal scores
+        is_nil = rng.random(40) < 0.5
+        grid = np.append(-0.05, (np.arange(11) + 0.5) / 11)
+        reached = [t for t in grid if (c := scores > t).any() and (c & is_nil).sum() / c.sum() >= 0.6]
+        if not reached:
+            with pytest.raises(PelError, match="E614"):
+                precision_threshold(scores, is_nil, precision=0.6)
+            continue
+        found = precision_threshold(scores, is_nil, precision=0.6)
+        assert ((scores > found) == (scores > reached[0])).all()
+
+
+def test_precision_out_of_reach_names_the_best():
+    scores = np.asarray([0.9, 0.5], dtype=np.float32)
+    with pytest.raises(PelError, match="E614.*0.9.*best is 0.500"):
+        precision_threshold(scores, np.asarray([False, True]), precision=0.9)
+    with pytest.raises(PelError, match="E613"):
+        precision_threshold(scores, np.asarray([False, True]), precision=1.5)
+    with pytest.raises(PelError, match="E610"):
+        precision_threshold(scores, np.asarray([False, False]), precision=0.5)

@@ -14,7 +14,7 @@ from ...abbreviations.definitions import normal_form
 from ...index.annotated_text import AliasPriors
 from ...index.row_table import NAME_KINDS
 from ...kb import KnowledgeBase
-from ...types import UNRELATED, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...types import UNRELATED, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors, best_cosines
 from ...util import normalize_alias
 from ...util.arrays import distinct, numbered, places_of, segment_sum, softmax, take_pieces
 from .derivations import derivations
@@ -409,14 +409,6 @@ def best_row(matches: Matches, pairs: NDArray[np.int64], mentions: NDArray[np.in
     np.minimum.at(lowest, matches.mentions, matches.values)
     lowest[np.isinf(lowest)] = 0.0
     return np.where(np.isinf(best), lowest[mentions], best)
-
-
-def best_cosines(features: Mapping[str, Scores]) -> Scores:
-    """The best cosine over all rows of each candidate. "mention" counts only
-    where a mention row of the entity was found (it votes then); elsewhere it is the score of another
-    entity's row."""
-    name, mention = features["name"], features["mention"]
-    return np.where(features["vote"] > 0, np.maximum(name, mention), name)
 
 
 def _usable(matches: Matches, live_rows: Rows | None, masks: Sequence[Mask]) -> Matches:

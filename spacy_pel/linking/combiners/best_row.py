@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, CandidateTable, Scores
 
@@ -34,7 +33,7 @@ class BestRow:
         """(n, k) each, what a feature adds to the scores of the candidates."""
         is_fused = FUSED in table.features
         return {
-            FUSED if is_fused else "best": table.features[FUSED] if is_fused else best_cosines(table.features),
+            FUSED if is_fused else "best": table.features[FUSED] if is_fused else table.cosines,
             "exact": self.exact_bonus * table.features["exact"],
         }
 

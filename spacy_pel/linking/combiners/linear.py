@@ -53,7 +53,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
@@ -198,7 +197,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
     """(n, k) each, by name; those of DEFAULT_WEIGHTS in their order; 0 where there is no candidate."""
     filled = table.filled
     wide = {name: np.where(filled, values, 0.0).astype(np.float64) for name, values in table.features.items()}
-    best = best_cosines(table.features)
+    best = table.cosines
     unseen = 1.0 - wide["seen"]
     absent = np.zeros(filled.shape)
     fused = wide.get(FUSED, absent)

@@ -21,8 +21,7 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.decider import break_even_threshold
-from spacy_pel.linking.nil.inputs import best_scores
-from spacy_pel.linking.nil.logistic import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
+from spacy_pel.linking.nil import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
 from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger
@@ -254,7 +253,7 @@ def measure(sample: Sample, weights: Weights) -> dict[str, float]:
     """
     scores = LinearCombiner()(sample.table)
     nil_score = np.where(sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0)
-    best = best_scores(sample.table, scores)
+    best = np.where(sample.filled, scores.max(axis=1), 0.0).astype(np.float64)
     called, is_nil = nil_score > break_even_threshold(best), sample.is_nil
     hits = float((called & is_nil).sum())
     right = sample.is_right & ~is_nil

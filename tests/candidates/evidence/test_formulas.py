@@ -7,7 +7,7 @@ from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.candidates.evidence.formulas import formula_names
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
-from spacy_pel.linking.nil.inputs import summarize, summary_names
+from spacy_pel.linking.nil import SUMMARY, summarize
 from spacy_pel.types import Document, Entity, Mention
 
 from .gathering import gather, marked, pairs_of
@@ -182,5 +182,5 @@ def test_a_fit_on_a_few_formulas_keeps_the_default_weight():
 def test_the_nil_model_takes_the_name_of_a_formula_for_a_name(kb):
     for surface, named in {"CaCl2": 1, "CaCl2x": 0}.items():
         table = gather(kb, surface)
-        summary = dict(zip(summary_names(), summarize(table, LinearCombiner()(table))[0], strict=True))
+        summary = dict(zip(SUMMARY, summarize(table, LinearCombiner()(table))[0], strict=True))
         assert (summary["top_variant"], summary["top_exact"]) == (named, 0)

@@ -16,14 +16,13 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.linking.nil.logistic import default_inputs
+from spacy_pel.linking.nil import LogisticNil, default_inputs
 from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import NIL, UNRELATED, Entity
 
-from ..tables import table_of as listed
+from .tables import table_of as listed
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 ENCODER = ROOT / "assets" / "pel_medmentions" / "proxy_entity_linker" / "encoder"
 CODES = ROOT / "tests" / "fixtures" / "codes" / "heart_and_lung.csv"  # of the Disease Ontology, CC0
 NAMES = {  # as written in the table
@@ -133,7 +132,7 @@ WORDS += "scarlet marsh jail camp glandular puerperal rheumatic".split()
 
 def table_of(name, **features):
     """One mention; features that are not given are 0."""
-    given = {"name": name, **features}
+    given = {"name": name, "mention": np.zeros(len(name)), "vote": np.zeros(len(name)), **features}
     return listed([range(len(name))], **{key: [values] for key, values in given.items()})
 
 

@@ -1,4 +1,4 @@
-"""NIL models: the contract of the registry, the summary numbers, the threshold."""
+"""NIL models: the contract of the registry, the summary numbers, what only a network learns."""
 
 import json
 
@@ -8,12 +8,10 @@ import pytest
 from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.recall import average_precision
-from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.linking.nil.inputs import summarize, summary_names
-from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold
+from spacy_pel.linking.nil import SUMMARY, LogisticNil, NetworkNil, summarize
 
-from ..tables import laid_out
-from ..tables import table_of as listed
+from .tables import laid_out
+from .tables import table_of as listed
 
 NAMES = sorted(registry.parts("pel_nil").values())
 
@@ -23,6 +21,7 @@ def table_of(counts, rng, gain=None):
     table = listed([range(count) for count in counts])
     for name in ("name", "mention", "prior"):
         table.features[name] = rng.random(table.kb_rows.shape).astype(np.float32)
+    table.features["vote"] = np.zeros(table.kb_rows.shape, dtype=np.float32)
     if gain is not None:
         table.features["name"] += gain[:, None].astype(np.float32)
     return table
@@ -108,7 +107,7 @@ def test_summary_by_hand():
         prior=[[0.7, 0.1, 0], [], [0]],
     )
     scores = laid_out([[0.1, 0.6, 0.3], [], [0.25]])
-    got = [dict(zip(summary_names(), row, strict=True)) for row in summarize(table, scores).tolist()]
+    got = [dict(zip(SUMMARY, row, strict=True)) for row in summarize(table, scores).tolist()]
     assert got[0]["score"] == pytest.approx(0.6)
     assert got[0]["margin"] == pytest.approx(0.3)
     assert got[0]["entropy"] == pytest.approx(-sum(p * np.log(p) for p in (0.1, 0.6, 0.3)))
@@ -119,51 +118,55 @@ def test_summary_by_hand():
     assert got[2]["margin"] == pytest.approx(0.25) and got[2]["entropy"] == pytest.approx(0, abs=1e-6)
 
 
-def test_threshold_equals_brute_force():
-    rng = np.random.default_rng(3)
-    for _ in range(30):
-        scores = (rng.integers(0, 12, 40) / 11).astype(np.float32)  # many equal scores
-        is_nil = rng.random(40) < 0.4
-        is_nil[0] = True
-
-        def f1(threshold, scores=scores, is_nil=is_nil):
-            called = scores > threshold
-            return 2 * (called & is_nil).sum() / (called.sum() + is_nil.sum())
-
-        best = max(f1(t) for t in np.linspace(-0.05, 1.05, 200))
-        assert f1(best_f1_threshold(scores, is_nil)) == pytest.approx(best)
+# -- networks ---------------------------------------------------------------------------------------
 
 
-def test_threshold_may_call_all_nil_and_splits_neighbours():
-    assert best_f1_threshold(np.asarray([0.3, 0.2], dtype=np.float32), np.asarray([True, True])) < 0.2
-    low = np.float32(0.5)
-    high = np.nextafter(low, np.float32(1))
-    threshold = best_f1_threshold(np.asarray([low, high], dtype=np.float32), np.asarray([False, True]))
-    assert (np.asarray([low, high]) > threshold).tolist() == [False, True]
+def by_kind(n, seed):
+    """Two candidates each. A good score tells NIL of one kind of mention, and the opposite of the other."""
+    rng = np.random.default_rng(seed)
+    table = listed([[0, 1]] * n, name=rng.random((n, 2)), prior=rng.random((n, 2)))
+    table.vectors = rng.standard_normal((n, 4)).astype(np.float32) * np.array([2, 1, 1, 1], np.float32)
+    best = table.features["name"].max(axis=1)
+    return table, table.features["name"], (best > np.median(best)) == (table.vectors[:, 0] > 0)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    table, scores, is_nil = by_kind(3000, 0)
+    model = NetworkNil(hidden=16, members=2, directions=2)
+    model.fit(table, scores, is_nil)
+    return model
+
+
+def test_it_learns_what_a_score_is_worth_by_kind(fitted):
+    table, scores, is_nil = by_kind(1000, 1)
+    logistic = LogisticNil(directions=2)
+    logistic.fit(*by_kind(3000, 0))
+    assert average_precision(logistic(table, scores), is_nil) < 0.6
+    probability = fitted(table, scores)
+    assert average_precision(probability, is_nil) > 0.95
+    assert abs(probability.mean() - is_nil.mean()) < 0.03  # calibrated in the large
+
+
+def test_the_same_seed_gives_the_same_networks(fitted):
+    again = NetworkNil(hidden=16, members=2, directions=2)
+    again.fit(*by_kind(3000, 0))
+    assert again.state() == fitted.state()
+    table, scores, _ = by_kind(200, 3)
+    again.load_state({})  # as before any fit
+    assert again.state() == {}
+    np.testing.assert_allclose(again(table, scores), 1 - scores.max(axis=1), atol=1e-6)
+
+
+def test_what_it_refuses():
+    table, scores, is_nil = by_kind(100, 4)
     with pytest.raises(PelError, match="E610"):
-        best_f1_threshold(np.asarray([0.1], dtype=np.float32), np.asarray([False]))
+        NetworkNil().fit(table, scores, np.zeros_like(is_nil))
+    with pytest.raises(PelError, match="E611"):
+        NetworkNil().load_state({"columns": ["height"], "networks": []})
 
 
-def test_precision_threshold_equals_brute_force():
-    rng = np.random.default_rng(3)
-    for _ in range(30):
-        scores = (rng.integers(0, 12, 40) / 11).astype(np.float32)  # many equal scores
-        is_nil = rng.random(40) < 0.5
-        grid = np.append(-0.05, (np.arange(11) + 0.5) / 11)
-        reached = [t for t in grid if (c := scores > t).any() and (c & is_nil).sum() / c.sum() >= 0.6]
-        if not reached:
-            with pytest.raises(PelError, match="E614"):
-                precision_threshold(scores, is_nil, precision=0.6)
-            continue
-        found = precision_threshold(scores, is_nil, precision=0.6)
-        assert ((scores > found) == (scores > reached[0])).all()
-
-
-def test_precision_out_of_reach_names_the_best():
-    scores = np.asarray([0.9, 0.5], dtype=np.float32)
-    with pytest.raises(PelError, match="E614.*0.9.*best is 0.500"):
-        precision_threshold(scores, np.asarray([False, True]), precision=0.9)
-    with pytest.raises(PelError, match="E613"):
-        precision_threshold(scores, np.asarray([False, True]), precision=1.5)
-    with pytest.raises(PelError, match="E610"):
-        precision_threshold(scores, np.asarray([False, False]), precision=0.5)
+@pytest.mark.parametrize(("name", "value"), [("hidden", 0), ("l2", float("nan"))])
+def test_settings_that_make_no_network(name, value):
+    with pytest.raises(PelError, match=f"E301.*{name} >= [01], got {value}"):
+        NetworkNil(**{name: value})

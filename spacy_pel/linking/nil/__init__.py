@@ -1,2 +1,0 @@
-from .logistic import LogisticNil
-from .network import NetworkNil
