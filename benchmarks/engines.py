@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.soak import processes_of
-from spacy_pel.corpora.formats.parquet import parquet_rows
+from spacy_pel.corpora.formats.tables import parquet_rows
 from spacy_pel.engines.corpus import Corpus
 from spacy_pel.util import write_jsonl
 

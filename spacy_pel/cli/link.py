@@ -21,15 +21,13 @@ def link(
         str, argument("INPUT", "Text (a document per line), .jsonl, .csv, .tsv, .parquet, PubTator, BioC, or a folder.")
     ],
     output: Annotated[
-        str,
-        argument("OUTPUT", ".jsonl, .csv, .tsv, .parquet, .pubtator, .xml (BioC), .ndjson (FHIR) or .brat (a folder)."),
+        str, argument("OUTPUT", ".jsonl, .csv, .tsv, .parquet, .pubtator, .xml (BioC) or .brat (a folder).")
     ],
     format_name: InputFormat = "auto",
     text_column: TextColumn = None,
     id_column: IdColumn = None,
     to: Annotated[
-        str,
-        option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat, fhir, omop; auto = by name."),
+        str, option("NAME", "Output format: jsonl, csv, tsv, parquet, pubtator, bioc, brat, omop; auto = by name.")
     ] = "auto",
     engine: Annotated[str, option("NAME", "local, ray, or another registered one.")] = "local",
     settings: Settings = None,

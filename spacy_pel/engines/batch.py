@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..corpora.document_stream import process_documents
-from ..corpora.formats.parquet import json_rows, link_row, link_schema
+from ..corpora.formats.tables import json_rows, link_row, link_schema
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.records import document_record

@@ -12,8 +12,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from ..corpora.document_stream import article_of
-from ..corpora.formats.parquet import document_rows, json_object_of
-from ..corpora.formats.table import open_table
+from ..corpora.formats.tables import document_rows, json_object_of, open_table
 from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
 from ..util import fingerprint, logger, read_lines, read_text

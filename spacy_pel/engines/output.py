@@ -21,12 +21,10 @@ from pyarrow import fs
 from ..corpora.document_stream import HOPELESS
 from ..corpora.formats.bioc import write_bioc
 from ..corpora.formats.brat import write_brat
-from ..corpora.formats.fhir import write_fhir
 from ..corpora.formats.jsonl import read_links
 from ..corpora.formats.omop import OmopConcepts, write_omop
-from ..corpora.formats.parquet import link_row, link_schema, write_parquet
 from ..corpora.formats.pubtator import write_pubtator
-from ..corpora.formats.table import open_table, table_text, write_table
+from ..corpora.formats.tables import link_row, link_schema, open_table, table_text, write_parquet, write_table
 from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
@@ -41,7 +39,6 @@ _FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "pubtator": ((".pubtator", ".pubtator.gz"), write_pubtator),
     "bioc": ((".xml", ".xml.gz"), write_bioc),
     "brat": ((".brat",), write_brat),
-    "fhir": ((".ndjson", ".ndjson.gz"), write_fhir),
     "omop": ((".csv", ".csv.gz"), write_omop),
 }
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name

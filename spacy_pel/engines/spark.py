@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..corpora.formats.parquet import METADATA
+from ..corpora.formats.tables import METADATA
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..util import fingerprint

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from ..about import __version__
-from ..corpora.formats.table import table_text
+from ..corpora.formats.tables import table_text
 from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document

@@ -87,11 +87,6 @@ def split_id(entity_id: str) -> tuple[str, str]:
     return next((name for name, form in _FORMS.items() if form.fullmatch(entity_id)), ""), entity_id
 
 
-def join_xref(vocabulary: str, code: str) -> str:
-    """The reverse of ``split_xref``."""
-    return code if vocabulary in _OBO else f"{vocabulary}:{code}"
-
-
 def is_code(vocabulary: str, code: str) -> bool:
     """Whether something can be reported as this code: it is not empty, and no chapter or block of ICD ("I10-I16")."""
     return bool(code) and not ("-" in code and vocabulary.startswith("ICD"))

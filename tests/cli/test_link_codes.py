@@ -3,7 +3,6 @@
 import csv
 
 import pytest
-from fhir.resources.R4B.parameters import Parameters
 
 from spacy_pel.corpora import read_links
 from spacy_pel.util import read_jsonl, write_jsonl
@@ -52,21 +51,6 @@ def test_tables_and_annotations(folder, texts, tmp_path):
         done("convert", tmp_path / "back.jsonl", "--reader", reader, tmp_path / name)
         [document] = read_jsonl(tmp_path / "back.jsonl")
         assert [one["ids"] for one in document["mentions"]] == [["C2"], ["C7"], []]
-
-
-def test_fhir(folder, texts, tmp_path):
-    args = ["link", folder / "pipeline", texts, tmp_path / "out.ndjson", "--codes", "ICD10CM"]
-    done(*args)
-    [resource] = read_jsonl(tmp_path / "out.ndjson")
-    Parameters.model_validate(resource)
-    concepts = [one["part"][3]["valueCodeableConcept"] for one in resource["parameter"][1:]]
-    assert [one["text"] for one in concepts] == ["heart attack", "influenza", "zebra fish"]
-    assert concepts[0]["coding"][0] == {"code": "C2", "display": "heart attack"}
-    icd = "http://hl7.org/fhir/sid/icd-10-cm"
-    assert concepts[0]["coding"][1:] == [{"system": icd, "code": "A02.1"}, {"system": icd, "code": "A02.2"}]
-    assert "coding" not in concepts[2]
-    again = done(*args, "--resume", "--json").json
-    assert (again["documents"], again["mentions"], again["nil"], again["resumed_after"]) == (1, 3, 1, 1)
 
 
 def test_omop(folder, texts, tmp_path, monkeypatch):

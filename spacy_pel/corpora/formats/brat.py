@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -13,7 +12,7 @@ from ...types import NIL, Document
 from ...util import atomic_path, read_lines, read_text
 from ..offsets import fits
 from ..policy import has_id, looks_like_id, split_ids
-from .base import CorpusReaderBase, codes_note, one_line, plain_lines, whole_number, wrong_format
+from .base import CorpusReaderBase, one_line, plain_lines, whole_number, wrong_format
 
 _OTHER = {"R": "relations", "*": "relations", "E": "events", "A": "attributes", "M": "attributes"}
 _NOTE = re.compile(r"[\s;,|]+")  # between the ids of a note
@@ -137,9 +136,6 @@ def _joined(text: str, spans: list[Span]) -> list[Span]:
     return joined
 
 
-_LONGEST = 200  # bytes of a file's name, without its suffix
-
-
 def write_brat(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write linked documents as a folder of .txt and .ann files, atomically.
 
@@ -189,8 +185,9 @@ def _lines(text: str, mentions: Iterable[dict[str, Any]]) -> Iterator[str]:
         elif kb_id:
             name = " ".join(one_line(mention.get("name") or kb_id).split())
             yield f"N{number}\tReference T{number} {_reference(kb_id)}\t{name}"
-            if note := codes_note(mention):
-                yield f"#{number}\tAnnotatorNotes T{number}\t{note}"
+            codes = [f"{key} {', '.join(some)}" for key, some in mention.get("codes", {}).items() if some]
+            if codes:
+                yield f"#{number}\tAnnotatorNotes T{number}\t{'; '.join(codes)}"
 
 
 def _fragments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -204,15 +201,12 @@ def _reference(kb_id: str) -> str:
     return _OWN + kb_id if ":" not in kb_id or kb_id.startswith(_OWN) else kb_id
 
 
-def _percent(found: "re.Match[str]") -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf8"))
+def _percent(match: "re.Match[str]") -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf8"))
 
 
 def _file_name(document_id: str, taken: set[str]) -> str:
     name = re.sub(r"[^\w.-]|^\.", _percent, document_id) or "%"
-    if len(name.encode("utf8")) > _LONGEST:
-        end = blake2b(document_id.encode("utf8"), digest_size=8).hexdigest()
-        name = f"{name.encode('utf8')[:_LONGEST].decode('utf8', 'ignore')}~{end}"
     unique, number = name, 1
     while unique.casefold() in taken:  # some file systems do not tell A from a
         number += 1

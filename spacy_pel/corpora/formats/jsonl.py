@@ -13,7 +13,7 @@ from ...util.files import PathLike, ending_of, unexpected
 from ...util.parsing import guarded
 from ..offsets import OffsetCheck
 from .base import CorpusReaderBase, id_text, text_or_empty, whole_number
-from .parquet import parquet_rows
+from .tables import parquet_rows
 
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 

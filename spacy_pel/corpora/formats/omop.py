@@ -14,7 +14,7 @@ from ...util.files import Place, read_lines, unexpected
 from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from .base import one_line, whole_number
-from .table import row_writer
+from .tables import row_writer
 
 COLUMNS = (
     *("note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id"),

@@ -15,7 +15,7 @@ from ...types import NIL, TITLE_LENGTH, Document
 from ...util import read_lines
 from ...util.writing import write_text
 from ..policy import split_ids
-from .base import NO_ID, CorpusReaderBase, first_line_end, one_line, whole_number
+from .base import NO_ID, CorpusReaderBase, one_line, whole_number
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([A-Za-z]\w*)\|(.*)", re.DOTALL)
 Line = tuple[int, str]
@@ -70,10 +70,6 @@ class PubtatorCorpus(CorpusReaderBase):
             start, end, surface, kind = whole_number(row[1]), whole_number(row[2]), row[3], row[4].strip()
         except (IndexError, ValueError) as err:
             raise _bad_line(where, document.id, "\t".join(row)) from err
-        n_tabs = document.text.count("\t", start, end)
-        if n_tabs and "\t".join(row[3 : 4 + n_tabs]) == document.text[start:end]:
-            self._row(document, [*row[:3], " ".join(row[3 : 4 + n_tabs]), *row[4 + n_tabs :]], where)
-            return
         if row[0].strip() != document.id:
             raise _bad_line(where, document.id, "\t".join(row))
         ids, plus = split_ids(row[5] if len(row) > 5 else "", strip_prefix=self.strip_prefix)
@@ -118,6 +114,7 @@ def _blocks(path: Path) -> Iterator[list[Line]]:
         yield block
 
 
+_LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # those of str.splitlines
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
 
 
@@ -142,14 +139,11 @@ def write_pubtator(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 
 def _title_end(record: dict[str, Any], text: str) -> int:
-    known = (record.get("meta") or {}).get(TITLE_LENGTH)
-    if type(known) is int and 0 <= known <= len(text) and text[known : known + 1] in (" ", ""):
-        return known
-    cut = first_line_end(record["text"])
-    if cut >= 0:
-        return cut
-    sentence = _SENTENCE_END.search(text)
-    return sentence.start() if sentence else len(text)
+    length = (record.get("meta") or {}).get(TITLE_LENGTH)
+    if type(length) is int and 0 <= length <= len(text) and text[length : length + 1] in (" ", ""):
+        return length
+    end = _LINE_END.search(record["text"]) or _SENTENCE_END.search(text)
+    return end.start() if end else len(text)
 
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:

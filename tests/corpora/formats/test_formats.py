@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.formats.bioc import BiocCorpus
 from spacy_pel.corpora.formats.docbin import DocbinCorpus
 from spacy_pel.corpora.formats.pubtator import PubtatorCorpus
@@ -90,13 +89,6 @@ def test_gsc_ids_and_missing_texts(tmp_path):
     assert document.mentions == [Mention(5, 8, "PHENOTYPE", ("HP:0000001",))]
 
 
-def test_bioc_xml_passages_and_locations():
-    [document] = BiocCorpus()([FIXTURES / "bioc" / "tiny.xml"])
-    assert document.text.startswith("Acetylsalicylate and Reye's syndrome Breast")
-    assert document.meta["discontinuous"][0]["spans"] == [[37, 43], [56, 62]]
-    assert document.mentions[-1].ids == ()
-
-
 def test_bioc_json_sentences_that_overlap_are_moved():
     reader = BiocCorpus(strip_prefix="CL:")
     [document] = reader([FIXTURES / "bioc" / "tiny.json"])
@@ -154,11 +146,3 @@ def test_docbin_unlabelled_is_not_nil(tmp_path):
     assert document.mentions == [Mention(0, 14, "Y", ("C2",))]
     with pytest.raises(PelError, match="E213.*'xx_no'"):
         list(DocbinCorpus(lang="xx_no")([path]))
-
-
-def test_jsonl_needs_only_the_contract(tmp_path):
-    path = tmp_path / "a.jsonl"
-    record = {"id": 7, "text": "a b ", "mentions": [{"start": 2, "end": 4, "label": "X", "ids": []}]}
-    path.write_text(json.dumps(record), encoding="utf8")
-    [document] = read_corpus(path)
-    assert document.id == "7" and document.mentions == [Mention(2, 4, "X")]

@@ -75,14 +75,6 @@ def test_documents_without_an_abstract_and_with_more_sections(tmp_path):
     assert [one.meta["title_length"] for one in documents] == [7, 5, 0]
 
 
-def test_tabs_in_the_text(tmp_path):
-    lines = ["1|t|Heart\tattack.", "1\t0\t12\tHeart\tattack\tDisease\tD1", "1\t6\t12\tattack\tEvent\tD2"]
-    documents, report = read(tmp_path, lines, strict=True)
-    assert mentions(documents) == [[("Heart\tattack", "D1"), ("attack", "D2")]]
-    documents, _ = read(tmp_path, [lines[0], lines[1].replace("Heart\t", "Heart ")], strict=True)
-    assert documents[0].mentions[0].label == "Disease"
-
-
 def test_separated_ids_and_normalised_strings(tmp_path):
     lines = [
         "1|t|TNF-α and SARS‐CoV‐2 in Sjögren's, 5 IU.",

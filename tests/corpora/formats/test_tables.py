@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from spacy_pel.corpora.formats.table import write_table
+from spacy_pel.corpora.formats.tables import write_table
 
 COLUMNS = ["document", "start", "end", "text", "label", "id", "name", "p_right", "p_nil"]
 
@@ -35,7 +35,7 @@ def read(path):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.csv.gz", "out.tsv.gz"])
 def test_rows(tmp_path, name):
-    write_table(tmp_path / "new" / name, iter(RECORDS), codes=["MESH", "ICD10CM"])
+    write_table(tmp_path / "new" / name, RECORDS, codes=["MESH", "ICD10CM"])
     rows = read(tmp_path / "new" / name)
     assert list(rows[0]) == [*COLUMNS, "MESH", "ICD10CM", "note", "n", "title_length", "late", "meta_label"]
     found = [(row["document"], int(row["start"]), int(row["end"]), row["text"], row["id"]) for row in rows]

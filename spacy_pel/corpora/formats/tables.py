@@ -1,0 +1,352 @@
+"""Tables: CSV, TSV and Parquet. Any table is read as the objects of JSON lines. Of linked documents, CSV and TSV have a
+row for each mention; Parquet has a row for each document, its mentions a list of structures."""
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, time
+from io import StringIO
+from itertools import chain, dropwhile, islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...errors import quoted
+from ...util import atomic_path
+from ...util.files import Place, check_is_file, ending_of, read_lines, unexpected
+from ...util.parsing import DATA_ERRORS, JSON_ERRORS, read_cells
+from ...util.writing import write_text
+
+VERSION = 1  # of the schema of links
+METADATA = {"spacy_pel.links": str(VERSION)}
+_ROWS = 1000  # read or written at a time
+
+
+def open_table(
+    path: Path, column: str, file: IO[bytes] | None = None
+) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    r"""Open a table with quoted cells, as spreadsheets and pandas write it. Line ends within a cell stay what they are.
+
+    Args:
+        path: the file, plain or gzipped.
+        column: one that the header should have. The delimiter is the comma (or the tab, if the file's name ends in
+            .tsv), semicolon, tab or bar that makes it a column.
+        file: its open content, unpacked; None = it is opened here.
+
+    Returns:
+        The names of the columns, none of an empty file; and an iterator of the rows: the number of a row's last line,
+        and its cells by column. A column without a name is called "column_3", and is there if its cell is not
+        empty; the second column of a name is called "name_2".
+
+    Raises:
+        PelError: if the file is missing or not UTF-8; while reading, if a row has more or fewer cells than the header,
+            or a quotation mark is not closed. Names the line.
+    """
+    # Excel takes the delimiter from a first line such as "sep=;"
+    lines = dropwhile(lambda line: line[1].strip()[:4] in ("", "sep="), read_lines(path, file, line_ends="\n"))
+    first = next(lines, (0, ""))
+    delimiter = _delimiter(path, first[1], column)
+    cells = read_cells(path, chain([first], lines), delimiter=delimiter, texts=True)
+    _, header = next(cells, (0, [])) if first[0] else (0, [])
+    header = [name.strip() for name in header]
+    names = unique_names(header)
+
+    def rows() -> Iterator[tuple[int, dict[str, str]]]:
+        for line, row in cells:
+            if len(row) < len(names) or any(row[len(names) :]):
+                expected, got = f"{len(names)} cells, as in the header", f"{len(row)}: {quoted(row)}"
+                raise unexpected(Place(path, line), expected, got, "Put quotation marks around texts.")
+            if delimiter == "\t" and any(_holds_rows(cell, at, len(names)) for at, cell in enumerate(row)):
+                todo = "Check the quotation marks of the rows before it: they enclose cells."
+                raise unexpected(Place(path, line), "a row of a table", "a cell with rows in it", todo)
+            named = zip(names, header, row, strict=False)
+            yield line, {name: cell for name, plain, cell in named if plain or cell}
+
+    return names, rows()
+
+
+def _holds_rows(cell: str, at: int, width: int) -> bool:
+    """Whether quotation marks of a text, rather than of a cell, swallowed rows. In a table of two columns, this may
+    as well be a text with tabs.
+
+    Args:
+        cell: a cell.
+        at: its column, from 0.
+        width: number of columns.
+    """
+    tabs = [line.count("\t") for line in cell.split("\n")]
+    return width > 2 and len(tabs) > 1 and tabs == [width - 1 - at, *[width - 1] * (len(tabs) - 2), at]
+
+
+def _delimiter(path: Path, line: str, column: str) -> str:
+    """The one that makes this name a column of the header, and most columns."""
+
+    def names(delimiter: str) -> list[str]:
+        return [name.strip().lower() for name in next(csv.reader([line], delimiter=delimiter), [])]
+
+    delimiters = ("\t" if ending_of(path) == ".tsv" else ",", *",;\t|")
+    return max(delimiters, key=lambda delimiter: (column.lower() in names(delimiter), len(names(delimiter))))
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """The names of columns: one without a name is called "column_3", the second of a name "name_2"."""
+    unique: dict[str, None] = {}
+    for at, given in enumerate(names, start=1):
+        base, number = given or f"column_{at}", 1
+        name = base
+        while name in unique or (number > 1 and name in names):
+            number += 1
+            name = f"{base}_{number}"
+        unique[name] = None
+    return list(unique)
+
+
+# keys of the mention
+_COLUMNS = {
+    "start": "start",
+    "end": "end",
+    "text": "text",
+    "label": "label",
+    "id": "kb_id",
+    "name": "name",
+    "p_right": "probability",
+    "p_nil": "nil_score",
+}
+
+
+def write_table(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> None:
+    """Write linked documents as CSV or TSV, see ``table_rows``, atomically; gzipped if the name ends in .gz.
+
+    Args:
+        path: the file; TSV if its name ends in .tsv or .tsv.gz.
+        records, codes: see ``table_rows``.
+
+    Raises:
+        PelError: if the file cannot be written.
+    """
+    with write_text(path) as file:
+        write = row_writer(file, "\t" if ending_of(path) == ".tsv" else ",")
+        for row in table_rows(records, codes):
+            write(row)
+
+
+def table_text(records: Iterable[dict[str, Any]], *, codes: Sequence[str] = (), delimiter: str = ",") -> str:
+    """The table of linked documents as text, see ``table_rows``."""
+    file = StringIO()
+    write = row_writer(file, delimiter)
+    for row in table_rows(records, codes):
+        write(row)
+    return file.getvalue()
+
+
+def table_rows(records: Iterable[dict[str, Any]], codes: Sequence[str]) -> Iterator[list[str]]:
+    """The header of a table of links, and a row for each mention.
+
+    The columns are "document" (the document's id), "start", "end", "text", "label", "id" (or NIL, or empty if the
+    linker did not look at the mention), "name", "p_right" and "p_nil"; those of ``codes``, several codes joined by
+    a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such a column.
+
+    Args:
+        records: lines of ``link``: "id", "mentions" and "meta"; iterated twice.
+        codes: keys of a mention's "codes".
+    """
+    keys = list(dict.fromkeys(key for record in records for key in record.get("meta") or {}))
+    own = ["document", *_COLUMNS, *codes]
+    header = [*own, *keys]
+    for at, key in enumerate(keys, start=len(own)):
+        while header.count(key) > 1:
+            key = header[at] = f"meta_{key}"
+    yield header
+    for record in records:
+        meta = record.get("meta") or {}
+        meta_cells = [_cell(meta.get(key)) for key in keys]
+        for mention in record["mentions"]:
+            cells = [_cell(mention.get(key)) for key in _COLUMNS.values()]
+            cells += ["|".join(mention.get("codes", {}).get(vocabulary, ())) for vocabulary in codes]
+            yield [record["id"], *cells, *meta_cells]
+
+
+def row_writer(file: IO[str], delimiter: str) -> Callable[[Iterable[Any]], object]:
+    """A function that writes a row, with quotation marks around cells with line ends of any kind."""
+    # csv quotes a cell with a CR only where rows end in CR LF
+    lines: Any = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
+    return csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerow
+
+
+def _cell(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _open_parquet(path: Any, files: Any = None) -> pq.ParquetFile:
+    """Open a file.
+
+    Args:
+        path: the file.
+        files: its file system, of Arrow; None = the local one.
+
+    Raises:
+        PelError: if it is missing or is not Parquet.
+    """
+    if files is None:
+        check_is_file(path)
+    try:
+        return pq.ParquetFile(path if files is None else files.open_input_file(path))
+    except pa.ArrowInvalid as err:
+        raise unexpected(path, "Parquet", f"an error: {str(err).rstrip('.')}", "Write the file again.") from err
+
+
+def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the rows of a file that ``link`` wrote as the objects of JSON lines: a candidate is a pair
+    ``[id, score]``, and "meta" a dictionary.
+
+    Args:
+        path: the file.
+
+    Yields:
+        The number of the row, from 1, and its object.
+
+    Raises:
+        PelError: if the file is missing or is not Parquet.
+    """
+    batches = _open_parquet(path).iter_batches(batch_size=_ROWS)
+    yield from enumerate((_as_in_json(row) for batch in batches for row in batch.to_pylist()), start=1)
+
+
+def document_rows(path: Any, files: Any = None) -> Iterator[dict[str, Any]]:
+    """Stream the rows of a Parquet file of texts as the objects of JSON lines; without the mentions of ``link`` and of
+    the corpus format.
+
+    Args:
+        path: the file.
+        files: its file system, of Arrow; None = the local one.
+
+    Raises:
+        PelError: if the file is missing or is not Parquet, or holds what JSON cannot.
+    """
+    file = _open_parquet(path, files)
+    names = [field.name for field in file.schema_arrow if field.name != "mentions" or field.type.num_fields == 0]
+    for batch in file.iter_batches(columns=names, batch_size=_ROWS):
+        yield from json_rows(batch, path)
+
+
+def json_rows(table: pa.RecordBatch | pa.Table, place: object) -> Iterator[dict[str, Any]]:
+    """The rows of an Arrow table as the objects of JSON lines: dates as in ISO 8601, to the microsecond.
+
+    Args:
+        table: a table or batch. A second column of a name is called "name_2".
+        place: where it is from, for errors.
+
+    Raises:
+        PelError: if it holds a date that Python has not.
+    """
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    names = unique_names(table.schema.names)
+    schema = pa.schema(list(zip(names, map(_without_nanoseconds, table.schema.types), strict=True)))
+    try:
+        rows = table.rename_columns(names).cast(schema, safe=False).to_pylist()
+    except DATA_ERRORS as err:
+        raise unexpected(place, "values that JSON can hold", f"an error: {err}", "Leave out their column.") from err
+    for row in rows:
+        yield {name: _json_value(value) for name, value in row.items()}
+
+
+def _without_nanoseconds(kind: pa.DataType) -> pa.DataType:
+    """The Arrow type whose values Python can hold."""
+    if getattr(kind, "unit", "") != "ns":
+        return kind
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    return pa.duration("us") if pa.types.is_duration(kind) else pa.time64("us")
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_json_value, value))
+    if isinstance(value, (date, time)):  # also a datetime
+        return value.isoformat()
+    return value.decode("utf8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def _as_in_json(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of links as an object of JSON lines."""
+    if "meta" in row:
+        row["meta"] = _json_value(json_object_of(row["meta"]) or {})
+    for mention in row.get("mentions") or ():
+        if not isinstance(mention, dict):
+            continue
+        if mention.get("id_set", ()) is None:  # JSON lines have it only where there is one
+            del mention["id_set"]
+        if mention.get("candidates"):
+            mention["candidates"] = [[candidate["id"], candidate["score"]] for candidate in mention["candidates"]]
+    return row
+
+
+def json_object_of(value: Any) -> dict[str, Any] | None:
+    """A dictionary, or the object whose JSON a string is; None if it is neither."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except JSON_ERRORS:
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def write_parquet(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> None:
+    """Write linked documents as Parquet, see ``link_schema``, atomically.
+
+    Args:
+        path: the file.
+        records: lines of ``link``: "id", "text", "mentions" and "meta".
+        codes: the vocabularies whose codes the mentions have.
+
+    Raises:
+        PelError: if the file cannot be written.
+    """
+    schema = link_schema(codes)
+    stream = iter(records)
+    with atomic_path(path) as part, pq.ParquetWriter(part, schema) as writer:
+        while rows := [link_row(record) for record in islice(stream, _ROWS)]:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+
+def link_schema(codes: Sequence[str] = ()) -> pa.Schema:
+    """The schema of linked documents, one a row, with its version as the metadata "spacy_pel.links".
+
+    The columns are the keys of the JSON lines, but a candidate is a structure of "id" and "score", as a list
+    has one type, "codes" is a structure with a list for each vocabulary, and "meta" is a string of JSON.
+
+    Args:
+        codes: the vocabularies whose codes the mentions have.
+    """
+    text, number, texts = pa.string(), pa.float64(), pa.list_(pa.string())
+    candidates = pa.list_(pa.struct([("id", text), ("score", number)]))
+    place = {"start": pa.int64(), "end": pa.int64(), "text": text, "label": text, "ids": texts}
+    scores = dict.fromkeys(("score", "nil_score", "probability"), number)
+    reported = {"codes": pa.struct([(name, texts) for name in codes])} if codes else {}
+    answer = {"kb_id": text, "name": text, **scores, "id_set": texts, **reported, "candidates": candidates}
+    mentions = pa.list_(pa.struct(list((place | answer).items())))
+    fields = [("id", text), ("text", text), ("mentions", mentions), ("meta", text)]
+    return pa.schema(fields, metadata=METADATA)
+
+
+def link_row(record: dict[str, Any]) -> dict[str, Any]:
+    """A line of ``link`` as a row of ``link_schema``; no "mentions" stay null."""
+    mentions = record["mentions"] and [
+        {**mention, "candidates": [{"id": key, "score": score} for key, score in mention["candidates"]]}
+        for mention in record["mentions"]
+    ]
+    meta = json.dumps(record.get("meta") or {}, ensure_ascii=False)
+    return {**record, "mentions": mentions, "meta": meta}
