@@ -37,7 +37,7 @@ _MEMORY_EVERY = 10.0  # seconds between two readings of memory, which cost CPU t
 _SPARK = """
 import os, sys
 from pyspark.sql import SparkSession
-from spacy_pel.engines.spark import link_dataframe
+from spacy_pel.engines import link_dataframe
 
 pipeline, source, output, workers, parts = sys.argv[1:]
 os.environ["PYSPARK_PYTHON"] = sys.executable

@@ -177,6 +177,10 @@ class Errors(metaclass=WithCodes):
         "{n:,} of {total:,} ({share:.0%}) mentions of {paths} are not at their offsets. {examples}. Check the reader, "
         "its settings and the source, or write the other mentions with --keep-going."
     )
+    E251 = (
+        "{path}: expected one base for all offsets, but of {n:,} that match the text, {counts}; {example}. Count all "
+        "characters from the start of the document."
+    )
 
     # Text, encoders, losses, negatives and training: E300-E399
     E301 = "Expected {name} {wanted}, got {value}. Change it."
@@ -440,6 +444,10 @@ class Warnings(metaclass=WithCodes):
 
     # Corpora: E200-E299
     W250 = "{n:,} of {total:,} mentions ({share:.0%}) are left out, as the text at their offsets differs. {examples}."
+    W251 = (
+        "{path}: offsets are read as {base}: this way {n:,} of {total:,} match the text, but only {standard:,} as "
+        "characters from the start of the document."
+    )
     W203 = "{path} is an output of `link` without a correction in {n:,} mentions: its ids count as annotation."
     W202 = "{path}: {n:,} mentions have other ids than the kb_id that `link` gave. The ids count, as corrections."
     W201 = "{path}: of {mentions} mentions, {misaligned} cut tokens and {overlapping} overlap; doc.ents lacks them."

@@ -82,11 +82,10 @@ def calibrate(
     before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
 
-    def fit_all(one: Any, examples: Any) -> Any:
-        return fit(one, examples, choose=choose, label_minimum=by_label)
+    fit_all = partial(fit, choose=choose, label_minimum=by_label)
 
-    def keep_weights(one: Any, examples: Any) -> Any:
-        return refit_decision(one, examples[0], choose=choose)
+    def keep_weights(to_fit: Any, examples: Any) -> Any:
+        return refit_decision(to_fit, examples[0], choose=choose)
 
     n_documents, may_keep = len({original_id(one) for one in documents if one.mentions}), was_calibrated and not folds
     refit, after = (keep_weights if refit_weights is False else fit_all), None
@@ -165,37 +164,21 @@ def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:
 
 
 def _text(result: dict[str, Any]) -> str:
-    shares = {key for key in result if key.startswith(("nil_", "recall_"))}
-    flat = {key: value for key, value in result.items() if key != "changes"}
-    lines = [key_values({key: percent(value) if key in shares else value for key, value in flat.items()}), ""]
-    rows = [
-        [
-            _CHANGES[key],
-            *(f"{100 * one[name]:.1f}" for name in ("before", "after")),
-            _points(one["change"]),
-            _interval(one),
-        ]
-        for key, one in result["changes"].items()
-        if one
-    ]
-    lines.append(text_table(["percent", "before", "after", "change", "95%"], rows))
+    shares = {key: percent(value) for key, value in result.items() if key.startswith(("nil_", "recall_"))}
+    lines = [key_values({key: value for key, value in (result | shares).items() if key != "changes"})]
+    columns = ("before", "after", "change", "low", "high")
+    changes = {_CHANGES[key]: change for key, change in result["changes"].items() if change}
+    rows = [[name, *(percent(change[column]) for column in columns)] for name, change in changes.items()]
+    lines += ["", text_table(["", *columns], rows)]
     if not result["cross_fitted"]:
         lines.append("Measured on the documents that it was fitted on, so this flatters.")
     if result["n_documents"] < _FEW_DOCUMENTS:
         accuracy = result["changes"]["accuracy"]
         lines.append(
             f"{result['n_documents']} documents are few: on others like them, the accuracy may have changed by "
-            f"{_points(accuracy['low'])} to {_points(accuracy['high'])} points."
+            f"{percent(accuracy['low'])} to {percent(accuracy['high'])}."
         )
     return "\n".join(lines)
 
 
 _CHANGES = {"accuracy": "accuracy", "nil_ece": "P(NIL) off by", "answer_ece": "P(right) off by"}
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"
-
-
-def _interval(one: dict[str, Any]) -> str:
-    return f"[{_points(one['low'])}, {_points(one['high'])}]"

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import Errors, PelError, Warnings
+from ..pipeline.saved import load_spacy
 from ..types import Document
 from ..util import logger
+from ..util.config import known_language
 from ._app import pel_cli
 from ._options import Files, Texts, argument, flag, option
-from ._output import JSON, emit
+from ._output import JSON, emit, percent
 from ._settings import make_reader, make_steps, parse_settings
 
 _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
@@ -158,24 +160,21 @@ def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: 
 def _load_nlp(name: str) -> Any:
     import spacy
 
-    try:
-        return spacy.load(name) if Path(name).exists() or "_" in name else spacy.blank(name)
-    except (OSError, ImportError) as err:
-        expected = "a language code or a spaCy pipeline"
-        raise PelError(Errors.E213.format(expected=expected, got=name, option="--nlp")) from err
+    if Path(name).exists() or "_" in name:
+        return load_spacy(name)
+    with known_language(name, "--nlp"):
+        return spacy.blank(name)
 
 
 def _text(result: dict[str, Any]) -> str:
-    read = result["read"]
-    lines = [
-        f"{read['documents']:,} documents read, {read['mentions']:,} mentions; text and offsets differ in "
-        f"{result['mismatch_share']:.2%} ({read['repaired']:,} repaired, {read['dropped']:,} dropped)"
+    reports = [
+        result["read"],
+        result.get("ids", {}),
+        result.get("labels", {}),
+        *result.get("preprocessed", {}).values(),
     ]
-    shown = {"documents", "mentions", "mismatches", "repaired", "dropped"}
-    others = [item for item in read.items() if item[0] not in shown]
-    reports = [result.get("ids", {}), result.get("labels", {}), *result.get("preprocessed", {}).values()]
-    for name, count in chain(others, *(report.items() for report in reports)):
-        lines.append(f"{name.replace('_', ' ')}: {count:,}")
+    lines = [f"{name.replace('_', ' ')}: {count:,}" for report in reports for name, count in report.items()]
+    lines.append(f"text and offsets differ in {percent(result['mismatch_share'])} of the mentions")
     for written in result["written"]:
         counts = ", ".join(f"{count:,} {name}" for name, count in written.items() if name != "path")
         lines.append(f"{written['path']}: {counts}")

@@ -1,18 +1,22 @@
-"""The command ``evaluate``: the accuracy of a pipeline on an annotated corpus."""
+"""The commands ``evaluate`` and ``estimate``: the accuracy of a pipeline on an annotated corpus, and the one to expect
+on text that nobody annotated."""
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-from ._app import pel_cli
-from ._options import Corpus, Files, Pipeline, Seed, flag, option
-from ._output import JSON, emit, message, text_table
+import numpy as np
 
-_MAY_BE_NULL = (
-    *("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier"),
-    *("coverage@95", "coverage@98", "aurc"),
-)
+from ..errors import Errors, PelError
+from ..types import NIL
+from ._app import pel_cli
+from ._options import Corpus, Files, IdColumn, InputFormat, Pipeline, Seed, TextColumn, argument, flag, option
+from ._output import JSON, emit, key_values, message, percent, text_table
+
+_NO_LABEL = "–"
+
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
 
 
@@ -56,43 +60,97 @@ def evaluate(
         metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
     plot_run(read_run(output))
     message(f"Wrote {output}")
-    emit(metrics, as_json=as_json, text=_metrics_text)
+    emit(metrics, as_json=as_json, text=_text)
 
 
-def _metrics_text(metrics: dict[str, Any]) -> str:
-    """The metrics with their intervals in percent, one per line."""
-    lines = [
-        f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL "
-        f"({100 * metrics['nil_share']:.1f}%)"
-    ]
+def _text(metrics: dict[str, Any]) -> str:
+    """The metrics with their intervals in percent."""
+    head = f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL"
+    shares = {}
     for key, value in metrics.items():
-        if value is None and key in _MAY_BE_NULL:
-            lines.append(f"{key:<22} {'–':>6}")
-        elif isinstance(value, float) and not key.endswith(("_low", "_high")) and key not in _NO_SHARES:
-            interval = ""
-            if f"{key}_low" in metrics:
-                interval = f"  [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
-            lines.append(f"{key:<22} {100 * value:6.2f}{interval}")
-    columns = ("accuracy", "recall@1", "coverage@95", "coverage@98")
-    rows = [
-        [name, f"{group['n']:,}", *(_percent(group[key]) for key in columns)]
-        for groups in metrics["mention_groups"].values()
-        for name, group in groups.items()
-    ]
-    lines.append(text_table(["mentions of", "n", *columns], rows))
-    for name, group in metrics.get("groups", {}).items():
-        recall = f", recall@1 {100 * group['recall@1']:.2f}" if "recall@1" in group else ""
-        lines.append(f"{name}: accuracy {100 * group['accuracy']:.2f}{recall} of {group['n']:,} mentions")
+        if isinstance(value, float) and not key.endswith(("_low", "_high")) and key not in _NO_SHARES:
+            ends = [metrics[f"{key}{end}"] for end in ("_low", "_high") if f"{key}{end}" in metrics]
+            shares[key] = percent(value) + (f"  [{', '.join(map(percent, ends))}]" if ends else "")
+    columns = ("n", "accuracy", "recall@1", "coverage@95", "coverage@98")
+    kinds = [*metrics["mention_groups"].values(), metrics.get("groups", {})]
+    groups = [group for kind in kinds for group in kind.items()]
+    lines = [head, key_values(shares), group_table("mentions of", groups, columns)]
     if types := metrics.get("mention_types"):
-        typed = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
-        rows = [
-            [label, *(f"{100 * row[key]:.1f}" if "typed" in key else f"{row[key]:,}" for key in typed)]
-            for label, row in types.items()
-        ]
-        lines.append(text_table(["label", "gold", "found", "P", "R", "F1"], rows))
-    lines.append(f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s")
-    return "\n".join(lines)
+        lines.append(
+            group_table("label", types.items(), ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1"))
+        )
+    return "\n".join([*lines, f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s"])
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
+def group_table(title: str, groups: Iterable[tuple[str, dict[str, Any]]], columns: Sequence[str]) -> str:
+    """A row for each group; numbers of mentions as they are, shares in percent."""
+    cells = [(name, [group.get(column) for column in columns]) for name, group in groups]
+    rows = [[name, *(f"{cell:,}" if isinstance(cell, int) else percent(cell) for cell in row)] for name, row in cells]
+    return text_table([title, *columns], rows)
+
+
+@pel_cli.command("estimate", rich_help_panel="Evaluate")
+def estimate(
+    pipeline: Pipeline,
+    texts: Annotated[Path, argument("TEXTS", "Text without annotation, in any format that `link` reads.")],
+    format_name: InputFormat = "auto",
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
+    as_json: bool = JSON,
+) -> None:
+    """Estimate the accuracy of a pipeline on text without annotation, from P(right) of its answers.
+
+    It counts the mentions that the pipeline finds, not those that it misses. The estimate is as good as P(right) is on
+    this kind of text: `evaluate` on annotated text shows by its answer_ece how far that is off.
+
+    Example: spacy-pel estimate training/pipeline notes.txt
+    """
+    from ..corpora.document_stream import process_documents
+    from ..engines.corpus import Columns, Corpus
+    from ..pipeline.mentions import mention_spans
+    from ..pipeline.records import mention_record
+    from ..pipeline.saved import load_pipeline
+
+    corpus = Corpus(texts, format_name, Columns(text_column, id_column))
+    nlp, _, component = load_pipeline(pipeline)
+    if not component.linker.decider.confidence.is_fitted:
+        message(
+            "P(right) of this pipeline is not calibrated, so the estimate is rough. Fit it with: spacy-pel calibrate"
+        )
+    mentions: list[dict[str, Any]] = []
+    n_documents = n_left_out = 0
+    for _, pieces, error in process_documents(nlp, corpus, batch_size=nlp.batch_size):
+        n_documents += 1
+        n_left_out += bool(error)
+        spans = (span for _, doc in pieces for span in mention_spans(doc, component.spans_key))
+        records = (mention_record(component, span, 0) for span in spans)
+        mentions += (record for record in records if record["probability"] is not None)  # of another component
+    if not mentions:
+        raise PelError(Errors.E663.format(path=texts))
+    by_label: dict[str, list[dict[str, Any]]] = {}
+    for mention in mentions:
+        by_label.setdefault(mention["label"] or _NO_LABEL, []).append(mention)
+    labels = {name: _expected(group) for name, group in sorted(by_label.items(), key=lambda item: -len(item[1]))}
+    result = {"n_documents": n_documents, "n_left_out": n_left_out, **_expected(mentions), "labels": labels}
+    emit(result, as_json=as_json, text=_expected_text)
+
+
+def _expected(mentions: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    from ..evaluation.metrics.probabilities import RankedAnswers, coverages
+
+    probability = np.array([mention["probability"] for mention in mentions])
+    expected = coverages(RankedAnswers(probability, probability))
+    return {
+        "n": len(mentions),
+        "expected_accuracy": float(probability.mean()),
+        **{f"expected_{key}": value for key, value in expected.items()},
+        "nil_share": float(np.mean([mention["kb_id"] == NIL for mention in mentions])),
+    }
+
+
+def _expected_text(result: dict[str, Any]) -> str:
+    counts = {"documents": result["n_documents"], "left out": result["n_left_out"]}
+    columns = ("n", "expected_accuracy", "expected_coverage@95", "expected_coverage@98", "nil_share")
+    table = group_table("mentions of", [("all", result), *result["labels"].items()], columns)
+    todo = "To see how far such an estimate is off on your text, annotate some of it and run `evaluate`: answer_ece."
+    return "\n\n".join([key_values(counts), table, todo])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import Errors, PelError, listed
+from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline
 from ..util import read_json
 from ..util.config import import_code
@@ -17,7 +17,7 @@ from ..util.files import folder_size
 from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import Pipeline, PipelineOrFolder, argument, option
-from ._output import JSON, emit, key_values, message
+from ._output import JSON, emit, key_values, text_table
 from .kb_facts import kb_facts, kb_text
 
 
@@ -60,21 +60,20 @@ def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
     folders = verify_folders(path)
     covered = {Path(folder["folder"]) for folder in folders}
     files = (file for file in path.rglob("*") if file.is_file() and not is_hidden(file, path))
-    others = [file for file in files if not covered.intersection(file.parents)]
-    if others:
-        message(f"{len(others)} files of spaCy's own have no manifest.")
-    emit({"folders": folders, "files_without_manifest": len(others)}, as_json=as_json, text=_text)
+    n_others = sum(covered.isdisjoint(file.parents) for file in files)
+    emit({"folders": folders, "files_without_manifest": n_others}, as_json=as_json, text=_text)
 
 
 def _text(result: dict[str, Any]) -> str:
-    return "\n".join(
-        f"{folder['folder']}: {folder['kind']}, {folder['files']} files, {folder['bytes'] / 1e6:,.1f} MB, as saved"
+    rows = [
+        [folder["folder"], folder["kind"], str(folder["files"]), _megabytes(folder["bytes"]), "as saved"]
         for folder in result["folders"]
-    )
+    ]
+    table = text_table(["folder", "kind", "files", "size", ""], rows, numbers=False)
+    return f"{table}\n{result['files_without_manifest']} files of spaCy's own have no manifest."
 
 
 _FOLDERS = ("encoder", "index", "kb")  # of a linker
-_N_SHOWN = 8  # sources, vocabularies
 _N_NAMES = 3  # in the text that is linked
 
 
@@ -118,11 +117,11 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     from ..pipeline.detectors.name_search import example_names, example_text
 
     nlp, name, component = load_pipeline(path)
-    loaded = time.perf_counter(), memory_in_use()
+    loaded, memory = time.perf_counter(), memory_in_use()
     text = example_text(example_names(component.kb, _N_NAMES))
     began = time.perf_counter()
     nlp(text)
-    linked = time.perf_counter(), memory_in_use()
+    seconds = {"load": loaded - started, "first_link": time.perf_counter() - began}
     meta, linker, index, encoder = nlp.meta, component.linker, component.index, component.encoder
     settings = nlp.config["components"][name]
     parts = {
@@ -150,59 +149,26 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
             "n_mentions": sum(linker.decider.confidence.n_mentions.values()),
         },
         "corrections": len(component.learned),
-        "seconds": {"load": loaded[0] - started, "first_link": linked[0] - began},
-        "memory": {"loaded": loaded[1], "linked": linked[1]},
+        "seconds": seconds,
+        "memory": {"loaded": memory, "linked": memory_in_use()},
         "machine": machine_note(),
     }
 
 
 def pipeline_text(facts: dict[str, Any]) -> str:
     """The text of ``pipeline_facts``."""
-    parts = {part: [name] for part, name in facts["parts"].items()}
-    if encoder := facts["encoder"]:
-        parts["encoder"].append(f"width {encoder['width']}")
+    keys = ("licence", "folder", "components", "linker", "parts", "calibration", "corrections", "seconds", "machine")
+    rows = {"pipeline": f"{facts['name']} {facts['version']}", **{key: facts[key] for key in keys}}
+    rows["size"] = {part: _megabytes(n) for part, n in facts["bytes"].items()}
+    for moment, used in facts["memory"].items():
+        rows[f"memory, {moment}"] = used and {kind: _megabytes(n) for kind, n in used.items()}
     if index := facts["index"]:
-        kinds = (f"{n:,} of kind {kind}" for kind, n in index["live_rows"].items() if n)
-        codes = index["index"]["settings"].get("codes")
-        parts["index"] += [f"{index['rows']:,} rows ({', '.join(kinds)})", *([codes] if codes else [])]
-    for part in parts.keys() & facts["bytes"].keys():
-        parts[part].append(_megabytes(facts["bytes"][part]))
-    kb, calibration, seconds, memory = (facts[key] for key in ("kb", "calibration", "seconds", "memory"))
-    counts, source = kb["counts"], kb["source"]
-    n_names = counts["entities"] + counts["aliases"]
-    rows = {
-        "pipeline": f"{facts['name']} {facts['version']}",
-        "licence": facts["licence"] or None,
-        "folder": f"{facts['folder']}, {_megabytes(facts['bytes']['all'])}",
-        "components": [name if name == kind else f"{name} ({kind})" for name, kind in facts["components"].items()],
-        **parts,
-        "knowledge base": [f"{counts['entities']:,} entities, {n_names:,} names", _megabytes(facts["bytes"]["kb"])],
-        "KB source": source.get("name") or source.get("origin") or None,
-        "KB licence": source.get("licence") or None,
-        "KB sources": _first([one["name"] for one in source.get("sources", [])]),
-        "KB codes": _first([f"{name} {n:,}" for name, n in kb["codes"].items()]),
-        "NIL threshold": calibration["nil_threshold"],
-        "calibrated on": f"{calibration['n_mentions']:,} mentions" if calibration["n_mentions"] else None,
-        "corrections": facts["corrections"],
-        "loaded in": f"{seconds['load']:.1f} s{_memory(memory['loaded'])}",
-        "first text linked in": f"{seconds['first_link']:.2f} s{_memory(memory['linked'])}",
-        "measured on": facts["machine"],
-    }
-    return key_values(rows)
-
-
-def _first(items: list[str]) -> str:
-    return listed(items[:_N_SHOWN], len(items)) or "none"
+        rows["index"] = {"rows": index["rows"], **index["live_rows"], **index["index"]["settings"]}
+    return f"{key_values(rows)}\n\n{kb_text(facts['kb'])}"
 
 
 def _megabytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:,.1f} MB"
-
-
-def _memory(used: dict[str, int] | None) -> str:
-    if used is None:
-        return ""
-    return f", then {_megabytes(used['own'])} of memory and {_megabytes(used['mapped'])} of mapped files"
 
 
 def _folder_facts(path: Path) -> dict[str, Any]:

@@ -300,7 +300,7 @@ def kb_migrate(
     target = output or links.with_name(links.name.replace(".", ".migrated.", 1))
     to = output_format("auto", target)
     migration = Migration(open_kb(old), open_kb(new))
-    codes = codes_in(links, "jsonl") or ()
+    codes = codes_in(links)
     write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes)
     counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
     retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))

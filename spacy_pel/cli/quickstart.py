@@ -55,7 +55,6 @@ def quickstart(
     settings: Settings = None,
     below: Below = None,
     lang: Annotated[str, option("CODE", "The language of the text, without --ner.")] = "en",
-    text: Annotated[str | None, option("TEXT", "An example text to link. Default: one made of names.")] = None,
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
@@ -90,7 +89,7 @@ def quickstart(
             linker.decider.calibrated_threshold = _NAMES_LINKED
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
-        doc = loaded.nlp(text or example_text(example_names(loaded.component.kb, _N_SHOWN)))
+        doc = loaded.nlp(example_text(example_names(loaded.component.kb, _N_SHOWN)))
         spans = mention_spans(doc, loaded.component.spans_key)
         mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]
     vectors.finish()

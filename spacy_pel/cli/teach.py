@@ -4,6 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL
 from ..util import logger, numbered_jsonl
@@ -11,8 +13,6 @@ from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
 from ._output import JSON, emit, key_values, message, text_table
 
-_REQUIRED = {"text": str, "start": int, "end": int, "kb_id": str}
-_OPTIONAL = {"id": str, "label": str, "mention": str}
 _HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context")
 
 
@@ -54,7 +54,7 @@ def teach(
         n_lines = len(memory.log)
         undone = memory.undo(undo, by=by)
         save_memory(folder, memory, n_lines=n_lines)
-        result: dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
+        result = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
     emit({"learned": [asdict(mention) for mention in memory.learned]}, as_json=as_json, text=_table)
@@ -89,6 +89,20 @@ def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
     return {**counts, "changed": len(learned) - n_same, **state}
 
 
+class _Line(BaseModel):
+    """A line of a file of corrections."""
+
+    model_config = ConfigDict(strict=True)
+
+    text: str
+    start: int
+    end: int
+    kb_id: str
+    id: str | None = None
+    label: str | None = None
+    mention: str | None = None
+
+
 def _correction(record: dict[str, Any], where: str) -> Any:
     """The correction of a line.
 
@@ -97,20 +111,17 @@ def _correction(record: dict[str, Any], where: str) -> Any:
     """
     from ..linking import Correction
 
-    for key, kind in {**_REQUIRED, **_OPTIONAL}.items():
-        value = record.get(key)
-        if (value is None and key in _OPTIONAL) or (isinstance(value, kind) and not isinstance(value, bool)):
-            continue
-        keys = f"the keys {quoted(sorted(record))} without '{key}'"
-        got = f"{key}: {quoted(value)}" if key in record else keys
+    try:
+        line = _Line(**record)
+    except ValidationError as err:
+        fault = err.errors()[0]
+        got = f"'{fault['loc'][0]}' of {quoted(record)}: {fault['msg']}"
+        raise PelError(Errors.E672.format(where=where, got=got)) from err
+    correction = Correction(line.text, line.start, line.end, line.kb_id, line.label or "", line.id or "", where)
+    if line.mention not in (None, correction.surface):
+        got = f"the mention {quoted(line.mention)}, but {quoted(correction.surface)} at its offsets"
         raise PelError(Errors.E672.format(where=where, got=got))
-    text, start, end = record["text"], record["start"], record["end"]
-    surface = record.get("mention")
-    if surface is not None and text[max(0, start) : max(0, end)] != surface:
-        got = f"the mention {quoted(surface)}, but {quoted(text[max(0, start) : max(0, end)])} at its offsets"
-        raise PelError(Errors.E672.format(where=where, got=got))
-    doc, label = record.get("id") or "", record.get("label") or ""
-    return Correction(text, start, end, record["kb_id"], label, doc, where)
+    return correction
 
 
 def _table(result: dict[str, Any]) -> str:

@@ -161,13 +161,22 @@ class OffsetMap:
     @classmethod
     def from_json(cls, given: Any) -> "OffsetMap":
         """Args:
-        given: as ``to_json`` gives it.
+            given: as ``to_json`` gives it.
+
+        Raises:
+            PelError: if it is something else.
         """
         pieces: list[Piece] = []
-        at = 0
-        for length, old_start, *old_length in given:
-            pieces.append(Piece(at, at + length, old_start, old_start + (old_length or [length])[0], not old_length))
-            at += length
+        at = done = 0
+        try:
+            for length, old_start, *old_length in given:
+                old_end = old_start + (old_length[0] if old_length else length)
+                if length < 1 or old_start < done or old_end < old_start or len(old_length) > 1:
+                    raise ValueError([length, old_start, *old_length])
+                pieces.append(Piece(at, at + length, old_start, old_end, not old_length))
+                at, done = at + length, old_start if old_length else old_end
+        except (TypeError, ValueError) as err:
+            raise PelError(Errors.E238.format(got=f"{str(given)[:80]} ({err})")) from err
         return cls(pieces)
 
 

@@ -1,4 +1,5 @@
-"""The core of every engine: the pipeline of a process, and a batch of texts that it links."""
+"""The core of every engine: the pipeline of a process, and a batch of texts that it links; the same for a Spark data
+frame."""
 
 import os
 import threading
@@ -9,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..corpora.document_stream import process_documents
-from ..corpora.formats.tables import json_rows, link_row, link_schema
+from ..corpora.formats.tables import METADATA, json_rows, link_row, link_schema
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
 from ..pipeline.records import document_record
@@ -17,6 +18,7 @@ from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
 from ..util.config import import_code
 from ..util.processes import bound_threads
+from ..util.xrefs import vocabulary_name
 from .corpus import id_of, meta_of
 
 # a pipeline works for one thread at a time: its tokenizers cannot be borrowed twice, and memory zones cannot nest
@@ -32,16 +34,6 @@ def _new_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
-
-
-def batch_schema(codes: Sequence[str] = ()) -> pa.Schema:
-    """The schema of what ``link_batch`` returns: that of ``link``'s Parquet, with its version as the metadata
-    "spacy_pel.links".
-
-    Args:
-        codes: the vocabularies whose codes the mentions have, in their usual spelling.
-    """
-    return link_schema(codes)
 
 
 def link_batch(
@@ -70,7 +62,7 @@ def link_batch(
             knowledge base for each batch; pass ``Codes`` to do so once.
 
     Returns:
-        N rows of ``batch_schema``, in order. Where the pipeline failed, "mentions" is null
+        N rows of ``link_schema``, in order. Where the pipeline failed, "mentions" is null
         and "meta" says why as "error".
 
     Raises:
@@ -91,7 +83,65 @@ def link_batch(
         if error := record.pop("error", None):
             record |= {"mentions": None, "meta": {**document.meta, "error": error}}
         rows.append(link_row(record))
-    return pa.RecordBatch.from_pylist(rows, schema=batch_schema(codes_of.names))
+    return pa.RecordBatch.from_pylist(rows, schema=link_schema(codes_of.names))
+
+
+def link_dataframe(
+    df: Any,
+    pipeline: str,
+    *,
+    text: str = "text",
+    id: str = "id",
+    n_candidates: int = 5,
+    batch_size: int = 1,
+    threads: int = 1,
+    device: str | None = None,
+    codes: Sequence[str] = (),
+    code: Sequence[str] = (),
+) -> Any:
+    """Link the rows of a data frame, lazily, with ``mapInArrow``. Each Python worker of an executor loads the
+    pipeline once; spacy-pel must be installed there.
+
+    Args:
+        df: with the columns ``text`` (null = nothing to link) and ``id``, and perhaps "meta" (JSON). Other columns
+            are added to "meta".
+        pipeline: its folder, at the same path on every node.
+        text, id: names of these columns.
+        n_candidates: how many candidates to keep per mention.
+        batch_size: documents that the components process together, see ``link_batch``.
+        threads: of each Python worker; give it as many as ``spark.task.cpus``.
+        device: torch device of the encoder, e.g. "cuda"; None = the CPU.
+        codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.
+        code: Python files with parts of the pipeline that are your own, at the same paths on every node.
+
+    Returns:
+        A row for each row, of ``link_schema``: "id", "text", "mentions" and "meta". The schema's version is in the
+        metadata of "mentions", as a data frame has none of its own.
+
+    Raises:
+        PelError: if pyspark is not installed or a column is missing; what is wrong with the pipeline
+            is known once Spark runs it.
+    """
+    try:
+        from pyspark.sql.pandas.types import from_arrow_schema
+    except ImportError as err:
+        raise PelError(Errors.E003.format(feature="link_dataframe", package="pyspark", extra="spark")) from err
+
+    _check_columns(df.columns, text, id)
+    names_of_codes = tuple(map(vocabulary_name, codes))
+    if "all" in names_of_codes:  # Spark wants the columns before a worker opens the knowledge base
+        raise PelError(Errors.E116.format(wanted="the names of vocabularies as 'codes'", got="'all'"))
+    settings: Any = {"text": text, "id": id, "n_candidates": n_candidates, "batch_size": batch_size}
+
+    def link(batches: Iterator[Any]) -> Iterator[Any]:
+        loaded = process_pipeline(pipeline, threads=threads, device=device, code=code)
+        of_codes = Codes(loaded.component.kb, names_of_codes)
+        for batch in batches:
+            yield link_batch(loaded, batch, codes=of_codes, **settings)
+
+    schema = from_arrow_schema(link_schema(names_of_codes))
+    schema["mentions"].metadata = METADATA
+    return df.mapInArrow(link, schema)
 
 
 def link_documents(
@@ -109,15 +159,18 @@ def link_documents(
 
 def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:
     """The documents of the rows; a text is None where it is null."""
-    names = batch.schema.names
-    for name, argument in ((text, "text"), (id, "id")):
-        if name not in names:
-            raise PelError(Errors.E632.format(name=name, got=", ".join(names), argument=argument))
+    _check_columns(batch.schema.names, text, id)
     kind = batch.schema.field(text).type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
         raise PelError(Errors.E633.format(name=text, got=kind))
     rows = json_rows(batch, "a batch")
     return [Document(id_of(row[id]), row[text], meta=meta_of(row, text, id)) for row in rows]  # type: ignore[arg-type]
+
+
+def _check_columns(names: Sequence[str], text: str, id: str) -> None:
+    for name, argument in ((text, "text"), (id, "id")):
+        if name not in names:
+            raise PelError(Errors.E632.format(name=name, got=", ".join(names), argument=argument))
 
 
 def process_pipeline(

@@ -153,7 +153,7 @@ class LinkRun:
         report = output.report(written)
         self._resumed_after = report.n_read
         if report.n_read == self._n_documents:
-            self.say_that_all_is_done()
+            logger.info("Nothing to do: all documents are linked")
         elif written:
             logger.info("Resuming after %s of %s documents", f"{report.n_read:,}", f"{self._n_documents:,}")
         started = time.perf_counter()
@@ -167,14 +167,6 @@ class LinkRun:
         report = output.report(output.written())  # in order
         report.check(is_all=True)
         return report
-
-    def say_that_all_is_done(self) -> None:
-        """Log it."""
-        logger.info("Nothing to do: all documents are linked (%s)", f"{self._n_documents:,}")
-
-    def saved_of_all(self, output: PartedOutput) -> str:
-        """How many documents are saved, also those of a part that was not reported yet."""
-        return f"{output.report(output.written()).n_read:,} of {self._n_documents:,}"
 
     def summary(self, report: Report, left_out_in: str) -> dict[str, Any]:
         """What an engine returns.

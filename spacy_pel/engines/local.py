@@ -15,13 +15,11 @@ from ..corpora.formats.omop import OmopConcepts, note_id
 from ..errors import Errors, PelError
 from ..pipeline.detectors.name_finder import read_names
 from ..registry import registry
-from ..types import Document
 from ..util import logger, read_json, write_json, write_jsonl
-from ..util.files import folder_size
 from ..util.processes import bound_threads
 from .corpus import Part
 from .job import LinkJob, LinkRun, PartLinker
-from .output import PartedOutput, Report, changed_settings, check_replaceable, output_format, write_links
+from .output import PartedOutput, Report, are_nested, changed_settings, check_replaceable, output_format, write_links
 
 _linker: PartLinker | None = None  # of this process, or of the one it was forked from
 
@@ -60,11 +58,11 @@ class LocalEngine:
             PelError: if the input or the pipeline cannot be used, the output exists, a worker ended, or
                 the pipeline failed on all documents.
         """
-        source, output = Path(job.input), Path(job.output)
+        output = Path(job.output)
         to = output_format(job.to, output)
         parts = PartedOutput(f"{output}.parts", ".jsonl")
         done, left_out = (output.with_name(f"{output.name}.{end}") for end in ("done.json", "left_out.jsonl"))
-        if output.exists() and source.exists() and _is_inside(source, output):
+        if output.exists() and are_nested(job.input, job.output):
             raise PelError(Errors.E649.format(path=output))
         # an output beside parts is an older one, which they will replace
         is_finished = output.exists() and not job.overwrite and not parts.exists()
@@ -72,7 +70,7 @@ class LocalEngine:
             raise PelError(Errors.E657.format(path=output))
         check_replaceable(output, to)
         parts.check(resume=job.resume, overwrite=job.overwrite)
-        run = LinkRun(job, self.batch_size, *([_check_note_id] if to == "omop" else []))
+        run = LinkRun(job, self.batch_size, *([lambda document: note_id(document.id)] if to == "omop" else []))
         if is_finished:
             return run.summary(_finished(run, output, done), str(left_out))
         codes = run.job.codes
@@ -83,12 +81,11 @@ class LocalEngine:
             left_out.unlink(missing_ok=True)
             if report.left_out:
                 write_jsonl(left_out, report.left_out)
-            write_links(output, parts.records(), to, codes, concepts)
+            write_links(output, parts, to, codes, concepts)
         except KeyboardInterrupt:
-            saved, todo = run.saved_of_all(parts), "run the same command with --resume to continue"
-            logger.info("Interrupted. %s documents are saved; %s.", saved, todo)
+            logger.info("Interrupted. What was linked is saved; run the same command with --resume to continue.")
             raise
-        write_json(done, {"settings": run.settings, "bytes": _size(output), "report": asdict(report)})
+        write_json(done, {"settings": run.settings, "report": asdict(report)})
         parts.remove()
         return run.summary(report, str(left_out))
 
@@ -142,30 +139,14 @@ def _link_in_worker(part: Part) -> Report:
     return _linker.link(*part)
 
 
-def _check_note_id(document: Document) -> None:
-    note_id(document.id)
-
-
 def _finished(run: LinkRun, output: Path, done: Path) -> Report:
     """The report of an output that is whole.
 
     Raises:
-        PelError: if it was written with other settings, or changed since.
+        PelError: if it was written with other settings.
     """
     saved = read_json(done)
-    changed = changed_settings(saved["settings"], run.settings)
-    if not changed and saved["bytes"] != _size(output):
-        changed = "it was changed"
-    if changed:
+    if changed := changed_settings(saved["settings"], run.settings):
         raise PelError(Errors.E638.format(path=output, changed=changed))
-    run.say_that_all_is_done()
+    logger.info("Nothing to do: all documents are linked")
     return Report(**saved["report"])
-
-
-def _size(output: Path) -> int:
-    return folder_size(output) if output.is_dir() else output.stat().st_size
-
-
-def _is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder, or a file, or in it."""
-    return any(parent.exists() and parent.samefile(folder) for parent in (path, *path.resolve().parents))

@@ -24,7 +24,7 @@ from ..corpora.formats.brat import write_brat
 from ..corpora.formats.jsonl import read_links
 from ..corpora.formats.omop import OmopConcepts, write_omop
 from ..corpora.formats.pubtator import write_pubtator
-from ..corpora.formats.tables import link_row, link_schema, open_table, table_text, write_parquet, write_table
+from ..corpora.formats.tables import link_row, link_schema, table_text, write_parquet, write_table
 from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
@@ -46,12 +46,9 @@ PART_FORMATS = ("jsonl", "parquet", "csv", "tsv")
 _KINDS = tuple(ending for name in PART_FORMATS for ending in _FORMATS[name][0])
 _VERSION = 3  # of the parts
 # "_": no data, as for Spark
-_SETTINGS, _SUCCESS, _LEFT_OUT, _UNFINISHED, _REPORT = (
-    *("_settings.json", "_SUCCESS", "_left_out.jsonl"),
-    *("_unfinished-", "_report-"),
-)
+_SETTINGS, _SUCCESS, _LEFT_OUT, _UNFINISHED = "_settings.json", "_SUCCESS", "_left_out.jsonl", "_unfinished-"
 _PART = re.compile(rf"part-(\d{{6,}})(?:{'|'.join(map(re.escape, _KINDS))})")
-_OTHER = re.compile(rf"{_REPORT}\d{{6,}}\.json|{_SETTINGS}|{_SUCCESS}|{_LEFT_OUT}|{_UNFINISHED}\w+")
+_OTHER = re.compile(rf"_report-\d{{6,}}\.json|{_SETTINGS}|{_SUCCESS}|{_LEFT_OUT}|{_UNFINISHED}\w+")
 
 
 def output_format(name: str, output: str | Path, known: Sequence[str] = tuple(_FORMATS)) -> str:
@@ -141,19 +138,14 @@ def write_links(
     write(output, records)
 
 
-def codes_in(output: Path, format_name: str) -> list[str] | None:
-    """The vocabularies whose codes an output has, perhaps with names of other columns; None = it does not show that.
+def codes_in(links: Path) -> list[str]:
+    """The vocabularies whose codes an output of ``link`` has.
 
     Raises:
-        PelError: if the output cannot be read.
+        PelError: if it cannot be read.
     """
-    if format_name in ("csv", "tsv"):
-        return open_table(output, "document")[0]
-    if format_name in ("jsonl", "parquet"):
-        mentions = (mention for record in read_links(output) for mention in record.get("mentions") or ())
-        first = next(mentions, None)
-        return None if first is None else list(first.get("codes") or ())
-    return None
+    mentions = (mention for record in read_links(links) for mention in record.get("mentions") or ())
+    return list(next(mentions, {}).get("codes") or ())
 
 
 @dataclass
@@ -213,11 +205,6 @@ class PartedOutput:
         """Whether the folder holds anything."""
         return bool(self._names())
 
-    def overlaps(self, path: str) -> bool:
-        """Whether a file or folder is this folder, is in it, or has it in it."""
-        folder, other = f"{self.folder}/", f"{file_system(path)[1]}/"
-        return other.startswith(folder) or folder.startswith(other)
-
     def check(self, *, resume: bool, overwrite: bool) -> None:
         """Check what can be checked before the settings are known.
 
@@ -258,7 +245,7 @@ class PartedOutput:
             return
         self._delete(names)
         self.files.create_dir(self.folder, recursive=True)
-        self._write(_SETTINGS, json.dumps(settings).encode("utf8"))
+        self._write(_SETTINGS, _json_lines([settings]))
 
     def written(self) -> list[int]:
         """The numbers of the parts that are there."""
@@ -283,7 +270,7 @@ class PartedOutput:
             (left_out if "error" in record else linked).append(record)
         ids = [mention["kb_id"] for record in linked for mention in record["mentions"]]
         report = Report(len(linked), len(ids), ids.count(NIL), left_out)
-        self._write(_report_file(part), json.dumps(asdict(report)).encode("utf8"))
+        self._write(_report_file(part), _json_lines([asdict(report)]))
         if self.kind == ".parquet":
             sink = pa.BufferOutputStream()
             pq.write_table(pa.Table.from_pylist(list(map(link_row, linked)), schema=link_schema(codes)), sink)
@@ -303,7 +290,7 @@ class PartedOutput:
             report.add(Report(**json.loads(self._read(_report_file(part)))))
         return report
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         """The linked documents of all parts, which are JSON lines."""
         for part in self.written():
             yield from map(json.loads, self._read(f"part-{part:06}{self.kind}").splitlines())
@@ -340,6 +327,12 @@ class PartedOutput:
             self.files.delete_file(f"{self.folder}/{name}")
 
 
+def are_nested(one: str, other: str) -> bool:
+    """Whether two files or folders are the same, or one is in the other."""
+    paths = [f"{file_system(path)[1]}/" for path in (one, other)]
+    return paths[0].startswith(paths[1]) or paths[1].startswith(paths[0])
+
+
 def changed_settings(old: dict[str, Any], new: dict[str, Any]) -> str:
     """Which settings changed, and from what to what, except for fingerprints, which say nothing to a reader."""
     changes = []
@@ -352,7 +345,7 @@ def changed_settings(old: dict[str, Any], new: dict[str, Any]) -> str:
 
 
 def _report_file(part: int) -> str:
-    return f"{_REPORT}{part:06}.json"
+    return f"_report-{part:06}.json"
 
 
 def _json_lines(records: Iterable[dict[str, Any]]) -> bytes:

@@ -12,10 +12,9 @@ from typing import Any
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..types import Document
 from .corpus import Part
 from .job import LinkJob, LinkRun, PartLinker
-from .output import PartedOutput, Report, output_kind
+from .output import PartedOutput, Report, are_nested, output_kind
 
 
 @registry.pel_engines("spacy-pel.RayEngine.v1")
@@ -25,15 +24,13 @@ class RayEngine:
 
     Writes a folder of .parquet, .jsonl, .csv or .tsv; all but .parquet may be gzipped. Paths may be URIs such as
     "s3://bucket/folder". The pipeline, ``job.code`` and the output must be reachable from each node. An actor that
-    dies is replaced, and its part linked again; so is a part whose writing fails. A text that always kills its actor
-    is tried until you stop the run.
+    dies is replaced, and its part linked again. A text that always kills its actor is tried until you stop the run.
 
     Args:
         n_process: number of actors.
         batch_size: documents per batch; None = up to 64.
         threads: of an actor, and the CPUs that Ray keeps for it.
         gpus: of an actor; 0.5 = two actors share one.
-        tries: how often to try a part that fails.
         address: of a running cluster, e.g. "auto"; None = that of RAY_ADDRESS, or Ray is started
             on this machine and ends with the run. Ray reports no usage unless RAY_USAGE_STATS_ENABLED=1 is set.
     """
@@ -42,7 +39,6 @@ class RayEngine:
     batch_size: int | None = None
     threads: int = 1
     gpus: float = 0.0
-    tries: int = 3
     address: str | None = None
 
     def __call__(self, job: LinkJob) -> dict[str, Any]:
@@ -65,7 +61,7 @@ class RayEngine:
             if Path(job.pipeline).exists():
                 job = replace(job, pipeline=_absolute(job.pipeline))
             output = PartedOutput(job.output, output_kind(job.to, job.output))
-            if output.overlaps(job.input):
+            if are_nested(job.input, job.output):
                 raise PelError(Errors.E649.format(path=job.output))
             output.check(resume=job.resume, overwrite=job.overwrite)
             run = LinkRun(job, self.batch_size)
@@ -90,20 +86,22 @@ class RayEngine:
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         needs: dict[str, Any] = {"num_cpus": self.threads, "num_gpus": self.gpus}
         needs["runtime_env"] = {"env_vars": {name: str(self.threads) for name in names}}
-        settings = {"threads": self.threads, "device": "cuda" if self.gpus else None, "tries": self.tries}
+        settings = {"threads": self.threads, "device": "cuda" if self.gpus else None}
         started_here = self._start(ray)
         actors: list[Any] = []
         try:
-            actor = ray.remote(max_restarts=-1, max_task_retries=-1, **needs)(PartActor)
+            actor = ray.remote(max_restarts=-1, max_task_retries=-1, **needs)(PartLinker)
             actors += [actor.remote(run.job, output, run.batch_size, **settings) for _ in range(self.n_process)]
             pool: Any = ActorPool(actors)
             for part in chain([first], parts):
                 if not pool.has_free():
-                    yield _report(pool)
+                    yield pool.get_next_unordered()
                 pool.submit(lambda actor, part: actor.link.remote(*part), part)
             while pool.has_next():
-                yield _report(pool)
+                yield pool.get_next_unordered()
         except ray.exceptions.RayError as err:
+            if isinstance(getattr(err, "cause", None), PelError):  # of an actor
+                raise err.cause from err
             raise PelError(Errors.E637.format(got=str(err).strip().splitlines()[-1])) from err
         finally:
             for started in actors:
@@ -127,36 +125,6 @@ class RayEngine:
             sizes: Any = {"num_cpus": self.n_process * self.threads, "object_store_memory": 100_000_000}
             ray.init(address="local", include_dashboard=False, **sizes, **quiet)
         return True
-
-
-class PartActor(PartLinker):
-    """An actor: links one part after the other."""
-
-    def __init__(self, *args: Any, tries: int, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.tries = tries
-
-    def link(self, number: int, documents: list[Document]) -> Any:
-        """Link a part and write it.
-
-        Returns:
-            Its report, or what is wrong as a text.
-        """
-        for tries_left in reversed(range(self.tries)):
-            try:
-                return super().link(number, documents)
-            except PelError as err:  # the next try would find the same
-                return str(err)
-            except Exception:
-                if not tries_left:
-                    raise
-
-
-def _report(pool: Any) -> Report:
-    report = pool.get_next_unordered()
-    if isinstance(report, str):
-        raise PelError(report)
-    return report  # type: ignore[no-any-return]
 
 
 def _absolute(path: str) -> str:

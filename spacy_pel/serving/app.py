@@ -1,16 +1,21 @@
 """The page and the JSON API over a service, and the server that listens."""
 
+import asyncio
+import contextvars
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib import resources
 from typing import Any, Literal
 
 import uvicorn
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ..about import __version__
@@ -21,13 +26,11 @@ from ..types import Document
 from . import schemas
 from .guard import App, Guard, Limits, RequestError, error_response
 from .service import Service
-from .worker import Worker
 
 _DESCRIPTION = (
     "Links the mentions of texts to a knowledge base, explains the links, and learns corrections. Bodies are "
     'JSON, offsets count characters, and an error is an object {"detail": "what was expected, what came"}.'
 )
-_LOOKUPS = 4  # times as many look-ups may wait as texts: each takes a moment
 _SHOWN = 5  # faults in an answer
 _FEW = 3  # entities found by name, below which similar ones are looked for
 _PAGE = "spacy_pel.serving"
@@ -50,6 +53,57 @@ _ERRORS: dict[Any, dict[str, Any]] = {
 }
 
 
+class Worker:
+    """Calls functions one after the other, in a thread of its own.
+
+    Args:
+        n_waiting: jobs that may wait, besides the one that runs.
+    """
+
+    def __init__(self, *, n_waiting: int):
+        self.n_waiting = n_waiting
+        self._n_jobs = 0
+        self._thread = ThreadPoolExecutor(1)
+        self._context = contextvars.copy_context()  # of the thread that loaded the model: has thinc's device
+
+    def __len__(self) -> int:
+        """Waiting jobs."""
+        return max(0, self._n_jobs - 1)
+
+    async def run(self, function: Callable[[Callable[[], bool]], Any], *, timeout: float) -> Any:
+        """Wait for the result of a function.
+
+        Args:
+            function: takes ``is_wanted``, a function without arguments that becomes false when nobody waits for the
+                result any longer.
+            timeout: seconds to wait at most. A job that waits is dropped then; one that runs is told.
+
+        Returns:
+            Its result.
+
+        Raises:
+            RequestError: if the queue is full, or the time is over.
+        """
+        if self._n_jobs > self.n_waiting:
+            raise RequestError(Errors.E724.format(n=self.n_waiting), retry_after=1, status=503)
+        wanted = threading.Event()
+        wanted.set()
+        self._n_jobs += 1
+        try:
+            loop = asyncio.get_running_loop()
+            job = loop.run_in_executor(self._thread, self._context.run, function, wanted.is_set)
+            return await asyncio.wait_for(job, timeout)
+        except asyncio.TimeoutError as err:
+            raise RequestError(Errors.E723.format(seconds=f"{timeout:g}"), status=504) from err
+        finally:
+            wanted.clear()
+            self._n_jobs -= 1
+
+    def stop(self) -> None:
+        """Drop what waits. The process ends when the job that runs has ended."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
 def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()) -> App:
     """Make the app, with the thread that works with the model.
 
@@ -62,37 +116,30 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     Returns:
         An ASGI app. Its life span ends with the thread.
     """
-    model = Worker("model", n_waiting=limits.n_waiting)
-    lookups = Worker("look-ups", n_waiting=_LOOKUPS * limits.n_waiting)
+    model = Worker(n_waiting=limits.n_waiting)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        for worker in (model, lookups):
-            worker.stop(timeout=limits.timeout)
+        model.stop()
 
     about: Any = {"title": "spacy_pel", "version": __version__, "description": _DESCRIPTION, "responses": _ERRORS}
-    app = FastAPI(  # docs and redoc load scripts from elsewhere
-        **about, docs_url=None, redoc_url=None, lifespan=lifespan, dependencies=[Depends(_check_query)]
-    )
+    app = FastAPI(**about, docs_url=None, redoc_url=None, lifespan=lifespan)  # these load scripts from elsewhere
     _add_errors(app)
     _add_files(app)
 
     async def with_model(function: Callable[..., Any]) -> Any:
         return await model.run(function, timeout=limits.timeout)
 
-    async def look_up(function: Callable[[], Any]) -> Any:
-        return await lookups.run(lambda _: function(), timeout=limits.timeout)
-
     table: Any = {200: {"content": {"text/csv": {}}}}
 
-    @app.post("/link", response_model=schemas.LinkResponse, summary="Link texts", responses=table)
+    @app.post("/link", summary="Link texts", responses=table)
     async def link(
         request: schemas.LinkRequest,
         format: Literal["json", "csv"] = Query("json", description="csv = a table with a row for each mention."),
     ) -> Any:
-        """The mentions of each text with ids, scores and candidates: the documents, or the table, that the command
-        `spacy-pel link` writes."""
+        """The mentions of each text with ids, scores and candidates: `documents`, a list of the objects, or the
+        table, that the command `spacy-pel link` writes."""
         documents = _documents(request, limits)
 
         def linked(is_wanted: Callable[[], bool]) -> Response:
@@ -113,15 +160,15 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     entity_path = "/entity/{entity_id:path}"
 
     @app.get(entity_path, response_model=schemas.EntityResponse, summary="Look up an entity", responses=unknown)
-    async def entity(entity_id: str) -> Any:
+    def entity(entity_id: str) -> Any:
         """Names, types, definition and codes of other vocabularies; of a retired id those of its successor."""
-        return JSONResponse(await look_up(lambda: service.entity(entity_id)))
+        return JSONResponse(service.entity(entity_id))
 
     @app.post("/entities", response_model=schemas.EntitiesResponse, summary="Look up several entities")
-    async def entities(request: schemas.EntitiesRequest) -> Any:
+    def entities(request: schemas.EntitiesRequest) -> Any:
         """Unknown ids are left out."""
         limits.check_number("ids", len(request.ids))
-        return await look_up(lambda: JSONResponse({"entities": service.entities(request.ids)}))
+        return JSONResponse({"entities": service.entities(request.ids)})
 
     @app.get("/search", response_model=schemas.SearchResponse, summary="Search names")
     async def search(
@@ -129,7 +176,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         n: int = Query(10, ge=1, le=50, description="How many entities at most."),
     ) -> Any:
         """Entities with such a name. Where there are few, those follow that the linker takes for similar."""
-        named: list[dict[str, Any]] = await look_up(lambda: service.search(q, n))
+        named = await run_in_threadpool(service.search, q, n)
         if len(named) < _FEW:
             known = {entity["id"] for entity in named}
             similar = await with_model(lambda _: service.similar(q, n))
@@ -137,9 +184,9 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse({"entities": named})
 
     @app.get("/learned", response_model=schemas.MemoryResponse, summary="List corrections")
-    async def learned() -> Any:
+    def learned() -> Any:
         """The corrections in effect."""
-        return await look_up(lambda: memory([]))
+        return memory([])
 
     @app.post("/learn", response_model=schemas.MemoryResponse, summary="Correct links")
     async def learn(request: schemas.LearnRequest) -> Any:
@@ -165,17 +212,6 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse({"changed": changed, "learned": service.learned, "saved": service.saves})
 
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
-
-
-def _check_query(request: Request) -> None:
-    """Raises:
-    RequestError: if the call has a parameter that would be ignored.
-    """
-    route = request.scope["route"]
-    known = {field.alias for field in route.dependant.query_params}
-    if route.include_in_schema and (unknown := set(request.query_params) - known):
-        got = f"unknown parameters {', '.join(sorted(unknown))[:100]}; known: {', '.join(sorted(known)) or 'none'}"
-        raise RequestError(Errors.E739.format(got=got), status=422)
 
 
 def _documents(request: schemas.LinkRequest, limits: Limits) -> list[Document]:

@@ -137,7 +137,12 @@ class Guard:
             _check_origin(headers)
             if scope["method"] in _WITH_BODY:
                 self._check_head(headers)
-                receive = _replayed(await self._body(receive), receive)
+                body = await asyncio.wait_for(self._body(receive), self.limits.receive_timeout)
+                receive = _replayed(body, receive)
+        except asyncio.TimeoutError:
+            too_slow = RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408)
+            await error_response(too_slow)(scope, receive, send_with_headers)
+            return
         except RequestError as err:
             await error_response(err)(scope, receive, send_with_headers)
             return
@@ -164,17 +169,12 @@ class Guard:
             raise RequestError(Errors.E728.format(most=self.limits.max_bytes), status=413)
 
     async def _body(self, receive: Receive) -> bytes:
-        too_slow = RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408)
-        end = asyncio.get_running_loop().time() + self.limits.receive_timeout
         body = bytearray()  # not a list of parts, which may be of one byte each
         is_whole = False
         while not is_whole:
-            try:
-                message = await asyncio.wait_for(receive(), max(0.0, end - asyncio.get_running_loop().time()))
-            except asyncio.TimeoutError as err:
-                raise too_slow from err
+            message = await receive()
             if message["type"] == "http.disconnect":
-                raise too_slow
+                raise asyncio.TimeoutError
             body += message.get("body", b"")
             if len(body) > self.limits.max_bytes:
                 raise RequestError(Errors.E728.format(most=self.limits.max_bytes), status=413)

@@ -51,39 +51,6 @@ class LinkRequest(Request):
     n_candidates: int = Field(5, ge=0, le=128, description="Candidates of each mention.")
 
 
-class LinkedMention(BaseModel):
-    """A mention, as the command ``link`` writes it."""
-
-    start: int = Field(description="Offset of its first character.")
-    end: int = Field(description="Offset after its last character.")
-    text: str
-    label: str
-    ids: list[str] = Field(description="The id; empty for NIL.")
-    kb_id: str = Field(description='An id of the knowledge base, "NIL", or "" = not looked at.')
-    name: str | None = Field(description="The canonical name of this id.")
-    score: float | None = Field(description="Of the best candidate.")
-    nil_score: float | None = Field(description="Compared with the NIL threshold; P(NIL) after calibration.")
-    probability: float | None = Field(description="P(right): the probability that the answer is correct.")
-    id_set: list[str] | None = Field(
-        None, description="With the setting `coverage`: the answers among which the right one is."
-    )
-    candidates: list[tuple[str, float]] = Field(description="Ids and scores, best first.")
-
-
-class LinkedDocument(BaseModel):
-    """A document, as the command ``link`` writes it."""
-
-    id: str
-    text: str
-    mentions: list[LinkedMention]
-    meta: dict[str, Any]
-    error: str | None = Field(None, description="Why the document was not linked.")
-
-
-class LinkResponse(BaseModel):
-    documents: list[LinkedDocument]
-
-
 class ExplainRequest(Request):
     """A mention of a text. It need not be one that the pipeline finds."""
 

@@ -29,7 +29,7 @@ def test_convert_with_settings(tmp_path):
     documents = list(read_corpus(out))
     assert documents[0].mentions[0].ids == ("D001241",) and documents[0].mentions[0].label == "X"
     text = run(out, "--reader", "pubtator", PUBTATOR).out
-    assert "3 documents read, 9 mentions" in text and "relations: 1" in text
+    assert "documents: 3\nmentions: 9\n" in text and "relations: 1" in text
 
 
 @pytest.mark.parametrize("number", ["1.10", "007"])
@@ -186,7 +186,7 @@ def pubtator(tmp_path, n, missing):
 def test_dropped_mentions(tmp_path):
     out = tmp_path / "out.jsonl"
     done = run(out, *pubtator(tmp_path, 20, 1))
-    assert done.code == 0 and done.err == "" and "1 dropped" in done.out
+    assert done.code == 0 and done.err == "" and "dropped: 1" in done.out
     done = run(out, *pubtator(tmp_path, 20, 10))
     assert done.code == 0 and "W250] 10 of 20 mentions (50%)" in done.err
     assert ": expected 'rash' at characters 0 to 5, got 'Fever'." in done.err

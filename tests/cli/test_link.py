@@ -242,8 +242,7 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path):
         with suppress(ProcessLookupError):
             os.killpg(parent.pid, signal.SIGKILL)
     assert (parts / "part-000001.jsonl").exists()
-    saved = 10 * len(list(parts.glob("part-*.jsonl")))
-    assert shown.strip().splitlines()[-1].startswith(f"Interrupted. {saved:,} of 3,000 documents are saved; run")
+    assert shown.strip().splitlines()[-1].startswith("Interrupted. What was linked is saved")
     assert "W127" not in shown
 
 
@@ -263,7 +262,7 @@ def test_an_interrupt_between_parts(folder, tmp_path, monkeypatch, n_process):
     result = run(*args, "--part-size", 3)
     assert result.code == 130
     saved = 3 * len(list((tmp_path / "out.jsonl.parts").glob("part-*")))
-    assert f"\nInterrupted. {saved} of 40 documents are saved; run" in result.err
+    assert "\nInterrupted. What was linked is saved; run" in result.err
     assert not multiprocessing.active_children()
     monkeypatch.setattr(Report, "add", add)
     assert done(*args, "--part-size", 3, "--resume", "--json").json["resumed_after"] == saved

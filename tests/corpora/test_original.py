@@ -73,6 +73,12 @@ def test_a_span_outside_of_the_text(span):
         OffsetMap.cut(0, 5).original_span(*span)
 
 
+@pytest.mark.parametrize("given", [None, 3, [3], [[3]], [["a", 1]], [[0, 0]], [[3, 5], [2, 0]], [[1, 2, 3, 4]]])
+def test_what_is_no_map(given):
+    with pytest.raises(PelError, match="E238"):
+        OffsetMap.from_json(given)
+
+
 def corpus(n):
     return [Document(str(number), f"text {number}") for number in range(n)]
 

@@ -10,8 +10,7 @@ from cli.conftest import done, refused, run
 
 from spacy_pel.engines import LinkJob
 from spacy_pel.engines import ray as engine
-from spacy_pel.engines.output import PartedOutput
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.util import read_text
 
 from .conftest import one_killed
@@ -31,7 +30,7 @@ def cluster():
 
 def is_actor(process):
     title = (process / "cmdline").read_bytes()
-    return b"ray::PartActor" in title
+    return b"ray::PartLinker" in title
 
 
 def test_nothing_is_lost_or_doubled_by_a_killed_actor_and_resume_links_what_is_missing(
@@ -113,28 +112,15 @@ def test_nothing_phones_home(cluster):
     assert not cluster._private.worker.global_worker.node.webui_url  # no dashboard
 
 
-@pytest.mark.parametrize(
-    "errors, said",
-    [([OSError("away")] * 2, ""), ([OSError("away")] * 3, None), ([PelError(Errors.E645.format(path="x"))], "E645")],
-    ids=["twice", "always", "refused"],
-)
-def test_a_failed_part_is_tried_three_times(folder, tmp_path, monkeypatch, errors, said):
-    job = LinkJob(str(folder / "pipeline"), str(tmp_path), str(tmp_path / "out.jsonl"))
-    actor = engine.PartActor(job, PartedOutput(job.output, ".jsonl"), 1, tries=3)
-    left = list(errors)
-
-    def link(*args):
-        if left:
-            raise left.pop()
-        return ""
-
-    monkeypatch.setattr(engine.PartLinker, "link", link)
-    if said is None:
-        with pytest.raises(OSError, match="away"):
-            actor.link(0, [])
-    else:
-        assert said in actor.link(0, [])
-    assert not left
+def test_an_error_of_an_actor_is_told(folder, tmp_path, cluster):
+    (tmp_path / "in.txt").write_text("No fever.\n")
+    (tmp_path / "own.py").write_text(
+        "from spacy_pel.engines.job import PartLinker\nfrom spacy_pel.errors import PelError\n"
+        "def link(self, number, documents):\n    raise PelError(Errors.E645.format(path='x'))\n"
+        "PartLinker.link = link\n"
+    )
+    args = ("link", folder / "pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl", "--engine", "ray")
+    refused("E645", *args, "--code", tmp_path / "own.py")
 
 
 def test_without_ray(tmp_path, monkeypatch):

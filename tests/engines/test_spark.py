@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli.conftest import done
 
-from spacy_pel.engines.spark import link_dataframe
+from spacy_pel.engines import link_dataframe
 from spacy_pel.errors import PelError
 
 from .conftest import one_killed
@@ -46,9 +46,8 @@ def is_worker(process):
 def test_the_rows_are_those_of_link_also_after_a_worker_is_killed(folder, tmp_path, many_texts, spark):
     args = ("link", folder / "pipeline", many_texts, tmp_path / "local.parquet", "--codes", "MESH,ICD10CM")
     done(*args, "--batch-size", 1)
-    shutil.make_archive(str(tmp_path / "pipeline"), "zip", folder / "pipeline")
     df = spark.read.json(str(many_texts)).repartition(16)
-    linked = link_dataframe(df, str(tmp_path / "pipeline.zip"), codes=["msh", "ICD10CM"])
+    linked = link_dataframe(df, str(folder / "pipeline"), codes=["msh", "ICD10CM"])
     with one_killed(is_worker, lambda: list((tmp_path / "out").glob("_temporary/0/task_*"))):
         linked.write.parquet(str(tmp_path / "out"))
     expected = pq.read_table(tmp_path / "local.parquet")

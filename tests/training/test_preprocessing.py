@@ -177,6 +177,9 @@ def test_restored_lines(tmp_path):
     assert back == to_record(source)
     with pytest.raises(PelError, match="E240"):
         list(restored(records, {}, tmp_path))
+    records[0]["meta"]["original"]["offsets"][0][1] += 1000
+    with pytest.raises(PelError, match="E238|E241"):
+        list(restored(records[:1], {"d1": source}, tmp_path))
 
 
 def test_another_text_of_the_same_length(tmp_path):

@@ -3,28 +3,145 @@ annotation per mention."""
 
 import json
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
-from ...errors import PelError
+from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document
-from ...util import numbered_jsonl, read_text
+from ...util import logger, numbered_jsonl, read_text
 from ...util.files import Place, open_bytes
 from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
 from ...util.writing import write_text
+from ..offsets import fits
 from ..policy import split_ids
 from .base import NO_ID, CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format
 
 _MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
+
+
+class Base(NamedTuple):
+    """What offsets count, and from where."""
+
+    from_passage: bool = False
+    in_bytes: bool = False
+
+    def __str__(self) -> str:
+        start = "passage" if self.from_passage else "document"
+        return f"{'UTF-8 bytes' if self.in_bytes else 'characters'} from the start of the {start}"
+
+
+STANDARD = Base()
+BASES = (STANDARD, Base(from_passage=True), Base(in_bytes=True), Base(from_passage=True, in_bytes=True))
+
+
+class BiocText:
+    """The passages of a document, or their sentences, at their offsets, with blanks between them. A passage
+    whose offset lies before the end of the text so far is moved after it, its annotations with it.
+
+    Args:
+        record: the document, as BioC JSON has it.
+        base: of its offsets.
+        annotations: whether to read them.
+    """
+
+    def __init__(self, record: dict[str, Any], base: Base, *, annotations: bool = True) -> None:
+        self.base = base
+        self.reads_annotations = annotations
+        self.text = ""
+        self.n_moved = self.n_relations = 0
+        self.mentions: list[tuple[list[tuple[int, int]], dict[str, Any]]] = []
+        self._size = 0  # of the text, in what the base counts
+        pieces: list[_Piece] = []
+        for passage in record["passages"]:
+            pieces += self._passage(passage)
+        self._annotate(record, pieces)
+
+    def _passage(self, passage: dict[str, Any]) -> list["_Piece"]:
+        sentences = passage.get("sentences") or []
+        if passage.get("text") or not sentences:
+            pieces = [self._append(passage)] if passage.get("text") is not None else []
+            for sentence in sentences:
+                self._annotate(sentence, [piece.sentence(sentence) for piece in pieces])
+        else:
+            pieces = []
+            for sentence in sentences:
+                pieces.append(self._append(sentence))
+                self._annotate(sentence, pieces[-1:])
+        self._annotate(passage, pieces)
+        return pieces
+
+    def _append(self, passage: dict[str, Any]) -> "_Piece":
+        offset, text = whole_number(passage.get("offset") or 0), text_or_empty(passage.get("text"))
+        gap = offset - self._size
+        if gap > _MAX_GAP:
+            raise ValueError(f"an offset of {offset} after {self._size} characters of text")
+        if gap < 0:
+            gap = 1
+            self.n_moved += 1
+        piece = _Piece(text, at=len(self.text) + gap, offset=offset, in_bytes=self.base.in_bytes)
+        self.text += " " * gap + text
+        self._size += gap + (len(text.encode("utf8")) if self.base.in_bytes else len(text))
+        return piece
+
+    def _annotate(self, holder: dict[str, Any], pieces: Sequence["_Piece"]) -> None:
+        """The annotations of a document, passage or sentence, whose text is in these pieces."""
+        if not self.reads_annotations:
+            return
+        self.n_relations += len(holder.get("relations") or [])
+        for annotation in holder.get("annotations") or []:
+            spans = []
+            for location in annotation.get("locations") or []:
+                start, length = whole_number(location["offset"]), whole_number(location["length"])
+                earlier = [] if self.base.from_passage else [piece for piece in pieces if piece.offset <= start]
+                piece = (earlier[-1:] or pieces[:1] or [_Piece("", at=0, offset=0)])[0]
+                start += piece.offset if self.base.from_passage else 0
+                spans.append((piece.place(start), piece.place(start + length)))
+            self.mentions.append((spans, annotation))
+
+
+class _Piece:
+    """A passage or sentence in the text of a document, and its offset in the file."""
+
+    def __init__(self, text: str, *, at: int, offset: int, in_bytes: bool = False) -> None:
+        self.text = text
+        self.at = at
+        self.offset = offset
+        self.in_bytes = in_bytes
+
+    def place(self, offset: int) -> int:
+        """The character of the document at an offset of the file."""
+        inside = offset - self.offset
+        if self.in_bytes and inside > 0 and not self.text.isascii():
+            inside = bisect_right(self._ends, inside) + max(inside - self._ends[-1], 0)
+        return self.at + inside
+
+    def sentence(self, sentence: dict[str, Any]) -> "_Piece":
+        """A sentence of a passage that has its own text."""
+        offset = whole_number(sentence.get("offset") or 0)
+        at = self.place(offset)
+        text = self.text[max(at - self.at, 0) :]
+        return _Piece(text, at=at, offset=offset, in_bytes=self.in_bytes)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """The byte at which each character ends."""
+        return list(accumulate(len(char.encode("utf8")) for char in self.text))
+
+
 # infons that hold the concept id, in this order; case, blanks and underscores do not matter
 ID_KEYS = ("identifier", "conceptid", "cui", "mesh", "meshid", "omim", "ncbigene", "ncbitaxonomy", "chebi", "hpo", "id")
-Shift = tuple[int, int]  # the offset of a passage or sentence in the file, and by how much its text was moved
+
+_MOST = 0.95  # of the mentions that match the text in any base, for a base to be that of the file
 
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
@@ -36,8 +153,11 @@ class BiocCorpus(CorpusReaderBase):
     A document's text is its passages (or their sentences) at their offsets, the gaps filled with
     blanks. A passage whose offset lies before the end of the text so far is moved after it, its
     annotations with it, and counted as "moved_passages". Several locations of an annotation
-    are a discontinuous mention. Relations are left out and counted. Offsets count characters from the start of the
-    document, as the standard has it.
+    are a discontinuous mention. Relations are left out and counted.
+
+    The standard counts offsets in characters from the start of the document. Some files count from the start
+    of the passage, or in UTF-8 bytes: of these bases, the one in which most mentions of the file match the
+    text is used, and a warning says so.
 
     Args:
         id_key: the infon that holds the concept id; None = the first present of
@@ -53,73 +173,45 @@ class BiocCorpus(CorpusReaderBase):
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
-            is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
-            for number, record in enumerate(_xml_documents(path) if is_xml else _json_documents(path), start=1):
-                where = f"{path}, document {number}"
-                if not is_xml:
-                    check_unicode(record, where)
-                try:
-                    document = self._document(record, where)
-                except PelError:
-                    raise
-                except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
-                    expected = "passages with offset, text and annotations"
-                    raise wrong_format("bioc", where, expected, repr(err)) from err
+            base = self._base(path) if self.annotations else STANDARD
+            for where, record in _records(path):
+                with _named(where):
+                    document = self._document(record, base, where)
                 yield document
 
-    def _document(self, record: dict[str, Any], where: str) -> Document:
-        document = Document(id_text(record["id"]), "")
-        annotations: list[tuple[dict[str, Any], list[Shift]]] = []  # each with the shifts of the text that it is in
-        shifts: list[Shift] = []
-        for passage in record["passages"]:
-            shifts += self._passage(document, passage, annotations)
-        self._note(record, shifts, annotations)
-        for annotation, of_text in annotations:
-            self._mention(document, annotation, of_text, f"{where} ({document.id})")
+    def _base(self, path: Path) -> Base:
+        """The base of a file's offsets: the standard, unless more mentions match the text in another one."""
+        if all(fitting for _, fitting in _fitting(path, (STANDARD,))):
+            return STANDARD
+        counts: Counter[tuple[Base, ...]] = Counter()  # of mentions, by the bases in which they match
+        examples: dict[tuple[Base, ...], str] = {}
+        for mention, fitting in _fitting(path, BASES):
+            counts[fitting] += 1
+            examples.setdefault(fitting, mention)
+        matching = {base: sum(n for fitting, n in counts.items() if base in fitting) for base in BASES}
+        best, n_any = max(BASES, key=matching.__getitem__), counts.total() - counts[()]
+        if matching[best] < _MOST * n_any:
+            shown = ", ".join(f"{n} do as {base}" for base, n in matching.items())
+            example = next(f"{text} as {used[0]}" for used, text in examples.items() if used and best not in used)
+            raise PelError(Errors.E251.format(path=path, n=n_any, counts=shown, example=example))
+        if best != STANDARD:
+            self.count(f"files_with_offsets_as_{best}".replace(" ", "_"))
+            of = {"n": matching[best], "total": counts.total(), "standard": matching[STANDARD]}
+            logger.warning(Warnings.W251.format(path=path, base=best, **of))
+        return best
+
+    def _document(self, record: dict[str, Any], base: Base, where: str) -> Document:
+        text = BiocText(record, base, annotations=self.annotations)
+        document = Document(id_text(record["id"]), text.text)
+        self.count("moved_passages", text.n_moved)
+        self.count("relations", text.n_relations)
+        for spans, annotation in text.mentions:
+            self._mention(document, spans, annotation, f"{where} ({document.id})")
         return document
 
-    def _passage(
-        self, document: Document, passage: dict[str, Any], annotations: list[tuple[dict[str, Any], list[Shift]]]
-    ) -> list[Shift]:
-        """Append a passage, or its sentences if it has no text of its own."""
-        sentences = passage.get("sentences") or []
-        has_text = bool(passage.get("text")) or not sentences
-        shifts = [self._append(document, passage)] if has_text and passage.get("text") is not None else []
-        for sentence in sentences:
-            if not has_text:
-                shifts.append(self._append(document, sentence))
-            self._note(sentence, shifts[-1:], annotations)
-        self._note(passage, shifts, annotations)
-        return shifts
-
-    def _append(self, document: Document, passage: dict[str, Any]) -> Shift:
-        offset, text = whole_number(passage.get("offset") or 0), text_or_empty(passage.get("text"))
-        gap = offset - len(document.text)
-        if gap > _MAX_GAP:
-            raise ValueError(f"an offset of {offset} after {len(document.text)} characters of text")
-        if gap < 0:
-            gap = 1
-            self.count("moved_passages")
-        document.text += " " * gap
-        shift = len(document.text) - offset
-        document.text += text
-        return offset, shift
-
-    def _note(
-        self, holder: dict[str, Any], shifts: list[Shift], annotations: list[tuple[dict[str, Any], list[Shift]]]
+    def _mention(
+        self, document: Document, spans: list[tuple[int, int]], annotation: dict[str, Any], where: str
     ) -> None:
-        """Keep the annotations of a document, passage or sentence until the text is whole."""
-        if self.annotations:
-            self.count("relations", len(holder.get("relations") or []))
-            annotations += [(annotation, shifts) for annotation in holder.get("annotations") or []]
-
-    def _mention(self, document: Document, annotation: dict[str, Any], shifts: list[Shift], where: str) -> None:
-        spans = []
-        for location in annotation.get("locations") or []:
-            start, length = whole_number(location["offset"]), whole_number(location["length"])
-            earlier = [shift for offset, shift in shifts if offset <= start] or [shift for _, shift in shifts[:1]]
-            start += earlier[-1] if earlier else 0
-            spans.append((start, start + length))
         if not spans:
             self.count("without_location")
             return
@@ -132,6 +224,43 @@ class BiocCorpus(CorpusReaderBase):
         label = text_or_empty(infons.get("type"))
         surface = text_or_empty(annotation.get("text"))
         self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
+
+
+def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[tuple[str, tuple[Base, ...]]]:
+    """A mention with its document, and the bases in which it matches
+    the text."""
+    for where, record in _records(path):
+        with _named(where):
+            texts = [BiocText(record, base) for base in bases]
+            for places in zip(*(text.mentions for text in texts), strict=True):
+                surface = text_or_empty(places[0][1].get("text"))
+                if places[0][0]:
+                    matches = (fits(text.text, place[0], surface) for text, place in zip(texts, places, strict=True))
+                    fitting = tuple(base for base, match in zip(bases, matches, strict=True) if match)
+                    yield f"{where}: {quoted(surface)}", fitting
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """File and number of each document, and the document."""
+    is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
+    for number, record in enumerate(_xml_documents(path) if is_xml else _json_documents(path), start=1):
+        where = f"{path}, document {number}"
+        if not is_xml:
+            check_unicode(record, where)
+        yield where, record
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Raises:
+    PelError: for a document that does not have the form of BioC; names it.
+    """
+    try:
+        yield
+    except PelError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
+        raise wrong_format("bioc", where, "passages with offset, text and annotations", repr(err)) from err
 
 
 def _plain(key: str) -> str:

@@ -151,9 +151,10 @@ def table_rows(records: Iterable[dict[str, Any]], codes: Sequence[str]) -> Itera
     a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such a column.
 
     Args:
-        records: lines of ``link``: "id", "mentions" and "meta"; iterated twice.
+        records: lines of ``link``: "id", "mentions" and "meta"; they are read twice, an iterator into memory.
         codes: keys of a mention's "codes".
     """
+    records = list(records) if isinstance(records, Iterator) else records
     keys = list(dict.fromkeys(key for record in records for key in record.get("meta") or {}))
     own = ["document", *_COLUMNS, *codes]
     header = [*own, *keys]

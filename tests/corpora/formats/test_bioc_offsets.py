@@ -1,22 +1,28 @@
-"""Offsets of BioC: in passages, in sentences, in the document."""
+"""BioC files whose offsets count from the document, from the passage, or in bytes."""
 
 import json
 
 import pytest
 
 from spacy_pel.corpora.formats.bioc import BiocCorpus, _escaped
+from spacy_pel.errors import PelError
 
 PASSAGES = ["β-blocker and α-toxin.", "Café: asthma, fébrile rash."]
 MENTIONS = [["β-blocker", "α-toxin"], ["asthma", "fébrile rash"]]
 
 
-def record(*, sentences=False):
-    """A document with annotations in its passages or sentences."""
+def n_units(text, in_bytes):
+    return len(text.encode("utf8")) if in_bytes else len(text)
+
+
+def record(*, from_passage=False, in_bytes=False, sentences=False, name="1"):
+    """A document whose offsets have this base."""
     offset, passages = 0, []
     for text, surfaces in zip(PASSAGES, MENTIONS, strict=True):
         annotations = []
         for surface in surfaces:
-            location = {"offset": offset + text.index(surface), "length": len(surface)}
+            start = n_units(text[: text.index(surface)], in_bytes) + (0 if from_passage else offset)
+            location = {"offset": start, "length": n_units(surface, in_bytes)}
             infons = {"identifier": surface.upper()}
             annotations.append({"text": surface, "infons": infons, "locations": [location]})
         passage = {"offset": offset, "text": text, "annotations": annotations}
@@ -24,8 +30,8 @@ def record(*, sentences=False):
             beside = {"text": text, "annotations": []} if sentences == "beside the text" else {}
             passage = {"offset": offset, **beside, "sentences": [passage]}
         passages.append(passage)
-        offset += len(text) + 1
-    return {"id": "1", "passages": passages}
+        offset += n_units(text, in_bytes) + 1
+    return {"id": name, "passages": passages}
 
 
 def as_xml(records):
@@ -60,10 +66,50 @@ def surfaces(document):
 
 @pytest.mark.parametrize("kind", ["json", "xml"])
 @pytest.mark.parametrize("sentences", [False, True, "beside the text"])
-def test_passages_and_sentences(tmp_path, kind, sentences):
-    [document], _ = read(tmp_path, record(sentences=sentences), kind=kind, strict=True)
-    assert document.text == " ".join(PASSAGES)
-    assert surfaces(document) == MENTIONS[0] + MENTIONS[1]
+@pytest.mark.parametrize("in_bytes", [False, True])
+@pytest.mark.parametrize("from_passage", [False, True])
+def test_the_base_of_the_file(tmp_path, caplog, kind, sentences, in_bytes, from_passage):
+    base = {"from_passage": from_passage, "in_bytes": in_bytes}
+    records = [record(**base, sentences=sentences, name=name) for name in "12"]
+    documents, report = read(tmp_path, *records, kind=kind, strict=True)
+    for document in documents:
+        assert document.text == " ".join(PASSAGES)
+        assert surfaces(document) == MENTIONS[0] + MENTIONS[1]
+    said = [message.getMessage() for message in caplog.records]
+    if from_passage or in_bytes:
+        unit, start = "UTF-8 bytes" if in_bytes else "characters", "passage" if from_passage else "document"
+        assert len(said) == 1 and f"W251] {tmp_path}" in said[0]
+        assert f"{unit} from the start of the {start}" in said[0]
+        assert report[f"files_with_offsets_as_{unit}_from_the_start_of_the_{start}".replace(" ", "_")] == 1
+    else:
+        assert said == []
+
+
+def test_several_bases_fit(tmp_path, caplog):
+    one = {"text": "asthma", "infons": {}, "locations": [{"offset": 0, "length": 6}]}
+    read(tmp_path, {"id": "1", "passages": [{"offset": 0, "text": "asthma", "annotations": [one]}]})
+    assert caplog.records == []
+
+
+def test_no_base_fits_all(tmp_path):
+    with pytest.raises(PelError) as caught:
+        read(tmp_path, record(), record(from_passage=True, name="2"))
+    for words in ("E251", "document 2", "'asthma'", "6 do as characters from the start of the passage", "UTF-8 bytes"):
+        assert words in str(caught.value)
+
+
+def test_a_wrong_string_does_not_hide_the_base(tmp_path):
+    wrong = record(from_passage=True)
+    wrong["passages"][1]["annotations"][0]["text"] = "gout"
+    [document], report = read(tmp_path, wrong)
+    assert surfaces(document) == ["β-blocker", "α-toxin", "fébrile rash"] and report["dropped"] == 1
+
+
+def test_a_normalised_string_fits(tmp_path):
+    plain = record(in_bytes=True)
+    plain["passages"][0]["annotations"][1]["text"] = "a-toxin"
+    [document], report = read(tmp_path, plain)
+    assert surfaces(document) == MENTIONS[0] + MENTIONS[1] and report["normalised"] == 1
 
 
 def test_annotations_of_the_document_parts_and_gaps(tmp_path):
