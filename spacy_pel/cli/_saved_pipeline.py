@@ -1,4 +1,4 @@
-"""Saved pipelines: the default one, its encoder, a corpus as queries for it, and changing it without loading it."""
+"""Saved pipelines: the default one, its encoder, and changing it without loading it."""
 
 import shutil
 from collections.abc import Iterator
@@ -78,32 +78,6 @@ def open_bi_encoder(path: Path) -> Any:
     if not isinstance(encoder, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return encoder
-
-
-def read_gold_mentions(nlp: Any, name: str, corpus: Path) -> tuple[list[Any], list[Any]]:
-    """Read a corpus.
-
-    Args:
-        nlp: a pipeline with a linker.
-        name: of the linker's component.
-        corpus: JSON lines.
-
-    Returns:
-        The documents, and one query for each mention, in order.
-
-    Raises:
-        PelError: if it has no mentions.
-    """
-    from ..corpora import read_gold
-    from ..pipeline.gold import query_maker
-
-    make_queries = query_maker(nlp, name=name)
-    documents = list(read_gold(corpus))
-    queries = [query for document in documents for query in make_queries(document)]
-    if not queries:
-        raise PelError(Errors.E620)
-    message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
-    return documents, queries
 
 
 class PipelineCopy(NamedTuple):

@@ -131,13 +131,24 @@ def _fold(argument: str) -> tuple[Path, Path]:
 
 
 def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
-    """The linker, the documents, and a query for each gold mention."""
+    """The linker, the documents, and a query for each gold mention.
+
+    Raises:
+        PelError: if there are no mentions.
+    """
+    from ..corpora import read_gold
+    from ..pipeline.gold import query_maker
     from ..pipeline.saved import load_pipeline
-    from ._saved_pipeline import read_gold_mentions
 
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
-    return component.linker, *read_gold_mentions(nlp, name, corpus)
+    make_queries = query_maker(nlp, name=name)
+    documents = list(read_gold(corpus))
+    queries = [query for document in documents for query in make_queries(document)]
+    if not queries:
+        raise PelError(Errors.E620)
+    message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
+    return component.linker, documents, queries
 
 
 def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit: Callable[..., Any]) -> Any:

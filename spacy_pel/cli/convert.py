@@ -92,13 +92,11 @@ def convert(
 def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Document]:
     """The documents of the reader, equal ones once. A large share of dropped mentions is an error, raised
     before anything is written; a smaller one is a warning."""
-    seen: dict[str, set[int]] = {}  # hashes by id
+    contents: dict[str, set[int]] = {}  # hashes by id
     for document in part(files):
-        content = hash((document.text, *document.mentions))
-        same_id = seen.setdefault(document.id, set())
+        content, same_id = hash((document.text, *document.mentions)), contents.setdefault(document.id, set())
         if same_id:
-            key = "repeated_documents" if content in same_id else "duplicate_ids"
-            part.report[key] = part.report.get(key, 0) + 1
+            part.count("repeated_documents" if content in same_id else "duplicate_ids")
         if content not in same_id:
             same_id.add(content)
             yield document

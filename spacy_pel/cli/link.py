@@ -16,26 +16,7 @@ _N_CANDIDATES = 5
 _N_LEFT_OUT = 5  # documents that are named
 # written for this command in the style of abstracts. They hold words with several meanings (cold, discharge), define
 # abbreviations, and name drugs (murepavadin, sotagliflozin) that the default knowledge base lacks
-_TEXTS = {
-    "Winter infections of the airways": (
-        "Children with asthma were followed through one winter. The common cold was followed by wheezing "
-        "in most children, and rhinovirus was found in nasal discharge. In a second group of adults with "
-        "chronic obstructive pulmonary disease (COPD), cough and pneumonia were recorded. Exposure to "
-        "cold increased the activity of brown adipose tissue in mice, but not in patients with COPD."
-    ),
-    "Pseudomonas in cystic fibrosis": (
-        "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic "
-        "fibrosis (CF). Patients with CF were treated with azithromycin until hospital discharge. We also "
-        "tested murepavadin against Pseudomonas aeruginosa. In interviews after discharge, most patients "
-        "reported vomiting or diarrhea, but no hearing loss."
-    ),
-    "A trial in polycystic ovary syndrome": (
-        "The effect of sotagliflozin on insulin resistance was studied in polycystic ovary syndrome "
-        "(PCOS). Patients with PCOS received metformin or sotagliflozin for 24 weeks. Obesity and blood "
-        "glucose decreased, and ovulation returned in half of the patients. Vaginal discharge was more "
-        "common with sotagliflozin than with metformin, but no sepsis occurred."
-    ),
-}
+_TEXTS = Path(__file__).with_name("demo.jsonl")
 
 
 @pel_cli.command("demo", rich_help_panel="Link")
@@ -52,17 +33,18 @@ def demo(
 
     Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
+    from ..corpora import read_corpus
     from ..corpora.document_stream import process_documents
     from ..evaluation.links import render_links
     from ..pipeline.records import document_record
     from ..types import Document
     from ..util import atomic_path, write_jsonl
 
-    texts = {f"Text {n}": entry for n, entry in enumerate(text, start=1)} if text else _TEXTS
+    given = [Document(f"Text {number}", content) for number, content in enumerate(text or (), start=1)]
+    documents = given or list(read_corpus(_TEXTS))
     pipeline = pipeline or default_pipeline("--pipeline")
     nlp, _, component = load_pipeline(pipeline)
     kb = component.kb
-    documents = [Document(title, content) for title, content in texts.items()]
     processed = process_documents(nlp, documents, batch_size=len(documents))
     records = [document_record(component, document, _N_CANDIDATES) for document in processed]
     for failed in (record for record in records if "error" in record):
@@ -77,15 +59,20 @@ def demo(
 
 
 def _tables(result: dict[str, Any], kb: Any) -> str:
-    from ..evaluation.links import NOTE, PROBABILITY, LinkRow, link_row
+    from ..evaluation.links import NOTE
+
+    parts = [f"{document['id']}\n{link_table(document['mentions'], kb)}\n" for document in result["documents"]]
+    return "\n".join([*parts, NOTE])
+
+
+def link_table(mentions: list[dict[str, Any]], kb: Any) -> str:
+    """A table of the mentions of a document, as ``link`` writes them."""
+    from ..evaluation.links import PROBABILITY, LinkRow, link_row
 
     titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
     header = [titles.get(column, column) for column in LinkRow._fields]
-    parts: list[str] = []
-    for document in result["documents"]:
-        rows = [link_row(mention, kb.__getitem__) for mention in document["mentions"]]
-        parts += [document["id"], text_table(header, rows, numbers=False) if rows else "No mentions were found.", ""]
-    return "\n".join([*parts, NOTE])
+    rows = [link_row(mention, kb.__getitem__) for mention in mentions]
+    return text_table(header, rows, numbers=False) if rows else "No mentions were found."
 
 
 @pel_cli.command("link", rich_help_panel="Link")

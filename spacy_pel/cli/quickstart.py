@@ -11,9 +11,10 @@ from ..util.config import known_language
 from ._app import pel_cli
 from ._kb import reader_of
 from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
-from ._output import JSON, emit, key_values, message, text_table
+from ._output import JSON, emit, key_values, message
 from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
+from .link import link_table
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -31,7 +32,6 @@ _ENCODER_SETTINGS = ("encoder", "max_length", "expand_abbreviations")
 # "mitral insufficiency (MI)" if the table has it as myocardial infarction
 _NAMES_LINKED = 0.5
 
-_HEAD = ("mention", "id", "P(right)", "name")
 _PYTHON = """\
 import spacy
 
@@ -78,7 +78,10 @@ def quickstart(
         encoder = ner
     source = _encoder_source(encoder or default_pipeline("--encoder"))
     nlp = _mention_finder(ner, lang)
-    _set_meta(nlp, out.name)
+    # for `spacy package`. Of what the detector's pipeline says of itself, only the sources still hold
+    nlp.meta = {key: nlp.meta[key] for key in ("lang", "sources") if key in nlp.meta}
+    if (name := out.name.removeprefix(f"{nlp.lang}_")).isidentifier():
+        nlp.meta["name"] = name
     with atomic_path(out) as part:
         part.mkdir()
         kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [], below or [])
@@ -98,7 +101,7 @@ def quickstart(
     result: dict[str, Any] = {"output": str(out), **counts, "repairs": repairs, "components": nlp.pipe_names}
     result |= {"seconds": time.perf_counter() - started, "text": doc.text, "mentions": mentions}
     result["python"] = _PYTHON.format(path=str(out), text=doc.text)
-    emit(result, as_json=as_json, text=_summary)
+    emit(result, as_json=as_json, text=lambda result: _summary(result, kb))
 
 
 def _mention_finder(ner: Path | None, lang: str) -> "Language":
@@ -120,15 +123,6 @@ def _mention_finder(ner: Path | None, lang: str) -> "Language":
     if factories.isdisjoint(_ABBREVIATIONS):
         nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})
     return nlp
-
-
-def _set_meta(nlp: "Language", name: str) -> None:
-    """Name a pipeline in its meta data, for `spacy package`. Of what the detector's pipeline says of itself, only
-    the sources still hold."""
-    nlp.meta = {key: nlp.meta[key] for key in ("lang", "sources") if key in nlp.meta}
-    name = name.removeprefix(f"{nlp.lang}_")
-    if name.isidentifier():
-        nlp.meta["name"] = name
 
 
 def _knowledge_base(
@@ -207,12 +201,6 @@ def _add_name_finder(nlp: "Language") -> int:
     return len(finder)
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summary(result: dict[str, Any], kb: Any) -> str:
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
-    rows = []
-    for mention in result["mentions"]:
-        # None: another component has given it an id
-        probability = "–" if mention["probability"] is None else f"{mention['probability']:.2f}"
-        rows.append((mention["text"], mention["kb_id"], probability, mention["name"] or "–"))
-    linked = text_table(_HEAD, rows, numbers=False) if rows else "No mentions were found."
-    return "\n\n".join([key_values(facts), result["text"], linked, result["python"]])
+    return "\n\n".join([key_values(facts), result["text"], link_table(result["mentions"], kb), result["python"]])

@@ -47,7 +47,7 @@ def test_a_table_becomes_a_pipeline(folder, table, tmp_path):
     shown = ["Type 2 diabetes mellitus", "Myocardial infarction", "Fever"]
     assert "This is about Type 2 diabetes mellitus, Myocardial infarction and Fever." in result.out
     for name, kb_id in zip(shown, ["E11", "I21", "R50"], strict=True):
-        assert re.search(rf"^{name} +{kb_id} +0[.][3-7][0-9] +{name}$", result.out, re.MULTILINE)
+        assert re.search(rf"^{name} +ENTITY +{kb_id} +{name} +0[.][3-7]", result.out, re.MULTILINE)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.csv", "out"]
 
     nlp = spacy.load(tmp_path / "out")
@@ -68,11 +68,10 @@ def test_an_abbreviation_that_the_text_defines_as_something_else_is_not_linked(t
 
 
 def test_the_printed_python_runs(folder, table, tmp_path, capsys):
-    result = quickstart(folder, table, tmp_path / "out", "--text", "A \"heart attack\", 'cold'.", "--json").json
-    assert [mention["text"] for mention in result["mentions"]] == ["heart attack", "cold"]
-    assert result["entities"] == 6
+    result = quickstart(folder, table, tmp_path / "it's", "--json").json
+    assert result["entities"] == 6 and len(result["mentions"]) == 3
     exec(result["python"], {})
-    assert capsys.readouterr().out.startswith("heart attack I21 Myocardial infarction 0.6")
+    assert capsys.readouterr().out.startswith("Type 2 diabetes mellitus E11 Type 2 diabetes mellitus 0.")
 
 
 def test_other_sources(folder, tmp_path):
