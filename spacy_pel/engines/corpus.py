@@ -4,7 +4,7 @@ BioC; the tables and JSON lines from any file system that Arrow knows."""
 import gzip
 import io
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -12,6 +12,8 @@ import pyarrow as pa
 from pyarrow import fs
 
 from ..corpora.document_stream import article_of
+from ..corpora.formats.bioc import BiocCorpus
+from ..corpora.formats.pubtator import PubtatorCorpus
 from ..corpora.formats.tables import document_rows, json_object_of, open_table
 from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
@@ -174,38 +176,36 @@ class Corpus:
             yield from _bioc([Path(path) for path in self.files], self.path)
             return
         for path in self.files:
-            # errors name the file as the user does
-            name = self.path if not self.is_folder else path
-            if self.format in ("txt", "pubtator"):
-                yield from _TEXT_READERS[self.format](Path(name), self.is_folder)
-            elif self.format == "parquet" or path.endswith(".parquet"):
-                rows = document_rows(Path(name) if self._is_local else path, None if self._is_local else self._files)
-                for number, row in enumerate(rows, start=1):
-                    yield document_of(row, number, f"{name}, row {number}", self.columns)
+            name = Path(path if self.is_folder else self.path)  # errors name the file as the user does
+            if self.format == "txt":
+                yield from _text(name, self.is_folder)
+            elif self.format == "pubtator":
+                for document in PubtatorCorpus()([name]):
+                    yield Document(document.id, document.text, meta=document.meta)
             else:
-                read = _json_lines if self.format == "jsonl" or ".jsonl" in path[-9:] else _table
-                file = None if self._is_local else self._open(path)
-                yield from read(Path(name), file, self.columns)
+                kinds = (kind for kind, endings in _TABLES.items() if path.lower().endswith(endings))
+                kind = next(kinds) if self.format == "tables" else self.format
+                yield from _TABLE_READERS[kind](name, None if self._is_local else self._open(path), self.columns)
 
     def _open(self, path: str) -> IO[bytes]:
-        raw: Any = io.BufferedReader(self._files.open_input_file(path), 1 << 20)  # type: ignore[arg-type]
-        return gzip.open(raw) if path.endswith(".gz") else raw  # type: ignore[return-value]
+        raw: Any = self._files.open_input_file(path)
+        if path.endswith(".parquet"):
+            return raw  # type: ignore[no-any-return]
+        buffered = io.BufferedReader(raw, 1 << 20)
+        return gzip.open(buffered) if path.endswith(".gz") else buffered  # type: ignore[return-value]
 
     def parts(self, size: int) -> Iterator[Part]:
         """The documents in parts of this size; one is larger where an article would be cut otherwise."""
         documents: list[Document] = []
         number = 0
         for document in self:
-            if len(documents) >= size and (article_of(document) is None or not _same_article(documents[-1], document)):
+            article = article_of(document)
+            if len(documents) >= size and (article is None or article != article_of(documents[-1])):
                 yield Part(number, documents)
                 number, documents = number + 1, []
             documents.append(document)
         if documents:
             yield Part(number, documents)
-
-
-def _same_article(before: Document, document: Document) -> bool:
-    return article_of(before) == article_of(document)
 
 
 def _text(path: Path, is_folder: bool) -> Iterator[Document]:
@@ -218,19 +218,7 @@ def _text(path: Path, is_folder: bool) -> Iterator[Document]:
             yield Document(str(number), line)
 
 
-def _pubtator(path: Path, is_folder: bool) -> Iterator[Document]:
-    from ..corpora.formats.pubtator import PubtatorCorpus
-
-    for document in PubtatorCorpus()([path]):
-        yield Document(document.id, document.text, meta=document.meta)
-
-
-_TEXT_READERS: dict[str, Callable[[Path, bool], Iterator[Document]]] = {"txt": _text, "pubtator": _pubtator}
-
-
 def _bioc(paths: list[Path], place: str) -> Iterator[Document]:
-    from ..corpora.formats.bioc import BiocCorpus
-
     reader = BiocCorpus(annotations=False)
     for document in reader(paths):
         yield Document(document.id, document.text)
@@ -251,6 +239,14 @@ def _table(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Doc
         columns.of(names, f"{path}")  # also where there are no rows, as of a table without a header
     for number, (line, row) in enumerate(rows, start=1):
         yield document_of(row, number, f"{path}, line {line}", columns)
+
+
+def _parquet(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Document]:
+    for number, row in enumerate(document_rows(path, file), start=1):
+        yield document_of(row, number, f"{path}, row {number}", columns)
+
+
+_TABLE_READERS = {"jsonl": _json_lines, "csv": _table, "tsv": _table, "parquet": _parquet}
 
 
 def document_of(record: dict[str, Any], number: int, where: str, columns: Columns = USUAL_COLUMNS) -> Document:

@@ -53,11 +53,6 @@ class LinkJob:
     omop_concepts: str = ""
     code: tuple[str, ...] = ()
 
-    @property
-    def corpus(self) -> Corpus:
-        """The input."""
-        return Corpus(self.input, self.format_name, Columns(self.text_column, self.id_column))
-
 
 @runtime_checkable
 class Engine(Protocol):
@@ -102,7 +97,8 @@ class LinkRun:
     def __init__(
         self, job: LinkJob, batch_size: int | None, check: Callable[[Document], object] = lambda document: None
     ) -> None:
-        self._corpus = corpus = job.corpus
+        corpus = Corpus(job.input, job.format_name, Columns(job.text_column, job.id_column))
+        self._corpus = corpus
         self._n_documents = self._without_text = 0
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
         for document in corpus:

@@ -184,20 +184,20 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _open_parquet(path: Any, files: Any = None) -> pq.ParquetFile:
+def _open_parquet(path: Path, file: IO[bytes] | None = None) -> pq.ParquetFile:
     """Open a file.
 
     Args:
         path: the file.
-        files: its file system, of Arrow; None = the local one.
+        file: its open content; None = it is opened here.
 
     Raises:
         PelError: if it is missing or is not Parquet.
     """
-    if files is None:
+    if file is None:
         check_is_file(path)
     try:
-        return pq.ParquetFile(path if files is None else files.open_input_file(path))
+        return pq.ParquetFile(file or path)
     except pa.ArrowInvalid as err:
         raise unexpected(path, "Parquet", f"an error: {str(err).rstrip('.')}", "Write the file again.") from err
 
@@ -219,20 +219,20 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     yield from enumerate((_as_in_json(row) for batch in batches for row in batch.to_pylist()), start=1)
 
 
-def document_rows(path: Any, files: Any = None) -> Iterator[dict[str, Any]]:
+def document_rows(path: Path, file: IO[bytes] | None = None) -> Iterator[dict[str, Any]]:
     """Stream the rows of a Parquet file of texts as the objects of JSON lines; without the mentions of ``link`` and of
     the corpus format.
 
     Args:
         path: the file.
-        files: its file system, of Arrow; None = the local one.
+        file: its open content; None = it is opened here.
 
     Raises:
         PelError: if the file is missing or is not Parquet, or holds what JSON cannot.
     """
-    file = _open_parquet(path, files)
-    names = [field.name for field in file.schema_arrow if field.name != "mentions" or field.type.num_fields == 0]
-    for batch in file.iter_batches(columns=names, batch_size=_ROWS):
+    table = _open_parquet(path, file)
+    names = [field.name for field in table.schema_arrow if field.name != "mentions" or field.type.num_fields == 0]
+    for batch in table.iter_batches(columns=names, batch_size=_ROWS):
         yield from json_rows(batch, path)
 
 
