@@ -82,28 +82,36 @@ class PelGroup(OpenGroup):
         try:
             import_code(ctx.meta[CODE])
             return super().invoke(ctx)
-        except UsageError as err:
-            message = err.format_message()  # type: ignore[attr-defined]
-            where = getattr(err, "ctx", None) or ctx
-            if not message:
-                raise  # not an error: a help page was shown, for a group called without a command
-            end = "" if message.endswith("?") else "."  # "Did you mean 'link'?"
-            _fail(f"{message.rstrip('.')}{end} Try: {where.command_path} --help", err, ctx)
         except (BrokenPipeError, KeyboardInterrupt):
             raise
-        except PelError as err:
-            _fail(str(err), err, ctx)
-        except RegistryError as err:  # a config names an unknown part
-            _fail(" ".join(str(err).split()).split(" Available names:")[0] + registry.did_you_mean(str(err)), err, ctx)
-        except OSError as err:
-            parts = [str(part) for part in (err.strerror, err.filename) if part]
-            _fail(": ".join(parts) or str(err), err, ctx)
-        except (*DATA_ERRORS, MemoryError) as err:  # the last net: no file may end in a traceback
-            got = f"{type(err).__name__} ({err})" if str(err) else type(err).__name__
-            own = next(filter(None, (line_in(path, err) for path in ctx.meta[CODE])), None)
-            files = ", ".join(arg for arg in ctx.meta[ARGS] if os.path.isfile(arg)) or "none"
-            text = Errors.E015.format(got=got, place=own) if own else Errors.E013.format(got=got, files=files)
-            _fail(text, err, ctx)
+        except (UsageError, PelError, RegistryError, OSError, *DATA_ERRORS, MemoryError) as err:
+            reason = _reason(err, ctx)
+            if not reason:
+                raise  # not an error: a help page was shown, for a group called without a command
+            if ctx.meta[VERBOSE]:
+                traceback.print_exception(err)
+            typer.echo(f"Error: {' '.join(str(PelError(reason)).split())}", err=True)
+            raise typer.Exit(2) from err
+
+
+def _reason(err: Any, ctx: Any) -> str:
+    """What was expected, what came and what to do."""
+    if isinstance(err, UsageError):
+        message = err.format_message()
+        end = "" if message.endswith("?") else "."  # "Did you mean 'link'?"
+        where = getattr(err, "ctx", None) or ctx
+        return message and f"{message.rstrip('.')}{end} Try: {where.command_path} --help"
+    if isinstance(err, PelError):
+        return str(err)
+    if isinstance(err, RegistryError):  # a config names an unknown part
+        return " ".join(str(err).split()).split(" Available names:")[0] + registry.did_you_mean(str(err))
+    if isinstance(err, OSError):
+        return ": ".join(str(part) for part in (err.strerror, err.filename) if part) or str(err)
+    # the last net: no file may end in a traceback
+    got = f"{type(err).__name__} ({err})" if str(err) else type(err).__name__
+    if own := next(filter(None, (line_in(path, err) for path in ctx.meta[CODE])), None):
+        return Errors.E015.format(got=got, place=own)
+    return Errors.E013.format(got=got, files=", ".join(filter(os.path.isfile, ctx.meta[ARGS])) or "none")
 
 
 def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -118,13 +126,6 @@ def without_code(args: Sequence[str]) -> tuple[list[str], list[str]]:
         else:
             rest.append(word)
     return rest, paths
-
-
-def _fail(message: str, err: BaseException, ctx: Any) -> None:
-    if ctx.meta[VERBOSE]:
-        traceback.print_exception(err)
-    typer.echo(f"Error: {' '.join(str(PelError(message)).split())}", err=True)
-    raise typer.Exit(2)
 
 
 class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
