@@ -118,6 +118,16 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
+def link_table(mentions: list[dict[str, Any]], kb: Any) -> str:
+    """A table of the mentions of a document, as ``link`` writes them."""
+    from ..evaluation.links import PROBABILITY, LinkRow, link_row
+
+    titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
+    header = [titles.get(column, column) for column in LinkRow._fields]
+    rows = [link_row(mention, kb.__getitem__) for mention in mentions]
+    return text_table(header, rows, numbers=False) if rows else "No mentions were found."
+
+
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
     """A Markdown table; ``numbers``: all columns but the first are aligned to the right."""
     rule = ["---", *["---:" if numbers else "---"] * (len(header) - 1)]

@@ -9,7 +9,7 @@ from ..errors import Errors, PelError, Warnings, listed
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ._app import CODE, pel_cli
 from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, TextColumn, argument, option
-from ._output import JSON, emit, key_values, message, text_table
+from ._output import JSON, emit, key_values, link_table, message
 from ._saved_pipeline import default_pipeline
 
 _N_CANDIDATES = 5
@@ -63,16 +63,6 @@ def _tables(result: dict[str, Any], kb: Any) -> str:
 
     parts = [f"{document['id']}\n{link_table(document['mentions'], kb)}\n" for document in result["documents"]]
     return "\n".join([*parts, NOTE])
-
-
-def link_table(mentions: list[dict[str, Any]], kb: Any) -> str:
-    """A table of the mentions of a document, as ``link`` writes them."""
-    from ..evaluation.links import PROBABILITY, LinkRow, link_row
-
-    titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
-    header = [titles.get(column, column) for column in LinkRow._fields]
-    rows = [link_row(mention, kb.__getitem__) for mention in mentions]
-    return text_table(header, rows, numbers=False) if rows else "No mentions were found."
 
 
 @pel_cli.command("link", rich_help_panel="Link")

@@ -11,10 +11,9 @@ from ..util.config import known_language
 from ._app import pel_cli
 from ._kb import reader_of
 from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
-from ._output import JSON, emit, key_values, message
+from ._output import JSON, emit, key_values, link_table, message
 from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
-from .link import link_table
 
 if TYPE_CHECKING:
     from spacy.language import Language
