@@ -97,7 +97,7 @@ class PelGroup(OpenGroup):
 def _reason(err: Any, ctx: Any) -> str:
     """What was expected, what came and what to do."""
     if isinstance(err, UsageError):
-        message = err.format_message()
+        message: str = err.format_message()  # type: ignore[attr-defined]
         end = "" if message.endswith("?") else "."  # "Did you mean 'link'?"
         where = getattr(err, "ctx", None) or ctx
         return message and f"{message.rstrip('.')}{end} Try: {where.command_path} --help"

@@ -145,7 +145,8 @@ def codes_in(links: Path) -> list[str]:
         PelError: if it cannot be read.
     """
     mentions = (mention for record in read_links(links) for mention in record.get("mentions") or ())
-    return list(next(mentions, {}).get("codes") or ())
+    first: dict[str, Any] = next(mentions, {})
+    return list(first.get("codes") or ())
 
 
 @dataclass
