@@ -97,8 +97,7 @@ class LinkRun:
     def __init__(
         self, job: LinkJob, batch_size: int | None, check: Callable[[Document], object] = lambda document: None
     ) -> None:
-        corpus = Corpus(job.input, job.format_name, Columns(job.text_column, job.id_column))
-        self._corpus = corpus
+        self._corpus = corpus = Corpus(job.input, job.format_name, Columns(job.text_column, job.id_column))
         self._n_documents = self._without_text = 0
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
         for document in corpus:

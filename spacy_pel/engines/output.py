@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,7 @@ def codes_in(links: Path) -> list[str]:
         PelError: if it cannot be read.
     """
     mentions = (mention for record in read_links(links) for mention in record.get("mentions") or ())
-    first: dict[str, Any] = next(mentions, {})
-    return list(first.get("codes") or ())
+    return [name for mention in islice(mentions, 1) for name in mention.get("codes") or ()]
 
 
 @dataclass
