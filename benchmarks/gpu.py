@@ -249,7 +249,7 @@ class TimedTrainer(Trainer):
     def before_update(self, state: Progress, total: int) -> None:
         """See ``Trainer``."""
         super().before_update(state, total)
-        synchronize(self.accelerator.device)
+        synchronize(self.device)
         if state.step == 0:
             self.begun = time.perf_counter()
             if self.compiler:  # not before the evaluation that comes first

@@ -3,7 +3,7 @@
     python -m benchmarks.mining corpus/kb training/encoder/model-best corpus/st21pv_train.jsonl
 
 mines with the whole knowledge base and all mentions, or with parts of both (``--entities``,
-``--mentions``), and prints a table. ``--index flat --index ivf`` compares the two kinds of search.
+``--mentions``), and prints a table.
 """
 
 import json
@@ -25,7 +25,6 @@ from spacy_pel.training.retriever.miner import mine_corpus
 _COLUMNS = {
     "entities": "{:,}",
     "mentions": "{:,}",
-    "index": "{}",
     "seconds": "{:,.1f}",
     "seconds_mentions": "{:,.1f}",
     "seconds_entities": "{:,.1f}",
@@ -68,7 +67,6 @@ def main(
     entities: Annotated[list[int] | None, typer.Option(help="Sizes of the KB; may be given several times.")] = None,
     mentions: Annotated[list[int] | None, typer.Option(help="Numbers of mentions; may be given several times.")] = None,
     depth: Annotated[int, typer.Option(help="Entities for each mention.")] = 64,
-    index: Annotated[list[str] | None, typer.Option(help="flat, ivf; may be given several times.")] = None,
     backend: Annotated[str | None, typer.Option(help="Backend that computes the vectors.")] = None,
     gpu_id: Annotated[int, typer.Option(help="CUDA device; -1 = CPU.")] = -1,
     output: Annotated[Path | None, typer.Option(help="Also write the rows as JSON lines.")] = None,
@@ -83,10 +81,8 @@ def main(
     for n_entities in entities or [len(whole)]:
         for n_mentions in mentions or [len(everything)]:
             part, chosen = part_of(whole, everything, n_entities, n_mentions)
-            for kind in index or ["flat"]:
-                settings: Any = {"depth": depth, "index": kind, "show_progress": True}
-                rows.append(mine_corpus(part, encoder, chosen, **settings)[1])
-                Console(stderr=True).print(rows[-1])
+            rows.append(mine_corpus(part, encoder, chosen, depth=depth, show_progress=True)[1])
+            Console(stderr=True).print(rows[-1])
     table = Table(title=f"Mining the {depth} nearest wrong entities; seconds in total, and of the parts")
     for name in _COLUMNS:
         table.add_column(name.replace("seconds_", "of these: "), justify="right")

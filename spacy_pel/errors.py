@@ -200,12 +200,12 @@ class Errors(metaclass=WithCodes):
     E314 = "{path} holds a training. Run the same command with --resume to continue, or choose another --output."
     E316 = "Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for the CPU."
     E317 = "Expected dev mentions with ids of the KB, got none. Check paths.dev and paths.kb.{hint}"
-    E318 = "Expected a batch per epoch for each of {world} processes, got {got}. Use fewer, or smaller batches."
     E319 = "Expected entities with two names or more, got none in {path}. Add synonyms, or lower dev.n_mentions."
     E320 = "The table of mined negatives at {path} is incomplete: {got}. Delete the output folder and train again."
-    E323 = "Expected {least} or more mined negatives per mention, got {got} from {where}. Mine more, or lower depth."
+    E323 = (
+        "Expected {least} or more mined negatives per mention in paths.negatives, got {got}. Mine with --depth {least}."
+    )
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
-    E325 = "Expected an index of the kinds {known} for mining, got '{value}'."
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
     E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
     E333 = "Expected offset to be a number, null or 'learned', got '{value}'."
@@ -372,7 +372,6 @@ class Errors(metaclass=WithCodes):
         "A worker process was killed, or crashed. If memory ran out, use fewer processes. To continue, run the same "
         "command with --resume."
     )
-    E670 = "The KB at {path} is empty. Build it with: spacy-pel kb build OUT --reader NAME FILE"
     E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"
     E672 = '{where}: expected {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got {got}. Fix the line.'
     E673 = "Expected one of CORRECTIONS.jsonl, --list and --undo, got {got}. See: spacy-pel teach --help"

@@ -16,7 +16,7 @@ from ..util.config import check_range
 from ..util.saved_folder import damaged, read_part, write_part
 from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
 from .fingerprint import weights_fingerprint
-from .pretrained import check_lengths, check_pretrained, load_pretrained, load_tower, save_tower
+from .pretrained import check_lengths, load_pretrained, load_tower, save_tower
 from .representations import Representations
 from .similarities import Cosine, IndexSide, Similarity
 from .templates import EntityCard, EntityTemplate, MarkedContext, MentionTemplate
@@ -106,24 +106,11 @@ class BiEncoder:
             raise PelError(Errors.E302)
         special = self.mention_template.special_tokens + self.entity_template.special_tokens
         self.tokenizer, mention = load_pretrained(self.name, special)
-        check_lengths(mention.config, *self._lengths)
+        # a template of entities may have no limit of its own
+        lengths = self.mention_template.max_length, getattr(self.entity_template, "max_length", 0)
+        check_lengths(mention.config, *lengths)
         entity = mention if self.tied else load_pretrained(self.name, special)[1]
         self._set_towers(mention, entity)
-
-    def check_weights(self) -> None:
-        """Check that ``initialize`` will find weights, without loading them.
-
-        Raises:
-            PelError: as ``initialize``.
-        """
-        if self.name is None:
-            raise PelError(Errors.E302)
-        check_pretrained(self.name, *self._lengths)
-
-    @property
-    def _lengths(self) -> tuple[int, int]:
-        # a template of entities may have no limit of its own
-        return self.mention_template.max_length, getattr(self.entity_template, "max_length", 0)
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
         # a text without markers, such as a card, is pooled over all of its tokens

@@ -97,33 +97,6 @@ def check_lengths(config: Any, *lengths: int) -> None:
         raise PelError(Errors.E352.format(got=max(lengths), most=most))
 
 
-def check_pretrained(name: str, *lengths: int) -> None:
-    """Check that there are such weights, without loading them: of a model on the hub, its config is read.
-
-    Args:
-        name: see ``load_pretrained``.
-        lengths: see ``check_lengths``.
-
-    Raises:
-        PelError: if there is no such model, or it reads shorter texts only.
-    """
-    from transformers import AutoConfig
-
-    if name.startswith(PREFIX):
-        check_lengths(make_random(name)[1].config, *lengths)
-        return
-    source, revision = locate(name)
-    try:
-        with _quiet_hub():
-            config = AutoConfig.from_pretrained(source, trust_remote_code=False, revision=revision or "main")
-    except Exception as err:  # the hub's errors have no common base
-        raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
-    folder = Path(source)
-    if folder.is_dir() and not any(folder.glob("*.safetensors")) and not any(folder.glob("*.bin")):
-        raise PelError(Errors.E303.format(name=name, got="the folder has no weights"))
-    check_lengths(config, *lengths)
-
-
 def load_tower(path: Path) -> tuple[Any, Any]:
     """Load a tower that we saved: a plain Hugging Face folder.
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,11 +65,6 @@ class RaggedTokens(Ragged):
         ids = np.full(real.shape, pad_id, dtype=np.int64)
         ids[real] = take_pieces(self.values, self.offsets, rows)
         return ids, real.astype(np.int64)
-
-    @classmethod
-    def from_disk(cls, path: Path) -> "RaggedTokens":
-        """The files of a ``RaggedWriter``, memory-mapped."""
-        return cls(np.load(path / "ids.npy", mmap_mode="r"), np.load(path / "offsets.npy", mmap_mode="r"))
 
 
 def check_length(max_length: int) -> None:

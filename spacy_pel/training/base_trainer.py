@@ -14,7 +14,7 @@ from ..errors import Errors, PelError, Warnings
 from ..util import logger
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from .losses.balanced_loss import BalancedLoss
-from .optimizer import make_accelerator, make_optimizer, set_learn_rate
+from .optimizer import find_device, make_optimizer, set_learn_rate, uses_bfloat16
 from .settings import BaseTrainingSettings
 from .training_log import TrainingLog
 
@@ -82,7 +82,8 @@ class BaseTrainer:
         self.checkpoint = self.output / "checkpoint"  # folder of the latest one
         self.seed = seed
         self.show_progress = show_progress
-        self.accelerator = make_accelerator(gpu_id, training.mixed_precision, training.accumulate_gradient)
+        self.device = find_device(gpu_id)
+        self.bfloat16 = uses_bfloat16(training.mixed_precision, self.device)
         self._n_read = 0  # examples since this process started
         self._clipped: list[nn.Parameter] = []
 
@@ -96,8 +97,7 @@ class BaseTrainer:
             The best evaluation: its step and metrics.
 
         Raises:
-            PelError: if inputs are missing, the output holds another training, or there are fewer batches than
-                processes.
+            PelError: if inputs are missing, or the output holds another training.
         """
         self._check_output(resume=resume)
         self.load_data()
@@ -107,14 +107,9 @@ class BaseTrainer:
         resume = resume and self.checkpoint.exists()
         if resume:
             read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
-        task = self.make_task()
-        world = self.accelerator.num_processes
-        if task.planner.batches_per_epoch < world:
-            raise PelError(Errors.E318.format(world=world, got=task.planner.batches_per_epoch))
-        best = self._train(task, Progress(fingerprint=fingerprint), resume=resume)
-        if self.accelerator.is_main_process:
-            self.model.to_disk(self.output / "model-last")
-            self._draw_curve()
+        best = self._train(self.make_task(), Progress(fingerprint=fingerprint), resume=resume)
+        self.model.to_disk(self.output / "model-last")
+        self._draw_curve()
         return best
 
     # -- what a subclass provides, or may override ----------------------------------------------
@@ -134,7 +129,7 @@ class BaseTrainer:
         """Called before each of ``total`` updates."""
 
     def after_checkpoint(self, state: Progress) -> None:
-        """Called after a checkpoint is written, in the main process."""
+        """Called after a checkpoint is written."""
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -144,56 +139,36 @@ class BaseTrainer:
                 raise PelError(Errors.E314.format(path=self.output))
         elif (self.output / "model-last").exists():
             raise PelError(Errors.E338.format(path=self.output))
-        elif resume and self.accelerator.is_main_process:
+        elif resume:
             logger.info("There is no checkpoint yet in %s: starting at the beginning", self.output)
 
-    def _prepare(self, task: Task) -> tuple[Any, Any]:
-        """The objective and its optimizer, on the device."""
-        task.objective.float()  # saved word embeddings may be in half precision
-        optimizer: Any = make_optimizer(task.objective, self.training.optimizer, task.own_rates)
-        # gradients of modules with their own learning rate, and of a learned offset, whose similarities have
-        # another scale than the weights, do not count in the others' norm
-        separate = [module for module, _ in task.own_rates]
-        if isinstance(task.objective.loss, BalancedLoss):
-            separate.append(task.objective.loss)
-        excluded = {id(parameter) for module in separate for parameter in module.parameters()}
-        self._clipped = [parameter for parameter in task.objective.parameters() if id(parameter) not in excluded]
-        return self.accelerator.prepare(task.objective, optimizer)  # type: ignore[no-any-return]
-
-    def _total_steps(self, planner: Any) -> int:
-        """Total number of updates, where the schedule ends."""
-        per_update = self.training.accumulate_gradient * self.accelerator.num_processes
-        updates = self.training.max_epochs * (planner.batches_per_epoch // per_update or 1)
-        return min(updates, self.training.max_steps) if self.training.max_steps else updates
-
     def _batches(self, planner: Any, state: Progress) -> Iterator[Any]:
-        """This process's batches from the current position on, without end."""
-        world, rank = self.accelerator.num_processes, self.accelerator.process_index
+        """The batches from the current position on, without end."""
         while True:
             plan = planner.plan(state.epoch)
-            while state.batch + world <= len(plan):
-                number = state.epoch * len(plan) + state.batch + rank
-                batch = planner.build(plan[state.batch + rank], number)
-                state.batch += world
+            while state.batch < len(plan):
+                batch = planner.build(plan[state.batch], state.epoch * len(plan) + state.batch)
+                state.batch += 1
                 yield batch
             state.epoch, state.batch = state.epoch + 1, 0
 
     def _train(self, task: Task, state: Progress, *, resume: bool) -> dict[str, Any]:
-        objective, optimizer = self._prepare(task)
+        objective = task.objective.float().to(self.device)  # saved word embeddings may be in half precision
+        optimizer = make_optimizer(objective, self.training.optimizer, task.own_rates)
+        # gradients of modules with their own learning rate, and of a learned offset, whose similarities have
+        # another scale than the weights, do not count in the others' norm
+        separate = [module for module, _ in task.own_rates]
+        if isinstance(objective.loss, BalancedLoss):
+            separate.append(objective.loss)
+        excluded = {id(parameter) for module in separate for parameter in module.parameters()}
+        self._clipped = [parameter for parameter in objective.parameters() if id(parameter) not in excluded]
         if resume:
-            bare = self.accelerator.unwrap_model(objective)
-            state = load_checkpoint(self.checkpoint, bare, optimizer, state.fingerprint)
+            state = load_checkpoint(self.checkpoint, objective, optimizer, state.fingerprint)
             self.model.changed()
-            if state.scaler and self.accelerator.scaler is not None:
-                self.accelerator.scaler.load_state_dict(state.scaler)
             logger.info("Resuming at step %d, epoch %d", state.step, state.epoch)
-        total, world = self._total_steps(task.planner), self.accelerator.num_processes
-        batches = self._batches(task.planner, state)
-        is_main = self.accelerator.is_main_process
+        total, batches = self.training.n_updates(task.planner.batches_per_epoch), self._batches(task.planner, state)
         metric = self.training.dev.metric
-        log = TrainingLog(
-            self.output, resume_at=state.step, total=total, metric=metric, show=self.show_progress, is_main=is_main
-        )
+        log = TrainingLog(self.output, resume_at=state.step, total=total, metric=metric, show=self.show_progress)
         if state.step == 0:
             self.model.changed()
             log.add_evaluation(0, 0, task.dev(self.model))
@@ -203,17 +178,17 @@ class BaseTrainer:
             self.before_update(state, total)
             metrics = self._update(objective, optimizer, batches, state.step, total)
             state.step += 1
-            rate = self._n_read * world / (time.perf_counter() - started)
+            rate = self._n_read / (time.perf_counter() - started)
             log.add_step(state.step, metrics, rate)
             if state.step % every == 0 or state.step == total:
                 self.model.changed()
                 scores = task.dev(self.model)
                 record = log.add_evaluation(state.step, state.epoch, scores, rate)
                 best = record if self._keep_best(scores, state) else best
-                log.flush()
-                self._save(objective, optimizer, state)
+                save_checkpoint(self.checkpoint, objective, optimizer, state)
+                self.after_checkpoint(state)
         log.close()
-        if is_main and best and best[metric] <= log.records[0][metric]:
+        if best and best[metric] <= log.records[0][metric]:
             logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
         return best
 
@@ -228,23 +203,21 @@ class BaseTrainer:
 
     def _update(self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int) -> Metrics:
         """One update of the weights from ``accumulate_gradient`` batches."""
-        settings = self.training.optimizer
+        settings, n_batches = self.training.optimizer, self.training.accumulate_gradient
         objective.train()
         torch.manual_seed(int(np.random.default_rng([self.seed, self.stream, step]).integers(2**62)))
         rate = settings.learn_rate * set_learn_rate(optimizer, step, total, settings.warmup)
         parts: list[Metrics] = []
-        norm = 0.0
-        for _ in range(self.training.accumulate_gradient):
-            with self.accelerator.accumulate(objective):
-                batch = next(batches)
-                self._n_read += len(batch)
+        for _ in range(n_batches):
+            batch = next(batches)
+            self._n_read += len(batch)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
                 loss, metrics = objective(batch)
-                parts.append({"loss": float(loss.detach()), **metrics})
-                self.accelerator.backward(loss)
-                if self.accelerator.sync_gradients:
-                    norm = float(self.accelerator.clip_grad_norm_(self._clipped, settings.clip))
-                optimizer.step()
-                optimizer.zero_grad()
+            (loss / n_batches).backward()
+            parts.append({"loss": float(loss.detach()), **metrics})
+        norm = float(nn.utils.clip_grad_norm_(self._clipped, settings.clip))
+        optimizer.step()
+        optimizer.zero_grad()
         means = {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}
         return {**means, "grad_norm": norm, "learn_rate": rate}
 
@@ -254,14 +227,5 @@ class BaseTrainer:
         state.stale = 0 if better else state.stale + 1
         if better:
             state.best = score
-            if self.accelerator.is_main_process:
-                self.model.to_disk(self.output / "model-best")
+            self.model.to_disk(self.output / "model-best")
         return better
-
-    def _save(self, objective: Any, optimizer: Any, state: Progress) -> None:
-        if not self.accelerator.is_main_process:
-            return
-        if self.accelerator.scaler is not None:
-            state.scaler = self.accelerator.scaler.state_dict()
-        save_checkpoint(self.checkpoint, self.accelerator.unwrap_model(objective), optimizer, state)
-        self.after_checkpoint(state)

@@ -1,6 +1,6 @@
 """Checkpoints as tensors and JSON, without pickle: an interrupted run resumes exactly."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ class Progress:
     epoch, batch: the next batch to train on.
     best, stale: best metric so far; evaluations since then.
     mined: number of minings so far.
-    scaler: state of the loss scaler (mixed_precision = "fp16" only).
     fingerprint: of the config and data; another run's checkpoint is refused.
     """
 
@@ -32,7 +31,6 @@ class Progress:
     best: float | None = None
     stale: int = 0
     mined: int = 0
-    scaler: dict[str, Any] = field(default_factory=dict)
 
 
 def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress) -> None:

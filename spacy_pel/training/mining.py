@@ -4,85 +4,32 @@ they need not fit in memory."""
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any
 
-import faiss
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..index.faiss_rows import few_large_products
 from ..types import Rows, Scores, Vectors
 from ..util.arrays import Ragged, offsets_of, owners
 from ..util.console import ChunkProgress
 
-IndexKind = Literal["flat", "ivf"]
-INDEX_KINDS: tuple[IndexKind, ...] = ("flat", "ivf")
-_QUERIES = 4096  # compared at a time on a GPU: 16,384 entities x 4,096 scores = 270 MB
-_PROBES = 32  # lists that an IVF index searches
-_PER_LIST = 39  # training vectors per list that FAISS asks for
+_QUERIES = 4096  # compared at a time: 16,384 entities x 4,096 scores = 270 MB
 
 
-class TopK(Protocol):
-    """Collects entities chunk by chunk and returns the k largest inner products of each query."""
-
-    def add(self, rows: Rows, vectors: Vectors) -> None: ...
-
-    def result(self) -> tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = no more entities
-
-
-def make_top_k(kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Any | None = None) -> TopK:
-    """Choose a search.
+class TopK:
+    """Collects entities chunk by chunk; the k largest inner products of each query, by torch.
 
     Args:
-        kind: "flat" compares all queries with all entities: FAISS, or on a GPU plain matrix
-            products. "ivf" searches only the nearest lists, which pays off for a million entities or more.
         queries: (n, width).
         k: entities per query.
-        n_entities: total number of entities.
-        device: device of the encoder; None = CPU.
-    """
-    k = min(k, n_entities)
-    if kind == "ivf":
-        return IvfTopK(queries, k, n_entities)
-    if device is not None and device.type != "cpu":
-        return MatrixTopK(queries, k, device)
-    return FlatTopK(queries, k)
-
-
-class FlatTopK:
-    """Exact, by FAISS."""
-
-    def __init__(self, queries: Vectors, k: int):
-        self.queries, self.k = np.ascontiguousarray(queries, dtype=np.float32), k
-        self.heap: Any = faiss.ResultHeap(len(queries), k, keep_max=True)
-
-    def add(self, rows: Rows, vectors: Vectors) -> None:
-        """Args:
-        rows: (m,). vectors (Vectors): (m, width).
-        """
-        with few_large_products(len(self.queries)):
-            k, metric = min(self.k, len(rows)), faiss.METRIC_INNER_PRODUCT
-            scores, nearest = faiss.knn(self.queries, np.ascontiguousarray(vectors), k, metric=metric)
-        self.heap.add_result(scores, rows[nearest])
-
-    def result(self) -> tuple[Scores, Rows]:
-        """(n, k) each."""
-        self.heap.finalize()
-        return self.heap.D, self.heap.I
-
-
-class MatrixTopK:
-    """Exact, by torch matrix products, for GPUs.
-
-    Args:
-        device: of the products.
+        device: of the products; None = CPU.
     """
 
-    def __init__(self, queries: Vectors, k: int, device: Any):
+    def __init__(self, queries: Vectors, k: int, device: Any | None = None):
         self.k = k
-        self.queries = torch.from_numpy(np.ascontiguousarray(queries, dtype=np.float32)).to(device)
-        self.scores = torch.zeros((len(queries), 0), device=device)
+        self.queries = torch.from_numpy(np.ascontiguousarray(queries, dtype=np.float32)).to(device or "cpu")
+        self.scores = self.queries.new_zeros((len(queries), 0))
         self.rows = torch.zeros((len(queries), 0), dtype=torch.int64, device=device)
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
@@ -104,33 +51,8 @@ class MatrixTopK:
             self.scores, self.rows = (torch.cat(column) for column in zip(*parts, strict=True))
 
     def result(self) -> tuple[Scores, Rows]:
-        """(n, k) each."""
+        """(n, k) each, or as many as there are entities; best first."""
         return self.scores.cpu().numpy(), self.rows.cpu().numpy()
-
-
-class IvfTopK:
-    """Approximate: lists are trained on the first chunk, vectors are stored in float16."""
-
-    def __init__(self, queries: Vectors, k: int, n_entities: int):
-        self.queries, self.k = np.ascontiguousarray(queries, dtype=np.float32), k
-        self.n_entities = n_entities
-        self.index: Any = None
-
-    def add(self, rows: Rows, vectors: Vectors) -> None:
-        """Args:
-        rows: (m,). vectors (Vectors): (m, width); the first chunk must be representative.
-        """
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        if self.index is None:
-            lists = max(1, min(4 * int(self.n_entities**0.5), len(vectors) // _PER_LIST))
-            self.index = faiss.index_factory(vectors.shape[1], f"IVF{lists},SQfp16", faiss.METRIC_INNER_PRODUCT)
-            self.index.train(vectors)
-            self.index.nprobe = _PROBES
-        self.index.add_with_ids(vectors, rows)
-
-    def result(self) -> tuple[Scores, Rows]:
-        """(n, k) each."""
-        return self.index.search(self.queries, self.k)  # type: ignore[no-any-return]
 
 
 _MAX_GOLD = 64  # searched in addition, so that gold entities do not shorten the list of negatives
@@ -163,7 +85,7 @@ class MiningResult:
 def mine(
     gold: Sequence[NDArray[np.int64]],
     chunks: Iterable[tuple[Rows, Vectors]],
-    make_top_k: Callable[[int], TopK],
+    make_search: Callable[[int], Any],
     *,
     depth: int,
     n_entities: int,
@@ -171,13 +93,12 @@ def mine(
 ) -> MiningResult:
     """Find the nearest entities of each mention, except its gold ones.
 
-    Entities arrive in chunks that are not kept (except for "ivf"): memory does not grow with the
-    knowledge base.
+    Entities arrive in chunks that are not kept: memory does not grow with the knowledge base.
 
     Args:
         gold: for each mention the numbers of its gold entities.
         chunks: numbers and vectors of entities.
-        make_top_k: k -> the search for the mentions' k nearest entities.
+        make_search: k -> the search, a ``TopK``, for the mentions' k nearest entities.
         depth: entities per mention.
         n_entities: total number of entities.
         show_progress: show a bar with rate and time left.
@@ -187,7 +108,7 @@ def mine(
     """
     started = time.perf_counter()
     pieces = Ragged(np.concatenate([np.zeros(0, np.int64), *gold]), offsets_of(np.array([len(ids) for ids in gold])))
-    search = make_top_k(depth + min(int(pieces.lengths.max(initial=0)), _MAX_GOLD))
+    search = make_search(depth + min(int(pieces.lengths.max(initial=0)), _MAX_GOLD))
     searching = 0.0
     with ChunkProgress(description="Mining", total=n_entities, show=show_progress) as bar:
         for rows, vectors in chunks:

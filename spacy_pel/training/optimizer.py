@@ -2,19 +2,14 @@
 proxies and other modules."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
 
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
-from .settings import OptimizerSettings
-
-Precision = Literal["auto", "no", "bf16", "fp16"]
-
-if TYPE_CHECKING:
-    from accelerate import Accelerator
+from .settings import OptimizerSettings, Precision
 
 
 def native_bfloat16(device: torch.device) -> bool:
@@ -24,48 +19,28 @@ def native_bfloat16(device: torch.device) -> bool:
     return device.type == "cpu" and bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
 
 
-def check_gpu(gpu_id: int) -> None:
-    """Raises:
-    PelError: if torch does not see this CUDA device.
+def find_device(gpu_id: int) -> torch.device:
+    """The CUDA device of this number; -1 = the CPU.
+
+    Raises:
+        PelError: if torch does not see it.
     """
     if gpu_id >= torch.cuda.device_count():
         got = f"torch sees {torch.cuda.device_count()} CUDA devices"
         raise PelError(Errors.E316.format(gpu_id=gpu_id, got=got))
+    return torch.device("cpu") if gpu_id < 0 else torch.device("cuda", gpu_id)
 
 
-def make_accelerator(gpu_id: int, mixed_precision: Precision, accumulate_gradient: int) -> "Accelerator":
-    """Set up the device of a training.
-
-    Args:
-        gpu_id: CUDA device; -1 = CPU.
-        mixed_precision: autocast type; "auto" is "bf16" where the device has bfloat16 units, and "no"
-            elsewhere; "bf16" on a processor without them is slow, which is logged.
-        accumulate_gradient: batches per update.
-
-    Returns:
-        Used by this training only.
-
-    Raises:
-        PelError: if there is no such device, or the extra ``train`` is not installed.
-    """
-    try:
-        from accelerate import Accelerator
-        from accelerate.state import AcceleratorState
-    except ImportError as err:
-        raise PelError(Errors.E003.format(feature="Training", package="accelerate", extra="train")) from err
-
-    if gpu_id >= 0:
-        check_gpu(gpu_id)
-        torch.cuda.set_device(gpu_id)
-    native = native_bfloat16(torch.device("cuda" if gpu_id >= 0 else "cpu"))
-    if mixed_precision == "auto":
-        mixed_precision = "bf16" if native else "no"
+def uses_bfloat16(precision: Precision, device: torch.device) -> bool:
+    """Whether a training computes in bfloat16: "auto" does where the device has units for it; without them it is
+    slow, which is logged."""
+    native = native_bfloat16(device)
+    if precision == "auto":
         logger.info("Precision: %s", "bfloat16" if native else "float32")
-    elif mixed_precision == "bf16" and gpu_id < 0 and not native:
+        return native
+    if precision == "bf16" and not native:
         logger.warning(Warnings.W300)
-    # otherwise accelerate keeps the precision and device of the first training in this process
-    AcceleratorState._reset_state(reset_partial_state=True)
-    return Accelerator(cpu=gpu_id < 0, mixed_precision=mixed_precision, gradient_accumulation_steps=accumulate_gradient)
+    return precision == "bf16"
 
 
 def make_optimizer(

@@ -15,6 +15,7 @@ from ..registry import registry
 from ..util.config import MANY, describe_config_error
 
 _SPACY = ("nlp", "components", "corpora", "training", "initialize", "pretraining", "variables", "gpu_allocator")
+Precision = Literal["auto", "no", "bf16"]
 _EVALUATIONS = 5  # of a training at least, besides that before the first update
 
 
@@ -74,10 +75,15 @@ class BaseTrainingSettings(Strict):
     eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations; fewer in a short training")
     patience: int = Field(default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never")
     accumulate_gradient: int = Field(default=1, ge=1, le=MANY, title="Batches per update")
-    mixed_precision: Literal["auto", "no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
+    mixed_precision: Precision = Field(default="no", title="Autocast type")
     limit: int = Field(default=0, ge=0, title="Maximum number of training mentions; 0 = all")
     optimizer: OptimizerSettings = OptimizerSettings()
     dev: BaseDevSettings
+
+    def n_updates(self, batches_per_epoch: int) -> int:
+        """Of the whole training; the schedule of the learning rate ends there."""
+        updates = self.max_epochs * max(1, batches_per_epoch // self.accumulate_gradient)
+        return min(updates, self.max_steps or updates)
 
     def evaluate_every(self, total: int) -> int:
         """Steps between evaluations of a training of ``total`` steps: few enough for five of them."""

@@ -14,7 +14,6 @@ from torch import Tensor
 from ..util import atomic_path, logger
 
 _STEP_KEYS = ("loss", "grad_norm", "learn_rate")
-_BUFFER = 100  # lines
 
 
 class TrainingLog:
@@ -23,30 +22,25 @@ class TrainingLog:
     clipping), "learn_rate", for the learning curve and plots of the gradient norm (Wiatrak et al. 2022, Fig. 3).
     On resuming, lines after the checkpoint are dropped.
 
-    Lines of steps.jsonl are buffered: call ``flush`` before each checkpoint.
-
     Args:
         output: the folder of the training.
         resume_at: the checkpoint's step; 0 = a new training.
         total: number of updates, for the progress bar.
         metric: that selects the best model; the first score of each evaluation, for the learning curve.
         show: show the progress bar.
-        is_main: whether this process writes the files.
     """
 
-    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str, show: bool, is_main: bool = True):
+    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str, show: bool):
         from tqdm import tqdm
 
         self.metrics_path, self.steps_path = output / "metrics.jsonl", output / "steps.jsonl"
-        self.metric, self.is_main = metric, is_main
+        self.metric = metric
         self.records = _read_until(self.metrics_path, resume_at)
         # the time of a run excludes steps lost by an interruption
         self._began = time.perf_counter() - (self.records[-1].get("seconds", 0.0) if self.records else 0.0)
         self._window: list[dict[str, float]] = []
-        self._pending: list[str] = []
-        if is_main:
-            _write(self.metrics_path, self.records)
-            _write(self.steps_path, _read_until(self.steps_path, resume_at))
+        _write(self.metrics_path, self.records)
+        _write(self.steps_path, _read_until(self.steps_path, resume_at))
         start = self.records[-1]["step"] if self.records else 0
         interval = 0.5 if sys.stderr.isatty() else 15.0
         self._bar = tqdm(
@@ -64,9 +58,8 @@ class TrainingLog:
         self._bar.set_postfix(loss=f"{metrics['loss']:.3f}", examples_per_second=f"{rate:.0f}", refresh=False)
         self._bar.update()
         finite = {key: metrics[key] if math.isfinite(metrics[key]) else None for key in _STEP_KEYS}
-        self._pending.append(json.dumps({"step": step, **finite}) + "\n")
-        if len(self._pending) >= _BUFFER:
-            self.flush()
+        with self.steps_path.open("a", encoding="utf8") as file:
+            file.write(json.dumps({"step": step, **finite}) + "\n")
 
     def add_evaluation(
         self, step: int, epoch: int, scores: dict[str, float], rate: float | None = None
@@ -90,17 +83,9 @@ class TrainingLog:
             record["examples_per_second"] = rate
         record["seconds"] = time.perf_counter() - self._began  # includes evaluations
         self.records.append(record)
-        if self.is_main:
-            _write(self.metrics_path, self.records)
+        _write(self.metrics_path, self.records)
         logger.info("%s", ", ".join(f"{key} {_short(value)}" for key, value in record.items()))
         return record
-
-    def flush(self) -> None:
-        """Write the buffered lines of steps.jsonl."""
-        if self.is_main:
-            with self.steps_path.open("a", encoding="utf8") as file:
-                file.write("".join(self._pending))
-        self._pending.clear()
 
     def close(self) -> None:
         self._bar.close()

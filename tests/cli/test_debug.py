@@ -48,7 +48,6 @@ def test_training_config(config):
     assert facts["kb.entities"] == 8
     assert (facts["train.mentions"], facts["train.in_kb"], facts["train.share_in_kb"]) == (40, 40, 1.0)
     assert (facts["dev.mentions"], facts["dev.nil"]) == (80, 28)
-    assert 0 < facts["dev.share_seen"] < 1
     assert facts["updates"] == 9  # 40 mentions in batches of 16, three times
     assert facts["evaluations"] == 10, "after each update, and before the first"
     assert facts["parts"]["loss"] == "ProxySoftplus"
@@ -94,14 +93,6 @@ def test_debug_refuses_what_train_refuses(config, tmp_path, name):
         assert [one.code for one in found] == [2, 2], (name, value, found)
         errors = [one.err.splitlines()[-1] for one in found]
         assert errors[0] == errors[1] and errors[0].startswith("Error: [PEL-E"), (name, value)
-
-
-def test_mined_negatives_that_are_not_kept(config):
-    hard = ["--pel.negatives", '{"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 6}']
-    assert run("debug", config, *hard, "--pel.training.mining.depth", 6).code == 0
-    assert "got 4 from pel.training.mining.depth" in refused(
-        "E323", "debug", config, *hard, "--pel.training.mining.depth", 4
-    )
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,8 @@ def mine(folder):
     return call
 
 
-@pytest.mark.parametrize("index", ["flat", "ivf"])
-def test_a_line_for_each_mention(mine, folder, tmp_path, index):
-    result = mine(tmp_path / "mined.jsonl.gz", "--depth", 3, "--index", index, "--json")
+def test_a_line_for_each_mention(mine, folder, tmp_path):
+    result = mine(tmp_path / "mined.jsonl.gz", "--depth", 3, "--json")
     assert result.code == 0, result.err
     lines = list(read_jsonl(tmp_path / "mined.jsonl.gz"))
     mentions = [(d, m) for d in read_corpus(folder / "train.jsonl") for m in d.mentions]

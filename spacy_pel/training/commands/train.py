@@ -22,7 +22,6 @@ from ...cli._options import (
 from ...cli._output import JSON, emit, emit_best, key_values, message
 from ...cli._saved_pipeline import encoder_folder, open_bi_encoder
 from ...cli._settings import parse_overrides
-from ...errors import Errors, PelError
 
 train_cli = command_group("train", "Train bi-encoders.", panel="Train")
 
@@ -82,7 +81,6 @@ def mine(
     corpus: Corpus,
     out: Annotated[Path, argument("OUT", "The file to write, .jsonl or .jsonl.gz.")],
     depth: Annotated[int, option("N", "Entities per mention.", min=1)] = 64,
-    index: Annotated[str, option("NAME", "flat = exact; ivf = approximate, for millions of entities.")] = "flat",
     limit: Annotated[int, option("N", "Only the first N mentions; 0 = all.", min=0)] = 0,
     backend: Backend = None,
     gpu_id: GpuId = -1,
@@ -101,22 +99,17 @@ def mine(
     from ...kb import KnowledgeBase
     from ...registry import registry
     from ...util import write_jsonl
-    from ..mining import INDEX_KINDS
-    from ..optimizer import check_gpu
+    from ..optimizer import find_device
     from ..retriever.examples import linked_mentions
     from ..retriever.miner import mine_corpus, mined_records
 
-    if index not in INDEX_KINDS:
-        raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=index))
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     knowledge = KnowledgeBase.from_disk(kb)
     mentions = linked_mentions(knowledge, read_corpus(corpus))[: limit or None]
     encoder: Any = load_encoder(encoder_folder(model), backend=chosen)
-    if gpu_id >= 0:
-        check_gpu(gpu_id)
-        for tower in (getattr(encoder, "towers", None) or {}).values():
-            tower.to(f"cuda:{gpu_id}")
+    for tower in (getattr(encoder, "towers", None) or {}).values():
+        tower.to(find_device(gpu_id))
     message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")
-    mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth, index=index, show_progress=True)
+    mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth, show_progress=True)
     write_jsonl(out, mined_records(knowledge, mentions, mined))
     emit({**result, "output": str(out)}, as_json=as_json, text=key_values)

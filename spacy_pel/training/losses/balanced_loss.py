@@ -58,14 +58,10 @@ class BalancedLoss(nn.Module):
 
     @torch.no_grad()
     def _start(self, positives: Tensor, negatives: Tensor, scale: float) -> None:
-        """Solve for the offset; arguments as for ``balance``. Processes use the mean of theirs."""
+        """Solve for the offset; arguments as for ``balance``."""
         root = balance(positives, negatives, scale)
-        values = [0.0, 0.0] if root is None else [root, 1.0]
-        total = torch.tensor(values, device=self.started.device)
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
-            torch.distributed.all_reduce(total)
-        if total[1] > 0:
-            self.offset.fill_(total[0] / total[1])
+        if root is not None:
+            self.offset.fill_(root)
             self.started.fill_(True)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ...encoders.backend import Backend, TorchBackend, encode_batches
 from ...encoders.fingerprint import weights_fingerprint
-from ...encoders.pretrained import check_lengths, check_pretrained, load_pretrained, load_tower, save_tower
+from ...encoders.pretrained import check_lengths, load_pretrained, load_tower, save_tower
 from ...encoders.token_arrays import RaggedTokens
 from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError
@@ -94,16 +94,6 @@ class CrossEncoder:
         if self.name is None:
             raise PelError(Errors.E431)
         self._set_tower(*load_pretrained(self.name, self.template.special_tokens))
-
-    def check_weights(self) -> None:
-        """Check that ``initialize`` will find weights, without loading them.
-
-        Raises:
-            PelError: as ``initialize``.
-        """
-        if self.name is None:
-            raise PelError(Errors.E431)
-        check_pretrained(self.name, self.template.max_length)
 
     def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
         check_lengths(transformer.config, self.template.max_length)

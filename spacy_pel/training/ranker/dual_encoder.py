@@ -69,10 +69,6 @@ class DualEncoder:
 
     # -- weights ---------------------------------------------------------------------------
 
-    def check_weights(self) -> None:
-        """Check that ``initialize`` will find weights, without loading them."""
-        self.encoder.check_weights()
-
     def initialize(self) -> None:
         """Load the pretrained weights named by the encoder, unless there are weights already.
 

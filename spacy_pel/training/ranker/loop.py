@@ -53,15 +53,14 @@ class RankTrainer(BaseTrainer):
 
     def load_data(self) -> None:
         """Find the candidates, or read those of an earlier run; set up the evaluation on dev."""
-        with self.accelerator.main_process_first():  # the other processes read its candidates
-            paths, wanted = self.settings.paths, self.settings.ranker.candidates
-            train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
-            leave_out = self._leave_out(train) if wanted.folds else None
-            self.mentions, self.candidates = self._candidates(
-                "train", train, self.training.limit, wanted.folds, leave_out
-            )
-            # hold out all dev documents at once; if the index has none of them, this changes nothing
-            tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
+        paths, settings = self.settings.paths, self.settings.ranker.candidates
+        train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
+        leave_out = self._leave_out(train) if settings.folds else None
+        self.mentions, self.candidates = self._candidates(
+            "train", train, self.training.limit, settings.folds, leave_out
+        )
+        # hold out all dev documents at once; if the index has none of them, this changes nothing
+        tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
         self.dev = DevRanking(self.linker.kb, *tested)
         metrics = self.dev.retriever().items()
         logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in metrics))

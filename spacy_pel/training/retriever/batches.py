@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...encoders.token_arrays import RaggedTokens
 from ...types import Vectors
 from ..batching import length_batches
-from ..mining import IndexKind, TopK, make_top_k
+from ..mining import TopK
 from ..negatives import DrawRequest, MinedNegatives, NegativeSampler
 from .example_store import ExampleStore
 from .settings import ViewSettings
@@ -82,9 +82,9 @@ class BatchPlanner:
     def _n_bare(self) -> int:
         return bare_names_for(len(self.store.mentions), self.views.alias_share, len(self.names))
 
-    def top_k(self, kind: IndexKind, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> TopK:
+    def search(self, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> Any:
         """The search for the nearest entities of some examples; a subclass may restrict it."""
-        return make_top_k(kind, queries, k, self.store.n_entities, device)
+        return TopK(queries, k, device)
 
     def plan(self, epoch: int) -> list[NDArray[np.int64]]:
         """Batches of one epoch: each mention once and a draw of bare names, similar lengths together.

@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
-from typing_extensions import Self
 
 from ...encoders.token_arrays import RaggedTokens
 from ...errors import Errors, PelError
 from ...util.arrays import offsets_of
 from ..batching import LabelIndex
+
+_IDS, _OFFSETS = "ids.int32", "offsets.npy"  # of some sequences
 
 
 @dataclass
@@ -80,9 +79,7 @@ class ExampleStore:
             PelError: if a file is missing or damaged.
         """
         try:
-            tokens: Any = {
-                name: RaggedTokens.from_disk(folder / name) for name in ("mentions", "cards", "names", "bare_names")
-            }
+            tokens: Any = {name: _map_tokens(folder / name) for name in ("mentions", "cards", "names", "bare_names")}
             mention_gold, name_gold = (
                 LabelIndex(_mapped(folder / f"{kind}_gold.npy"), _mapped(folder / f"{kind}_gold_offsets.npy"))
                 for kind in ("mention", "name")
@@ -103,22 +100,26 @@ def _mapped(path: Path) -> NDArray[Any]:
     return np.load(path, mmap_mode="r")  # type: ignore[no-any-return]
 
 
-_MANY = 10**15  # an upper bound, so that the header fits any count
+def _map_tokens(folder: Path) -> RaggedTokens:
+    """The sequences of a ``TokenWriter``, memory-mapped."""
+    file, offsets = folder / _IDS, _mapped(folder / _OFFSETS)
+    if file.stat().st_size != 4 * offsets[-1]:
+        raise ValueError(f"{file} has {file.stat().st_size} bytes, not {4 * offsets[-1]}")
+    return RaggedTokens(np.memmap(file, "<i4", "r") if offsets[-1] else np.zeros(0, np.int32), offsets)
 
 
-class RaggedWriter:
-    """Appends to the files that ``RaggedTokens.from_disk`` maps.
+class TokenWriter:
+    """Writes sequences to a folder, chunk by chunk.
 
     Args:
-        path: the folder; made here.
+        folder: made here.
     """
 
-    def __init__(self, path: Path):
-        path.mkdir(parents=True)
-        self.path = path
+    def __init__(self, folder: Path):
+        folder.mkdir(parents=True)
+        self.folder = folder
         self._lengths: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-        self._file: Any = (path / "ids.npy").open("wb")
-        self._header = self._write_header(_MANY)
+        self._file: Any = (folder / _IDS).open("wb")
 
     def append(self, tokens: RaggedTokens) -> None:
         """Args:
@@ -127,19 +128,7 @@ class RaggedWriter:
         self._file.write(np.ascontiguousarray(tokens.values, dtype="<i4").data)
         self._lengths.append(tokens.lengths)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        lengths = np.concatenate(self._lengths)
-        self._file.seek(0)
-        if self._write_header(int(lengths.sum())) != self._header:
-            raise RuntimeError("numpy wrote a header of another length")
+    def close(self) -> None:
+        """Write what is buffered, and where each sequence begins."""
         self._file.close()
-        np.save(self.path / "offsets.npy", offsets_of(lengths))
-
-    def _write_header(self, count: int) -> int:
-        npy.write_array_header_1_0(self._file, {"descr": "<i4", "fortran_order": False, "shape": (count,)})
-        return int(self._file.tell())
+        np.save(self.folder / _OFFSETS, offsets_of(np.concatenate(self._lengths)))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ from ...types import Document, MentionInText
 from ...util import atomic_path, fingerprint, hash_strings, logger, progress
 from ...util.arrays import offsets_of
 from ...util.files import open_text
-from .example_store import ExampleStore, RaggedWriter
+from .example_store import ExampleStore, TokenWriter
 from .settings import RunSettings
 
 _CHUNK = 20_000  # sequences tokenised at a time: bounds the memory of Python lists
-_VERSION = 3  # of the files; other versions are ignored
+_VERSION = 4  # of the files; other versions are ignored
 
 
 class LinkedMention(NamedTuple):
@@ -163,7 +163,7 @@ def write_examples(
         with_names: tokenise names too; False if the settings use none.
     """
     folder.mkdir(parents=True)
-    with RaggedWriter(folder / "mentions") as writer:
+    with closing(TokenWriter(folder / "mentions")) as writer:
         for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
     _save_gold(folder / "mention", [mention.entities for mention in mentions])
@@ -176,9 +176,8 @@ def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_na
     number_of_row, tokenizer, template = live_numbers(kb), encoder.tokenizer, encoder.entity_template
     owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     gold: list[NDArray[np.int64]] = []
-    with ExitStack() as stack:
-        cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
-        bare = stack.enter_context(RaggedWriter(folder / "bare_names"))
+    writers = [closing(TokenWriter(folder / name)) for name in ("cards", "names", "bare_names")]
+    with writers[0] as cards, writers[1] as names, writers[2] as bare:
         for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
             entities = [kb.entity_at(int(row)) for row in chunk]
             cards.append(template.tokenize(tokenizer, entities))

@@ -75,9 +75,8 @@ class Trainer(BaseTrainer):
 
     def make_task(self) -> Task:
         pel = self.settings.pel
-        with self.accelerator.main_process_first():  # the other processes read its files
-            cache = self.settings.paths.cache or self.output / "cache"
-            store = cached_examples(self.settings, self.kb, self.encoder, cache, show_progress=self.show_progress)
+        cache = self.settings.paths.cache or self.output / "cache"
+        store = cached_examples(self.settings, self.kb, self.encoder, cache, show_progress=self.show_progress)
         planner = self.make_planner(store)
         logger.info(
             "%d mentions, %d names, %d entities; %d batches per epoch",
@@ -113,11 +112,9 @@ class Trainer(BaseTrainer):
         path, table = self.settings.paths.negatives, None
         if path is not None and planner.negatives.mined_depth:
             table = read_mined_negatives(path, self.kb, planner.store)
-        processes: Any = {"world": self.accelerator.num_processes, "is_main": self.accelerator.is_main_process}
-        processes["wait"] = self.accelerator.wait_for_everyone
-        settings, folder = self.settings.pel.training.mining, self.output / "mining"
-        per_update, show = self.training.accumulate_gradient, self.show_progress
-        return Miner(planner, settings, folder, accumulate=per_update, table=table, show_progress=show, **processes)
+        every, per_update = self.settings.pel.training.mining.every_epochs, self.training.accumulate_gradient
+        settings: Any = {"every_epochs": every, "accumulate": per_update, "table": table}
+        return Miner(planner, self.output / "mining", **settings, show_progress=self.show_progress)
 
 
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> dict[str, Any]:

@@ -7,8 +7,7 @@ are sorted, nearest first."""
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,14 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...types import Encoder, Rows, Vectors
+from ...types import Encoder
 from ...util import logger, read_jsonl
 from ..checkpoint import Progress
-from ..mining import IndexKind, MiningResult, make_top_k, mine
+from ..mining import MiningResult, TopK, mine
 from ..negatives import MinedNegatives
 from .batches import BatchPlanner
 from .example_store import ExampleStore
 from .examples import LinkedMention, live_numbers, mention_keys
-from .settings import MiningSettings
 
 _CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
 
@@ -39,7 +37,6 @@ def spread_chunks(n: int) -> Iterator[NDArray[np.int64]]:
         yield np.arange(chunk, n, n_chunks)
 
 
-@dataclass(eq=False)
 class Miner:
     """Refreshes the planner's table of mined negatives on a schedule.
 
@@ -51,37 +48,34 @@ class Miner:
     longer needs it: a resumed training uses the same ones.
 
     Args:
-        planner: its ``mined`` is set here.
-        settings: when and how to mine. Names without context are mined like mentions.
+        planner: its ``mined`` is set here. Names without context are mined like mentions.
         folder: for the tables.
-        accumulate: batches per update and process.
-        world: number of processes; of each ``world`` consecutive batches, every process takes one.
+        every_epochs: epochs between two minings; 0 = mine only once.
+        accumulate: batches per update.
         table: negatives mined beforehand; nothing is mined then.
-        is_main: whether this process mines; the others wait and read its table.
-        wait: waits for all processes.
         show_progress: show a bar with rate and time left.
 
     Raises:
-        PelError: if the sampler needs more entities than are kept.
+        PelError: if the sampler needs more negatives than the table has.
     """
 
-    planner: BatchPlanner
-    settings: MiningSettings
-    folder: Path
-    _: KW_ONLY
-    accumulate: int = 1
-    world: int = 1
-    table: InitVar[MinedNegatives | None] = None
-    is_main: bool = True
-    wait: Callable[[], None] = lambda: None
-    show_progress: bool = False
-
-    def __post_init__(self, table: MinedNegatives | None) -> None:
-        planner, asked = self.planner, self.planner.negatives.mined_depth
-        self.depth = self.settings.depth or asked
-        self.is_active = asked > 0 and table is None
-        check_depth(asked, planner.store.n_entities, self.depth if table is None else table.depth, table is not None)
-        if asked and table is not None:
+    def __init__(
+        self,
+        planner: BatchPlanner,
+        folder: Path,
+        *,
+        every_epochs: int = 1,
+        accumulate: int = 1,
+        table: MinedNegatives | None = None,
+        show_progress: bool = False,
+    ):
+        self.planner, self.folder = planner, folder
+        self.every_epochs, self.accumulate, self.show_progress = every_epochs, accumulate, show_progress
+        self.depth = planner.negatives.mined_depth
+        self.is_active = self.depth > 0 and table is None
+        if self.depth and table is not None:
+            if table.depth < min(self.depth, planner.store.n_entities - 1):
+                raise PelError(Errors.E323.format(least=self.depth, got=table.depth))
             planner.mined = table
 
     def before_update(self, encoder: BiEncoder, state: Progress, total: int) -> None:
@@ -98,33 +92,23 @@ class Miner:
             self._mine(encoder, state, total)
         elif not len(self.planner.mined.examples):  # resumed
             self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
-            wanted = self.examples_until_next(state.step, total)
-            if not self.planner.mined.has(wanted).all():  # max_steps was raised since then
-                self._mine(encoder, state, total)
+            if not self.planner.mined.has(self.examples_until_next(state.step, total)).all():
+                self._mine(encoder, state, total)  # max_steps was raised since then
 
     def after_checkpoint(self, state: Progress) -> None:
         """Delete tables that no later step needs."""
-        if self.is_active and self.is_main:
+        if self.is_active:
             for path in self.folder.glob("table-*"):
                 if path != self._path(state.mined):
                     shutil.rmtree(path)
 
     # -- the schedule: a function of the update's number -----------------------------------------
 
-    @property
-    def _rounds_per_epoch(self) -> int:
-        """Batches of each process in an epoch; remaining batches are skipped."""
-        return self.planner.batches_per_epoch // self.world
-
     def is_due(self, step: int) -> bool:
         """Whether negatives are mined before this update."""
-        if step == 0:
-            return True
-        if self.settings.every_steps:
-            return step % self.settings.every_steps == 0
-        every = self.settings.every_epochs
-        epoch, epoch_before = (at * self.accumulate // self._rounds_per_epoch for at in (step, step - 1))
-        return every > 0 and epoch // every != epoch_before // every
+        per_epoch, every = self.planner.batches_per_epoch, self.every_epochs
+        epoch, epoch_before = (at * self.accumulate // per_epoch for at in (step, step - 1))
+        return step == 0 or (every > 0 and epoch // every != epoch_before // every)
 
     def examples_until_next(self, step: int, total: int) -> NDArray[np.int64]:
         """The examples that are trained on from an update until the next mining or the end: no others
@@ -138,76 +122,40 @@ class Miner:
         """
         stop = next((later for later in range(step + 1, total) if self.is_due(later)), total)
         first, last = step * self.accumulate, stop * self.accumulate
-        rounds, batches = self._rounds_per_epoch, [np.zeros(0, dtype=np.int64)]
-        for epoch in range(first // rounds, -(-last // rounds)):
-            plan = self.planner.plan(epoch)
-            begin = max(first - epoch * rounds, 0) * self.world
-            end = min(last - epoch * rounds, rounds) * self.world
-            batches += plan[begin:end]
+        per_epoch, batches = self.planner.batches_per_epoch, [np.zeros(0, dtype=np.int64)]
+        for epoch in range(first // per_epoch, -(-last // per_epoch)):
+            batches += self.planner.plan(epoch)[max(first - epoch * per_epoch, 0) : last - epoch * per_epoch]
         return np.unique(np.concatenate(batches))
 
     # -- mining ----------------------------------------------------------------------------
 
     def _mine(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         state.mined += 1
-        if self.is_main:
-            self._write(encoder, state, total)
-        self.wait()
-        self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
-
-    def _write(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         store = self.planner.store
         examples = self.examples_until_next(state.step, total)
         encoder.changed()
         queries = encoder.encode_tokens("mention", store.anchors(examples), show_progress=self.show_progress)
         device = next(encoder.towers.parameters()).device
-        search = partial(self.planner.top_k, self.settings.index, queries, examples=examples, device=device)
+        search = partial(self.planner.search, queries, examples=examples, device=device)
+        chunks = spread_chunks(len(store.cards))
+        cards = ((rows, encoder.encode_tokens("entity", store.cards.take(rows))) for rows in chunks)
         sizes: Any = {"depth": self.depth, "n_entities": store.n_entities, "show_progress": self.show_progress}
-        result = mine(store.gold(examples), self._cards(encoder), search, **sizes)
+        result = mine(store.gold(examples), cards, search, **sizes)
         MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
+        self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
         logger.info(
-            "Mined negatives of %d examples among %d entities in %.1f s",
-            *(len(examples), result.n_entities, result.seconds),
-        )
-        logger.info(
-            "Rank of their gold entities: first %.1f %%, among the first %d %.1f %%",
+            "Mined negatives of %d examples among %d entities in %.1f s; rank of their gold entities: first %.1f %%, "
+            "among the first %d %.1f %%",
+            *(len(examples), store.n_entities, result.seconds),
             *(100 * result.recall(1), self.depth, 100 * result.recall(self.depth)),
         )
-
-    def _cards(self, encoder: BiEncoder) -> Iterator[tuple[Rows, Vectors]]:
-        cards = self.planner.store.cards
-        for rows in spread_chunks(len(cards)):
-            yield rows, encoder.encode_tokens("entity", cards.take(rows))
 
     def _path(self, number: int) -> Path:
         return self.folder / f"table-{number:05}"
 
 
-def check_depth(asked: int, n_entities: int, got: int, from_file: bool = False) -> None:
-    """Check that a sampler gets the negatives that it asks for.
-
-    Args:
-        asked: mined negatives of a mention.
-        n_entities: of the knowledge base; all but one can be negatives.
-        got: those that are kept, by the settings or in the file.
-        from_file: they come from a file.
-
-    Raises:
-        PelError: if they are fewer.
-    """
-    if got < min(asked, n_entities - 1):
-        where = "the file" if from_file else "pel.training.mining.depth"
-        raise PelError(Errors.E323.format(least=asked, where=where, got=got))
-
-
 def mine_corpus(
-    kb: KnowledgeBase,
-    encoder: Encoder,
-    mentions: Sequence[LinkedMention],
-    *,
-    depth: int,
-    index: IndexKind = "flat",
-    show_progress: bool = False,
+    kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[LinkedMention], *, depth: int, show_progress: bool = False
 ) -> tuple[MiningResult, dict[str, Any]]:
     """Find the nearest wrong entities of the mentions of a corpus.
 
@@ -228,19 +176,18 @@ def mine_corpus(
     device = None if towers is None else next(towers.parameters()).device
     gold = [mention.entities for mention in mentions]
     sizes: Any = {"depth": depth, "n_entities": len(kb), "show_progress": show_progress}
-    result = mine(gold, _cards(kb, encoder), lambda k: make_top_k(index, queries, k, len(kb), device), **sizes)
+    cards = (
+        (numbers, encoder.encode_entities([kb.entity_at(int(row)) for row in kb.live_rows[numbers]]))
+        for numbers in spread_chunks(len(kb))
+    )
+    result = mine(gold, cards, partial(TopK, queries, device=device), **sizes)
     seconds = encoded + result.seconds
-    metrics: dict[str, Any] = {"mentions": len(mentions), "entities": len(kb), "depth": depth, "index": index}
+    metrics: dict[str, Any] = {"mentions": len(mentions), "entities": len(kb), "depth": depth}
     metrics |= {"gold_first": result.recall(1), "gold_in_depth": result.recall(depth)}
     metrics |= {"seconds": seconds, "seconds_mentions": encoded}
     metrics |= {"seconds_entities": result.seconds - result.search_seconds, "seconds_search": result.search_seconds}
     metrics |= {"mentions_per_second": len(mentions) / seconds, "entities_per_second": len(kb) / seconds}
     return result, metrics
-
-
-def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[tuple[Rows, Vectors]]:
-    for numbers in spread_chunks(len(kb)):
-        yield numbers, encoder.encode_entities([kb.entity_at(int(row)) for row in kb.live_rows[numbers]])
 
 
 def mined_records(

@@ -10,7 +10,6 @@ from torch import nn
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors
 from ...util.config import MANY, load_config
-from ..mining import IndexKind
 from ..mixing import Mixing
 from ..negatives import NegativeSampler
 from ..regularizers import Regularizer
@@ -60,17 +59,10 @@ class DevSettings(BaseDevSettings):
 
 
 class MiningSettings(Strict):
-    """``[pel.training.mining]``: when and how hard negatives are mined, for samplers that need them.
+    """``[pel.training.mining]``: when hard negatives are mined, for samplers that need them. The first mining is
+    before step 0."""
 
-    The first mining is before step 0. ``every_steps`` overrides ``every_epochs``; both 0 = mine only once.
-    """
-
-    every_epochs: int = Field(default=1, ge=0, title="Epochs between two minings")
-    every_steps: int = Field(default=0, ge=0, title="Steps between two minings; 0 = by epochs")
-    depth: int = Field(
-        default=0, ge=0, le=MANY, title="Entities kept for each mention; 0 = as many as the sampler needs"
-    )
-    index: IndexKind = Field(default="flat", title="flat = exact; ivf = approximate, for millions of entities")
+    every_epochs: int = Field(default=1, ge=0, title="Epochs between two minings; 0 = mine only once")
 
 
 class TrainingSettings(BaseTrainingSettings):

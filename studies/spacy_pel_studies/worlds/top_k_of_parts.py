@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.training.mining import IndexKind, TopK, make_top_k
+from spacy_pel.training.mining import TopK
 from spacy_pel.types import Rows, Scores, Vectors
 
 
@@ -13,14 +13,13 @@ class PartsTopK:
     """One search per part of the knowledge base.
 
     Args:
-        kind, queries, k, device: as for ``make_top_k``.
+        queries, k, device: as for ``TopK``.
         of_query: (n,) the part of each query.
         of_entity: (n_entities,) the part of each entity.
     """
 
     def __init__(
         self,
-        kind: IndexKind,
         queries: Vectors,
         k: int,
         of_query: NDArray[np.int64],
@@ -29,11 +28,9 @@ class PartsTopK:
     ):
         self.of_entity = of_entity
         self.shape = (len(queries), min(k, len(of_entity)))
-        sizes = np.bincount(of_entity)
         self.queries_of = {int(part): np.flatnonzero(of_query == part) for part in np.unique(of_query)}
         self.searches: dict[int, TopK] = {
-            part: make_top_k(kind, queries[numbers], k, int(sizes[part]), device)
-            for part, numbers in self.queries_of.items()
+            part: TopK(queries[numbers], k, device) for part, numbers in self.queries_of.items()
         }
 
     def add(self, rows: Rows, vectors: Vectors) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.batching import length_batches
-from spacy_pel.training.mining import IndexKind
 from spacy_pel.training.negatives import Draw, DrawRequest, NegativeSampler, not_gold
 from spacy_pel.training.retriever.batches import BatchPlanner, bare_names_for
 from spacy_pel.training.retriever.example_store import ExampleStore
@@ -146,8 +145,8 @@ class SameWorldPlanner(BatchPlanner):
     def _bare(self, mentions: NDArray[np.int64], names: NDArray[np.int64]) -> int:
         return bare_names_for(len(mentions), self.views.alias_share, len(names))
 
-    def top_k(self, kind: IndexKind, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> PartsTopK:
-        return PartsTopK(kind, queries, k, self._world_of_example[examples], self._world_of_entity, device)
+    def search(self, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> PartsTopK:
+        return PartsTopK(queries, k, self._world_of_example[examples], self._world_of_entity, device)
 
 
 class WorldTrainer(Trainer):
