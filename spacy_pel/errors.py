@@ -128,8 +128,8 @@ class Errors(metaclass=WithCodes):
     E128 = "Expected vocabularies in which the KB has codes, got {got}{hint}. It has (entities): {known}."
     E140 = "Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = "Expected an 'id', and else {known} or null, as columns of {path}, got {got}. Fix the setting 'columns'."
-    E142 = "Invalid {config}, {where}: {fault}. Fix this setting."
-    E143 = "Expected entities from {sources} of the {config}, got none. Check 'id_pattern', 'id_xref' and the files."
+    E142 = "Invalid merge config {path}: {got}. Fix this setting."
+    E143 = "Expected entities from {sources} of the merge config {path}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
     E145 = (
         "Expected the id of an entity to keep, with all below it, got '{id}'{hint}. Check the id and the other filters."

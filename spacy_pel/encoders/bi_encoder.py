@@ -15,10 +15,8 @@ from ..util.arrays import unit_length
 from ..util.config import check_range
 from ..util.saved_folder import damaged, read_part, write_part
 from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
-from .fingerprint import weights_fingerprint
-from .pretrained import check_lengths, load_pretrained, load_tower, save_tower
-from .representations import Representations
-from .similarities import Cosine, IndexSide, Similarity
+from .pretrained import check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
+from .similarities import Cosine, IndexSide, Representations, Similarity
 from .templates import EntityCard, EntityTemplate, MarkedContext, MentionTemplate
 from .token_arrays import RaggedTokens, piece_lists
 from .tower import Pooling, TokenTower, Tower

@@ -1,7 +1,6 @@
 """The tokenizer of a saved folder, read by ``tokenizers`` alone: importing ``transformers`` is slow."""
 
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ SAVED = {"trust_remote_code": False, "local_files_only": True}
 
 
 class SavedTokenizer:
-    """A fast tokenizer of Hugging Face with what linking needs; for anything else it turns to the one of
-    ``transformers``, made of the same files at the first such use.
+    """A fast tokenizer of Hugging Face with what encoders need; ``AutoTokenizer`` reads the same folder.
 
     Args:
         files: the tokenizer's files, by name.
@@ -30,14 +28,13 @@ class SavedTokenizer:
         from tokenizers import Tokenizer
 
         self._files = files
-        self._config: dict[str, Any] = json.loads(files[_CONFIG])
-        self._whole: Any = None
+        config: dict[str, Any] = json.loads(files[_CONFIG])
         self.backend_tokenizer = Tokenizer.from_buffer(files[_RULES])
         without_limits(self)
         self.backend_tokenizer.encode_special_tokens = True  # "[SEP]" in a text is plain text
-        # cls_token_id and so on; one that the config does not name is found by ``whole``
+        # cls_token_id and so on
         for kind in ("cls", "sep", "pad", "unk"):
-            token = self._config.get(f"{kind}_token")
+            token = config.get(f"{kind}_token")
             text = token["content"] if isinstance(token, dict) else token
             if text is not None and (number := self.backend_tokenizer.token_to_id(text)) is not None:
                 setattr(self, f"{kind}_token_id", number)
@@ -48,12 +45,12 @@ class SavedTokenizer:
         files = {name: (path / name).read_bytes() for name in _FILES if (path / name).is_file()}
         return cls(files) if _RULES in files and _CONFIG in files else None
 
-    def __call__(self, texts: Any, **settings: Any) -> Any:
+    def __call__(self, texts: list[str], **settings: Any) -> Any:
         """For the settings of ``piece_lists`` "input_ids", the word
         pieces of each text; for those of ``pieces_with_offsets`` also "offset_mapping", the start and the end
-        of each piece; for others what ``transformers`` returns."""
-        if settings not in (PLAIN, PLAIN_WITH_OFFSETS) or not isinstance(texts, list):
-            return self.whole(texts, **settings)
+        of each piece."""
+        if settings not in (PLAIN, PLAIN_WITH_OFFSETS):
+            raise TypeError(f"Use transformers' AutoTokenizer on the saved folder for the settings {settings}")
         encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
         result = {"input_ids": [text.ids for text in encoded]}
         if settings == PLAIN_WITH_OFFSETS:
@@ -77,26 +74,10 @@ class SavedTokenizer:
         number = self.backend_tokenizer.token_to_id(token)
         return int(self.unk_token_id if number is None else number)
 
-    @property
-    def whole(self) -> Any:
-        """The tokenizer of ``transformers``."""
-        if self._whole is None:
-            from transformers import AutoTokenizer
-
-            with tempfile.TemporaryDirectory(prefix="spacy_pel_") as folder:
-                self.save_pretrained(folder)
-                self._whole = without_limits(AutoTokenizer.from_pretrained(folder, **SAVED))
-        return self._whole
-
     def save_pretrained(self, path: str | Path) -> None:
         """Write the files as they were read."""
         for name, content in self._files.items():
             (Path(path) / name).write_bytes(content)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "_files" not in self.__dict__:  # while it is copied or unpickled
-            raise AttributeError(name)
-        return getattr(self.whole, name)
 
     def __getstate__(self) -> dict[str, bytes]:
         return self._files

@@ -37,7 +37,7 @@ class MergeRecord:
     """One id's names, definition and origin, from all sources so far.
 
     Attributes:
-        named: casefolded name -> the name, and the source that gave it first; the first is the canonical name.
+        named: casefolded name -> the name; the first is the canonical name.
         types: strong types in order.
         weak_types: those of the first source that has any; they are used where there are no strong ones.
         xrefs: cross references in order -> whether a sure source gave it: not an ontology of another vocabulary.
@@ -47,7 +47,7 @@ class MergeRecord:
         curated: the sources that name it by a curated mapping file.
     """
 
-    named: dict[str, tuple[str, str]] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
     definition: str | None = None
     types: dict[str, None] = field(default_factory=dict)
     weak_types: dict[str, None] = field(default_factory=dict)
@@ -57,17 +57,12 @@ class MergeRecord:
     sources: set[str] = field(default_factory=set)
     curated: set[str] = field(default_factory=set)
 
-    @property
-    def names(self) -> list[str]:
-        """In order of arrival."""
-        return [name for name, _ in self.named.values()]
-
-    def add_name(self, name: str, source: str = "") -> bool:
+    def add_name(self, name: str) -> bool:
         """Whether the name was new."""
         name = clean_text(name)
         n_before = len(self.named)
         if name:
-            self.named.setdefault(name.casefold(), (name, source))
+            self.named.setdefault(name.casefold(), name)
         return len(self.named) > n_before
 
     def add_definition(self, definition: str | None) -> None:
@@ -99,7 +94,7 @@ class MergeRecord:
 
     def entity(self, entity_id: str) -> Entity:
         """The record as an entity of the knowledge base."""
-        name, *aliases = self.names
+        name, *aliases = self.named.values()
         types = tuple(self.types or self.weak_types)
         return Entity(entity_id, name, tuple(aliases), types, self.definition, tuple(self.xrefs), tuple(self.parents))
 
@@ -120,7 +115,6 @@ class Merge:
         self.report: dict[str, dict[str, int]] = {}  # source -> counts
         self._records: dict[str, MergeRecord] = {}
         self._ids_of: dict[str, Pairs] = {}  # source -> term id -> ids
-        self._terms: dict[str, dict[str, Term]] = {}
         self._prefixes: set[str] = set()  # of the base's ids
         self._valid = re.compile(config.id_pattern).fullmatch
         self._vocabularies = frozenset(config.xrefs)
@@ -148,7 +142,7 @@ class Merge:
                 self._add_ontology(name, source)
         if not self._records:
             names = ", ".join(sources)
-            raise PelError(Errors.E143.format(sources=names, config=self.config.described))
+            raise PelError(Errors.E143.format(sources=names, path=self.config.path))
         ends = {old: end_of_chain(self.redirects, old, self._records) for old in self.redirects}
         self.redirects = {old: new for old, new in ends.items() if new in self._records}
         self._drop_loose_xrefs()
@@ -178,12 +172,6 @@ class Merge:
             kept = (item for item in record.xrefs.items() if item[1] or item[0].partition(":")[0] not in own)
             record.xrefs = dict(kept)
 
-    def name_sources(self) -> Iterator[tuple[str, str, str]]:
-        """Id, name and the source that gave it first, of every name of the merged entities, ordered by id."""
-        for entity_id in sorted(self._records):
-            for name, source in self._records[entity_id].named.values():
-                yield entity_id, name, source
-
     @property
     def source(self) -> dict[str, Any]:
         """For meta.json: name, licence, and each source's origin, version, licence and counts."""
@@ -199,7 +187,7 @@ class Merge:
     def _add_ontology(self, name: str, source: MergeSource) -> None:
         terms = read_source_terms(source, self.data)
         links, curated = self._link(source, terms)
-        self._terms[name], self._ids_of[name] = terms, links
+        self._ids_of[name] = links
         counts = self.report[name] = defaultdict(int, terms=len(terms))
         owners = None if source.homonyms else self._owners()
         known = set() if owners is None else set(self._records)
@@ -217,14 +205,13 @@ class Merge:
                 if (term_id, entity_id) in curated:
                     record.curated.add(name)
                 record.term_ids[term_id] = None
-                names = term.names(source.scopes)
+                names = term.names(("exact",))
                 if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
                     names = self._unshared(names, entity_id, owners, counts)
                 own, others = (term.xrefs, []) if source.own_ids else ([term_id], term.xrefs)
                 types = [kind] if kind else term.types
                 self._describe(name, record, term_id, names, term.definition, types, own, others)
-        if source.parents:
-            self._add_parents(terms, links, direct=source.own_ids)
+        self._add_parents(terms, links, direct=source.own_ids)
         self._finish(name)
 
     def _add_parents(self, terms: dict[str, Term], links: Pairs, *, direct: bool) -> None:
@@ -269,7 +256,7 @@ class Merge:
         """Normalized name -> the ids that have it so far."""
         owners: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
-            for text in record.names:
+            for text in record.named.values():
                 owners[self._normalized(text)].add(entity_id)
         return owners
 
@@ -299,10 +286,9 @@ class Merge:
         """
         source = self.config.sources[name]
         try:
-            if source.definitions and self.config.definitions:
-                record.add_definition(definition)
+            record.add_definition(definition)
             if source.names:
-                self.report[name]["names_new"] += sum(record.add_name(text, name) for text in names)
+                self.report[name]["names_new"] += sum(map(record.add_name, names))
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
@@ -351,15 +337,11 @@ class Merge:
 
     def _via_pairs(self, source: MergeSource, terms: Mapping[str, Term]) -> Iterator[tuple[str, str]]:
         """(term of the other source, term of this one)."""
-        if not (source.via_mappings or source.via_xref):
-            yield from ((term_id, term_id) for term_id in terms)
+        if not source.via_mappings:
+            yield from zip(terms, terms, strict=True)
         for path in source.via_mappings:
             for other_id, term_id, _ in read_sssom(self.data / path):
                 yield other_id, source.id_prefix + term_id.partition(":")[2]
-        for other in self._terms[source.via or ""].values():
-            for prefix in source.via_xref:
-                for number in xref_ids(other.xrefs, prefix):
-                    yield other.id, source.id_prefix + number
 
     def _id_of_code(self, vocabulary: str) -> Callable[[str], str]:
         """A function from a code of a vocabulary to an id: that of the only entity so far with this cross reference,
@@ -381,8 +363,8 @@ class Merge:
         try:
             reader = make(**source.settings)
         except TypeError as err:  # a setting that it lacks
-            where = f"merge.sources.{name}.settings"
-            raise PelError(Errors.E142.format(config=self.config.described, where=where, fault=err)) from err
+            got = f"sources.{name}.settings: {err}"
+            raise PelError(Errors.E142.format(path=self.config.path, got=got)) from err
         counts = self.report[name] = defaultdict(int)
         owners = None if source.homonyms else self._owners()
         id_of = self._id_of_code(source.vocabulary) if source.vocabulary else str
@@ -400,8 +382,7 @@ class Merge:
             types = [source.type] if source.type else entity.types
             codes = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
             self._describe(name, record, entity_id, names, entity.definition, types, [*codes, *entity.xrefs])
-            if source.parents:
-                record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
+            record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
         self.redirects.update(
             (old, self.redirects.get(new, new))
             for old, new in ((id_of(old), id_of(new)) for old, new in reader.redirects.items())
@@ -469,7 +450,7 @@ def find_twins(records: Mapping[str, MergeRecord]) -> list[list[str]]:
     """The groups of twins, each with two ids at least."""
     same_names: dict[frozenset, list[str]] = defaultdict(list)
     for entity_id, record in records.items():
-        same_names[frozenset(map(normalize_alias, record.names))].append(entity_id)
+        same_names[frozenset(map(normalize_alias, record.named.values()))].append(entity_id)
     groups = [group for ids in same_names.values() if len(ids) > 1 for group in _joined(ids, records)]
     return [group for group in groups if len(group) > 1]
 

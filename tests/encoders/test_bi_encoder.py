@@ -10,8 +10,7 @@ import torch
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.fingerprint import _written_rules
-from spacy_pel.encoders.pretrained import _letter_tokenizer
+from spacy_pel.encoders.pretrained import _letter_tokenizer, _written_rules
 from spacy_pel.encoders.similarities import DotProduct
 from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError

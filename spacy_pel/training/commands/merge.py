@@ -1,7 +1,5 @@
 """The command ``kb merge``: several ontologies become one knowledge base."""
 
-import csv
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +11,6 @@ from ...cli._output import JSON, emit
 from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError
 from ...util.config import load_config
-from ...util.writing import atomic_path
 
 merge_cli = command_group("merge", "Merge ontologies.", panel="Knowledge bases")
 
@@ -25,7 +22,6 @@ def kb_merge(
     config: Annotated[Path, argument("CONFIG", "A config with a [merge] section, e.g. configs/open_cui.cfg.")],
     data: Annotated[Path, option("FOLDER", "The folder of the source files.")] = Path("."),
     corpus: Annotated[Files, option("FILE", "A corpus whose gold mentions become names (repeatable).")] = None,
-    name_sources: Annotated[Path | None, option("FILE", "Also write a TSV: id, name, first source.", "--names")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Merge ontologies into one knowledge base by their cross references.
@@ -46,15 +42,10 @@ def kb_merge(
         overrides["merge.sources.corpus.files"] = [str(path.resolve()) for path in corpus]
     settings = load_config(config, overrides)
     if "merge" not in settings:
-        fault = "no such section"
-        raise PelError(Errors.E142.format(config=f"merge config at {config}", where="[merge]", fault=fault))
+        raise PelError(Errors.E142.format(path=config, got="it has no [merge] section"))
     merge = Merge(parse_merge_config(settings["merge"], config), data)
     entities = list(merge())  # report and redirects are complete only now
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
-    if name_sources is not None:
-        with atomic_path(name_sources) as part, part.open("w", encoding="utf8", newline="") as file:
-            rows = chain([("id", "name", "source")], merge.name_sources())
-            csv.writer(file, delimiter="\t", lineterminator="\n").writerows(rows)
     counts = {"entities": len(kb), "twins_merged": len(merge.twins), "fingerprint": kb.fingerprint}
     emit({**counts, "sources": merge.report}, as_json=as_json, text=_merge_text)
 

@@ -64,7 +64,6 @@ def _comparison_text(comparison: dict[str, Any]) -> str:
         [
             name,
             *(f"{test[key]:,}" for key in ("n_both", "n_only_a", "n_only_b", "n_neither")),
-            test["test"],
             f"{test['p_value']:.4f}" if test["p_value"] >= 0.0001 else "<0.0001",
             "yes" if test["significant"] else "no",
         ]
@@ -80,7 +79,7 @@ def _comparison_text(comparison: dict[str, Any]) -> str:
     by_group += [*("r@1 A", "r@1 B", "B - A", "95%"), *("acc. A", "acc. B", "B - A", "95%")]
     tables = [
         text_table(["percent", "A", "B", "B - A", "95%"], differences),
-        text_table(["McNemar", "both right", "only A", "only B", "neither", "test", "p", "p < 0.05"], tests),
+        text_table(["McNemar", "both right", "only A", "only B", "neither", "p", "p < 0.05"], tests),
         text_table(by_group, rows),
     ]
     return "\n\n".join([head, *tables, f"* = the interval excludes 0. {comparison['policy']}"])

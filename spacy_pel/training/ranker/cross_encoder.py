@@ -9,8 +9,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from ...encoders.backend import Backend, TorchBackend, encode_batches
-from ...encoders.fingerprint import weights_fingerprint
-from ...encoders.pretrained import check_lengths, load_pretrained, load_tower, save_tower
+from ...encoders.pretrained import check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
 from ...encoders.token_arrays import RaggedTokens
 from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError

@@ -1,7 +1,5 @@
 """The dual encoder as a ranker: mention and candidates as vectors, compared by a similarity."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,25 +7,23 @@ import numpy as np
 
 from ...encoders.backend import Backend
 from ...encoders.bi_encoder import BiEncoder
-from ...encoders.representations import Representations, pair_scores
-from ...encoders.similarities import Euclidean
+from ...encoders.similarities import Euclidean, pair_scores
 from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
 from ...linking.reranker import is_encoder, read_ranker
 from ...registry import registry
-from ...types import Entity, RankingTask, Scores, Vectors
+from ...types import RankingTask, Scores
 from ...util.arrays import numbered
 from ...util.config import check_range
 from ...util.saved_folder import write_part
 
 _ENCODER = "encoder"
-EncodeEntities = Callable[[list[Entity]], Representations]
 
 
 @registry.pel_rankers("spacy-pel.DualEncoder.v1")
 class DualEncoder:
     """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
-    mention and entity is encoded once; the vectors of recent entities are cached.
+    mention and entity of a call is encoded once.
 
     Any bi-encoder works: one trained by ``train`` finds candidates and orders them too, and one trained
     by ``ranker train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
@@ -40,7 +36,6 @@ class DualEncoder:
         mix: weight of the logarithm of the combiner's score relative to the ranker's; 0 =
             the ranker alone, None = both weights learned by ``calibrate``.
         backend: runs inference; None = the encoder's.
-        cache_size: vectors of entities kept between calls; where tokens are compared, those of tokens.
     """
 
     registered_name = "spacy-pel.DualEncoder.v1"
@@ -52,12 +47,11 @@ class DualEncoder:
         top_k: int = 64,
         mix: float | None = None,
         backend: Backend | None = None,
-        cache_size: int = 20_000,
     ):
         if encoder is not None and not isinstance(encoder, BiEncoder):
             raise PelError(Errors.E433.format(got=type(encoder).__name__))
-        for name, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
-            check_range(name, value, least=minimum)
+        check_range("top_k", top_k, least=1)
+        check_range("mix", mix, least=0)
         self.encoder = encoder or BiEncoder(
             pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
         )
@@ -65,7 +59,6 @@ class DualEncoder:
             self.encoder.backend = backend
         self.top_k = top_k
         self.mix = mix
-        self._cache = VectorCache(cache_size)
 
     # -- weights ---------------------------------------------------------------------------
 
@@ -80,7 +73,6 @@ class DualEncoder:
     def changed(self) -> None:
         """Drop what was derived from the weights; call it after every update of them."""
         self.encoder.changed()
-        self._cache.clear()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -102,11 +94,7 @@ class DualEncoder:
             return task.spread(np.zeros(0, dtype=np.float32))
         asked, rows = numbered(task.mentions[i] for i in owner.tolist())
         mentions = self.encoder.represent_mentions(asked, show_progress=show_progress)
-
-        def encode(entities: list[Entity]) -> Representations:
-            return self.encoder.represent_entities(entities, show_progress=show_progress)
-
-        entities = self._cache.represent(task.entities, encode)
+        entities = self.encoder.represent_entities(task.entities, show_progress=show_progress)
         device = next(self.encoder.towers.parameters()).device
         return task.spread(pair_scores(self.encoder.similarity, mentions, entities, rows, entity_of, device=device))
 
@@ -128,57 +116,4 @@ class DualEncoder:
         path = Path(path)
         read_ranker(path, self.registered_name)
         self.encoder.from_disk(path if is_encoder(path) else path / _ENCODER)
-        self._cache.clear()
         return self
-
-    # -- pickling: without what can be recomputed ---------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": VectorCache(self._cache.size)}
-
-
-class VectorCache:
-    """Representations of the most recently used entities. An entity whose names change counts as a new one.
-
-    Args:
-        size: vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.
-    """
-
-    def __init__(self, size: int):
-        self.size = size
-        self.n_vectors = 0
-        self._vectors: OrderedDict[Entity, Vectors] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._vectors)
-
-    def clear(self) -> None:
-        """Empty the cache: the weights have changed."""
-        self._vectors.clear()
-        self.n_vectors = 0
-
-    def represent(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
-        """Represent entities; only new ones are encoded.
-
-        Args:
-            entities: n distinct ones, at least one.
-            encode: represents some entities.
-
-        Returns:
-            (n,), in the order of the entities.
-        """
-        missing = [entity for entity in entities if entity not in self._vectors]
-        fresh = dict(zip(missing, encode(missing).texts(), strict=True)) if missing else {}
-        vectors = [fresh[entity] if entity in fresh else self._vectors[entity] for entity in entities]
-        for entity in entities:
-            if entity in fresh:
-                self._vectors[entity] = fresh[entity].copy()  # a view would keep the whole batch
-                self.n_vectors += _count(fresh[entity])
-            self._vectors.move_to_end(entity)
-        while self.n_vectors > self.size:
-            self.n_vectors -= _count(self._vectors.popitem(last=False)[1])
-        return Representations.of(vectors)
-
-
-def _count(vectors: Vectors) -> int:
-    return 1 if vectors.ndim == 1 else len(vectors)

@@ -18,7 +18,7 @@ from ...registry import registry
 from ...util import normalize_alias
 from ..anchors import AllMentions, AnchorPart
 from ..batching import EntityTexts, LabelIndex
-from ..losses.triplet import Triplet
+from ..ranking_losses import Triplet
 from ..training_log import score_metrics
 from .candidates import Candidates, RankMentions
 from .dual_encoder import DualEncoder

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...evaluation.outcomes import Flags, Outcomes, Run
 
 Shares = dict[str, tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
 RECALL_AT = (1, 5, 64)
+_LEVEL = 0.05
 POLICY = (
     "Differences are B - A on the same mentions. Intervals: 95% percentiles of a paired bootstrap that "
     "draws documents with replacement and measures both runs on each draw, since the mentions of a document "
@@ -122,8 +123,7 @@ def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> dict[str, 
 
 def _test(share: tuple[Flags, Flags, Flags]) -> dict[str, Any]:
     a_hits, b_hits, counted = share
-    test = mcnemar(a_hits[counted], b_hits[counted])
-    return {**test._asdict(), "significant": test.significant}
+    return mcnemar(a_hits[counted], b_hits[counted])
 
 
 def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
@@ -138,59 +138,24 @@ def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, 
     return row
 
 
-LEVEL = 0.05
-EXACT_BELOW = 25  # discordant pairs; the chi-square approximation is poor with fewer
-
-
-class McNemar(NamedTuple):
-    """Result of the test.
-
-    Attributes:
-        n_both, n_only_a, n_only_b, n_neither: mentions that both runs, only one or none got right.
-        test: "exact binomial" or "chi-square".
-        statistic: chi-square, or for the exact test the smaller discordant count.
-        p_value: two-sided.
-        significant: the p-value is below 0.05.
-    """
-
-    n_both: int
-    n_only_a: int
-    n_only_b: int
-    n_neither: int
-    test: str
-    statistic: float
-    p_value: float
-
-    @property
-    def significant(self) -> bool:
-        return self.p_value < LEVEL
-
-
-def mcnemar(a_right: Flags, b_right: Flags) -> McNemar:
+def mcnemar(a_right: Flags, b_right: Flags) -> dict[str, Any]:
     """Test two runs on the same mentions (McNemar 1947): under the null hypothesis a mention that one run
-    alone got right is as likely to be A's as B's.
+    alone got right is as likely to be A's as B's, by the exact binomial test.
 
-    With b and c such mentions: if b + c is below 25 the exact binomial test, else
-    chi-square = (|b - c| - 1)^2 / (b + c) with one degree of freedom (Edwards' continuity correction; 0
-    if b = c). The test assumes independent mentions. Mentions of one document are not, so its p-value is too
+    The test assumes independent mentions. Mentions of one document are not, so its p-value is too
     small where errors cluster in documents; use ``bootstrap`` there.
 
     Args:
         a_right, b_right: (n,), the same mentions in the same order.
 
     Returns:
-        Counts, statistic and p-value; 1 where the runs never differ.
+        "n_both", "n_only_a", "n_only_b" and "n_neither", the mentions that both runs, only one or none got right;
+        "p_value", two-sided, 1 where the runs never differ; "significant": it is below 0.05.
     """
-    from scipy.stats import binomtest, chi2
+    from scipy.stats import binomtest
 
-    only_a, only_b = int((a_right & ~b_right).sum()), int((b_right & ~a_right).sum())
-    n_discordant = only_a + only_b
-    if n_discordant < EXACT_BELOW:
-        test, statistic = "exact binomial", float(min(only_a, only_b))
-        p_value = float(binomtest(int(statistic), n_discordant).pvalue) if n_discordant else 1.0
-    else:
-        test = "chi-square"
-        statistic = max(0, abs(only_a - only_b) - 1) ** 2 / n_discordant
-        p_value = float(chi2.sf(statistic, 1))
-    n_both, n_neither = int((a_right & b_right).sum()), int((~a_right & ~b_right).sum())
-    return McNemar(n_both, only_a, only_b, n_neither, test, statistic, p_value)
+    names = ("n_neither", "n_only_b", "n_only_a", "n_both")
+    counts = dict(zip(names, np.bincount(2 * a_right + b_right, minlength=4).tolist(), strict=True))
+    only_a, n_discordant = counts["n_only_a"], counts["n_only_a"] + counts["n_only_b"]
+    p_value = float(binomtest(only_a, n_discordant).pvalue) if n_discordant else 1.0
+    return {**counts, "p_value": p_value, "significant": p_value < _LEVEL}

@@ -1,7 +1,6 @@
 """The errors of a run: their kinds and reasons, a sample of each kind, and what the report shows of them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -15,9 +14,10 @@ from ...kb import KnowledgeBase
 from ...types import NIL, Entity
 from ...types.semantic_types import mention_group, type_name
 from ...util.console import without_warnings, words_around
-from .page import ShownEntity, ShownError
 
 _CONTEXT = 160  # characters of context on each side
+_CANDIDATES = 5  # shown of each error
+Case = tuple[str, Prediction]  # with its kind
 Texts = dict[str, list[str]]  # document id -> its texts; corpora may share an id
 
 # kind -> what it means, in the order of the report
@@ -80,44 +80,21 @@ def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
     return f"The gold entity is {where}.{f' The link is its {prediction.relation}.' if is_related else ''}"
 
 
-class ErrorCase(NamedTuple):
-    """An error to be shown.
-
-    Attributes:
-        kind: a key of ``KINDS``.
-        why: a sentence.
-        prediction: with its best candidates only.
-        gold_found: rank and score of each gold id among all candidates.
-    """
-
-    kind: str
-    why: str
-    prediction: Prediction
-    gold_found: dict[str, tuple[int, float]]
-
-
-@dataclass(kw_only=True)
 class ErrorSample:
     """Takes a run's predictions one by one and keeps a random sample of the errors of each kind
     (reservoir sampling: Vitter 1985, algorithm R).
 
     Args:
         n_per_kind: errors to keep of each kind.
-        n_candidates: candidates to keep of each error.
-        thresholds: NIL thresholds by mention label; "" for all other labels.
         seed: random seed of the sample.
     """
 
-    n_per_kind: int
-    n_candidates: int = 5
-    thresholds: dict[str, float | None] = field(default_factory=dict)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
+    def __init__(self, n_per_kind: int, *, seed: int = 0):
+        self.n_per_kind = n_per_kind
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
-        self._sample: dict[str, dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
+        self._sample: dict[str, dict[int, Prediction]] = {kind: {} for kind in KINDS}  # slot -> error
         # one generator per kind, so that more errors of one kind do not change the sample of another
-        self._rng = {kind: np.random.default_rng([self.seed, number]) for number, kind in enumerate(KINDS)}
+        self._rng = {kind: np.random.default_rng([seed, number]) for number, kind in enumerate(KINDS)}
 
     def add(self, prediction: Prediction) -> None:
         kind = error_kind(prediction)
@@ -128,61 +105,101 @@ class ErrorSample:
         if slot >= self.n_per_kind:
             slot = int(self._rng[kind].integers(self.counts[kind]))
         if slot < self.n_per_kind:
-            self._sample[kind][slot] = self._case(kind, prediction)
+            self._sample[kind][slot] = prediction
 
-    def cases(self) -> list[ErrorCase]:
+    def cases(self) -> list[Case]:
         """Sorted by kind, document and offset."""
         return [
-            case
-            for sample in self._sample.values()
-            for case in sorted(sample.values(), key=lambda case: (case.prediction.doc, case.prediction.start))
+            (kind, prediction)
+            for kind, sample in self._sample.items()
+            for prediction in sorted(sample.values(), key=lambda prediction: (prediction.doc, prediction.start))
         ]
 
-    def _case(self, kind: str, prediction: Prediction) -> ErrorCase:
-        threshold = self.thresholds.get(prediction.label, self.thresholds.get(""))
-        ranked = enumerate(prediction.candidates, start=1)
-        gold = {entity_id: (rank, score) for rank, (entity_id, score) in ranked if entity_id in prediction.gold}
-        short = replace(prediction, candidates=prediction.candidates[: self.n_candidates])
-        return ErrorCase(kind, why(kind, prediction, threshold), short, gold)
+
+class ShownEntity(NamedTuple):
+    """An entity in the error browser.
+
+    Attributes:
+        id, name: of the KB; the name may be "".
+        rank: among the candidates, or why there is none.
+        score: None if it is not a candidate.
+        is_gold, is_chosen: it is the corpus' or the linker's answer.
+    """
+
+    id: str
+    name: str
+    rank: str
+    score: float | None
+    is_gold: bool
+    is_chosen: bool
 
 
-def texts_of(paths: Iterable[Path], cases: Iterable[ErrorCase]) -> Texts:
-    """The texts of the documents with these errors.
+class ShownError(NamedTuple):
+    """An error in the error browser.
+
+    Attributes:
+        run, kind: keys of the page's ``runs`` and ``kinds``.
+        types: the mention's label and the KB types of its gold entities, semantic types by name.
+        before, mention, after: the mention in its context.
+        style: of the mention, a class of page.css: the semantic group of the answer, "nil", or "" = neither.
+        where: document and offsets.
+        answer: the id chosen, "NIL", or "" if the mention was not found.
+        why: a sentence.
+        entities: gold entities that were not found, then candidates by rank.
+    """
+
+    run: str
+    kind: str
+    types: Sequence[str]
+    before: str
+    mention: str
+    after: str
+    style: str
+    where: str
+    answer: str
+    why: str
+    entities: Sequence[ShownEntity]
+
+
+def texts_of(paths: Iterable[Path], documents: Collection[str]) -> Texts:
+    """The texts of documents.
 
     Args:
         paths: corpora.
-        cases: the errors.
+        documents: their ids.
     """
-    wanted = {case.prediction.doc for case in cases}
     texts: Texts = {}
     with without_warnings("W202", "W203"):  # of the ids, which do not matter here
         for document in chain.from_iterable(map(read_corpus, paths)):
-            if document.id in wanted:
+            if document.id in documents:
                 texts.setdefault(document.id, []).append(document.text)
     return texts
 
 
-def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: KnowledgeBase | None) -> ShownError:
+def shown_error(
+    run: str, case: Case, *, threshold: float | None = None, texts: Texts | None, kb: KnowledgeBase | None
+) -> ShownError:
     """An error as the page shows it.
 
     Args:
         run: the run's name.
         case: the error.
+        threshold: of NIL; None if there was none or it is unknown.
         texts: for the mention's context; None = show the mention alone.
         kb: for the names; None = show ids alone.
 
     Raises:
         PelError: if the texts are not those that were evaluated.
     """
-    prediction = case.prediction
+    kind, prediction = case
     before, after = ("", "") if texts is None else _context(run, prediction, texts)
     types = list(dict.fromkeys([prediction.label, *map(type_name, prediction.types)]))
     where = f"{prediction.doc}, {prediction.start}–{prediction.end}"
-    in_text, entities = (before, prediction.text, after), _entities(case, kb)
+    in_text, reason = (before, prediction.text, after), why(kind, prediction, threshold)
     is_nil = prediction.kb_id == NIL
     group = mention_group(prediction.label, () if is_nil else _entity(kb, prediction.kb_id).types)
     style = f"nil {group}".rstrip() if is_nil else group
-    return ShownError(run, case.kind, types, *in_text, style, where, prediction.kb_id, case.why, entities)
+    return ShownError(run, kind, types, *in_text, style, where, prediction.kb_id, reason, _entities(prediction, kb))
 
 
 def _context(run: str, prediction: Prediction, texts: Texts) -> tuple[str, str]:
@@ -197,16 +214,13 @@ def _context(run: str, prediction: Prediction, texts: Texts) -> tuple[str, str]:
     raise PelError(Errors.E685.format(run=run, got=got))
 
 
-def _entities(case: ErrorCase, kb: KnowledgeBase | None) -> list[ShownEntity]:
+def _entities(prediction: Prediction, kb: KnowledgeBase | None) -> list[ShownEntity]:
     """Gold entities that are not among the candidates, the first candidates, and gold entities further down."""
-    prediction, gold = case.prediction, set(case.prediction.gold)
-    ranks: dict[str, tuple[str, float | None]] = {entity_id: ("not in KB", None) for entity_id in prediction.outside}
-    ranks.update({entity_id: ("not found", None) for entity_id in prediction.gold if entity_id not in case.gold_found})
-    for rank, (entity_id, score) in enumerate(prediction.candidates, start=1):
-        ranks[entity_id] = (str(rank), score)
-    for entity_id, (rank, score) in case.gold_found.items():
-        ranks[entity_id] = (str(rank), score)
-    right = gold.union(prediction.outside)
+    right = {*prediction.gold, *prediction.outside}
+    found = {key: (rank, score) for rank, (key, score) in enumerate(prediction.candidates, start=1)}
+    ranks: dict[str, tuple[str, float | None]] = dict.fromkeys(prediction.outside, ("not in KB", None))
+    ranks |= {key: ("not found", None) for key in prediction.gold if key not in found}
+    ranks |= {key: (str(rank), s) for key, (rank, s) in found.items() if rank <= _CANDIDATES or key in right}
     return [
         ShownEntity(shown, _entity(kb, shown).canonical_name, rank, score, shown in right, shown == prediction.kb_id)
         for shown, (rank, score) in ranks.items()

@@ -1,17 +1,19 @@
 """A report of one or more evaluations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...evaluation.figures import inline_figures
+from markupsafe import Markup
+
+from ...evaluation.figures import COLORS, inline_figures
+from ...evaluation.links import entity_url, render_template
 from ...evaluation.metrics.groups import GROUPINGS, MentionGroups
-from ...evaluation.outcomes import Prediction, Run, read_metrics, read_run, run_names
+from ...evaluation.outcomes import Prediction, Run, read_run, run_names
 from ...kb import KnowledgeBase
-from .errors import KINDS, ErrorSample, shown_error, texts_of
+from .errors import KINDS, ErrorSample, ShownError, shown_error, texts_of
 from .learning_curve import training_figures
-from .page import Page, render_report
-from .tables import difference_table, group_tables, metric_table, relation_table, run_notes
+from .tables import Table, difference_table, group_tables, metric_table, relation_table, run_notes
 
 
 class Report(NamedTuple):
@@ -28,10 +30,38 @@ class Report(NamedTuple):
     n_shown: int
 
 
+class Page(NamedTuple):
+    """The content of the page.
+
+    Attributes:
+        title, description: at its top.
+        runs: name -> note; the order decides the colours.
+        tables: in their order.
+        figures: title -> SVG, from ``figures.inline_svg``.
+        kinds: kind of error -> what it means.
+        counts: run -> kind -> number of errors, shown or not.
+        errors: those shown.
+    """
+
+    title: str
+    description: str
+    runs: Mapping[str, str]
+    tables: Sequence[Table]
+    figures: Mapping[str, Markup]
+    kinds: Mapping[str, str]
+    counts: Mapping[str, Mapping[str, int]]
+    errors: Sequence[ShownError]
+
+
 class _Reading(NamedTuple):
     run: Run
     groups: dict[str, MentionGroups]
     errors: ErrorSample
+
+    def threshold(self, label: str) -> float | None:
+        """Of NIL, for mentions with this label."""
+        by_label = self.run.metrics.get("threshold_by_label") or {}
+        return by_label.get(label, self.run.metrics.get("threshold"))  # type: ignore[no-any-return]
 
 
 def make_report(
@@ -71,8 +101,11 @@ def make_report(
     runs = {name: reading.run for name, reading in read.items()}
     masks = {name: {key: groups.masks() for key, groups in reading.groups.items()} for name, reading in read.items()}
     cases = [(name, case) for name, reading in read.items() for case in reading.errors.cases()]
-    texts = texts_of(corpora, (case for _, case in cases)) if corpora else None
-    errors = [shown_error(name, case, texts=texts, kb=kb) for name, case in cases]
+    texts = texts_of(corpora, {prediction.doc for _, (_, prediction) in cases}) if corpora else None
+    errors = [
+        shown_error(name, case, threshold=read[name].threshold(case[1].label), texts=texts, kb=kb)
+        for name, case in cases
+    ]
     difference = difference_table(runs, n_samples=n_samples, seed=seed)
     tables = [metric_table(runs), difference, relation_table(runs), *group_tables(runs, masks)]
     counts = {name: reading.errors.counts for name, reading in read.items()}
@@ -84,10 +117,20 @@ def make_report(
     return Report(render_report(page), counts, len(errors))
 
 
+def render_report(page: Page) -> str:
+    """The HTML page, with an error browser. All text in it is escaped, and it loads nothing from elsewhere.
+
+    Args:
+        page: its content.
+    """
+    types = sorted({name for error in page.errors for name in error.types if name})
+    return render_template(
+        "report.html", Path(__file__).parent, page=page, url_of=entity_url, types=types, n_styles=len(COLORS)
+    )
+
+
 def _read(path: Path, watch: Sequence[Callable[[Prediction], None]], n_errors: int, seed: int) -> _Reading:
-    metrics = read_metrics(path)
-    thresholds: dict[str, Any] = {"": metrics.get("threshold"), **(metrics.get("threshold_by_label") or {})}
-    errors = ErrorSample(n_per_kind=n_errors, thresholds=thresholds, seed=seed)
+    errors = ErrorSample(n_errors, seed=seed)
     groups = {key: MentionGroups(groups_of) for key, groups_of in GROUPINGS.items()}
     watchers: list[Callable[[Prediction], None]] = [*watch, *(one.add for one in groups.values()), errors.add]
     return _Reading(read_run(path, watch=watchers), groups, errors)

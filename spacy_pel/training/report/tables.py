@@ -1,7 +1,7 @@
 """The tables of a report: metrics side by side, differences, metrics by group."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...evaluation.metrics.groups import NO_NAME, group_metrics
 from ...evaluation.metrics.recall import RECALL_AT
@@ -10,7 +10,6 @@ from ...evaluation.outcomes import Flags, Run
 from ...types.semantic_types import type_label
 from .compare import POLICY as COMPARE_POLICY
 from .compare import compare_runs
-from .page import Cell, Table
 
 Runs = Mapping[str, Run]  # name -> run
 _COUNTS = {"n": "mentions", "n_nil": "NIL mentions"}
@@ -48,6 +47,30 @@ _GROUP_COLUMNS = {
     "coverage@95": "kept at 95%",
     "coverage@98": "at 98%",
 }
+
+
+class Cell(NamedTuple):
+    """Text in a table; ``small`` follows it in small print, e.g. an interval."""
+
+    text: str
+    small: str = ""
+
+
+class Table(NamedTuple):
+    """A table.
+
+    Attributes:
+        title, note: above and below it.
+        header: of the columns; the first column names the row.
+        rows: as wide as the header.
+        spans: headings over several columns, with their widths; may be empty.
+    """
+
+    title: str
+    note: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    spans: Sequence[tuple[str, int]] = ()
 
 
 def metric_table(runs: Runs) -> Table:

@@ -1,7 +1,7 @@
 """Evaluation of the encoder during training: recall@k of dev mentions, or of names that are held out where a training
 reads names alone (Liu et al. 2021)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from ...index import EntityIndex
 from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
 from ...kb.compare import prefix_hint
-from ...types import Document, Entity, MentionInText
+from ...types import Document, Encoder, Entity, MentionInText, RankedRows, RankingTask
 from ...util import normalize_alias
+from ...util.arrays import best_first, first_places
 from ..batching import without_names
+from ..ranker.dual_encoder import DualEncoder
 from .example_store import ExampleStore
-from .nearest import nearest_entities
 from .settings import DevSettings
 
 
@@ -134,3 +135,47 @@ def trainable_names(kb: KnowledgeBase, store: ExampleStore, held_out: NDArray[np
     """
     usable = (store.names_of.lengths > 1) & ~np.isin(kb.live_rows, held_out)
     return np.flatnonzero(usable[store.name_entity])
+
+
+FIRST_STAGE = 128
+_ROWS_PER_ENTITY = 8  # rows fetched for a candidate: several rows may lead to one entity
+
+
+def nearest_entities(
+    kb: KnowledgeBase,
+    index: EntityIndex,
+    encoder: Encoder,
+    mentions: Sequence[MentionInText],
+    *,
+    top_k: int,
+    first_stage: int = FIRST_STAGE,
+    allowed: NDArray[np.bool_] | None = None,
+) -> RankedRows:
+    """Find distinct entities by the vectors of the index, without names and priors. Where the encoder's
+    similarity compares tokens, more entities are found by pooled vectors and reranked by their tokens.
+
+    Args:
+        kb: the entities.
+        index: made with the encoder.
+        encoder: reads the mentions.
+        mentions: (n,).
+        top_k: maximum number of entities per mention.
+        first_stage: rows found in the first stage where the similarity compares tokens; at least top_k.
+            It caps recall: an entity that the pooled vectors do not find among these is never rescored.
+        allowed: mask over the rows of the KB; None = all.
+
+    Returns:
+        Best first.
+    """
+    in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level
+    n_ranked = max(top_k, first_stage) if in_two else top_k
+    several = _ROWS_PER_ENTITY if len(index) > len(kb) else 1
+    scores, rows = index.search_entities(encoder.encode_mentions(mentions), several * n_ranked, allowed)
+    firsts = [first_places(of_mention[of_mention >= 0], n_ranked) for of_mention in rows]
+    ranked = RankedRows.of([(rows[i, first], scores[i, first]) for i, first in enumerate(firsts)])
+    if not in_two:
+        return ranked
+    task = RankingTask.of(mentions, ranked.kb_rows, kb.entity_at)
+    table = np.nan_to_num(DualEncoder(encoder=encoder).score(task), nan=-np.inf)
+    order = best_first(table)[:, :top_k]
+    return RankedRows(np.take_along_axis(ranked.kb_rows, order, 1), np.take_along_axis(table, order, 1))

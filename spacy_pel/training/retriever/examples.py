@@ -1,6 +1,5 @@
 """From a corpus and a knowledge base to tokenised examples on disk, which serve as a cache for later trainings."""
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
+from ...encoders.pretrained import tokenizer_rules
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.compare import prefix_hint, warn_of_other_ids
@@ -88,11 +88,7 @@ def _reading(encoder: BiEncoder) -> str:
         [template.registered_name, template.settings]
         for template in (encoder.mention_template, encoder.entity_template)
     ]
-    rules = {}
-    if getattr(tokenizer, "backend_tokenizer", None) is not None:
-        rules = json.loads(tokenizer.backend_tokenizer.to_str())
-        rules = {key: rules.get(key) for key in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
-    return fingerprint(templates, type(tokenizer).__name__, tokenizer.get_vocab(), rules)
+    return fingerprint(templates, type(tokenizer).__name__, tokenizer.get_vocab(), tokenizer_rules(tokenizer))
 
 
 def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[LinkedMention]:

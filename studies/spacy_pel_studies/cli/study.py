@@ -160,7 +160,7 @@ def _ranker_report(results: list[Any], cells: Cells) -> Report:
     columns = ranker_columns()
     tables = [([head for head, _ in columns], run_rows(results, columns)), (PAIR_HEAD, pair_rows(comparisons))]
     said = [
-        {"without": a, "with": b, "accuracy@1": difference._asdict(), "mcnemar": test._asdict()}
+        {"without": a, "with": b, "accuracy@1": difference._asdict(), "mcnemar": test}
         for a, b, difference, test in comparisons
     ]
     return Report(tables, [RANKER_NOTE], {"results": results, "comparisons": said})

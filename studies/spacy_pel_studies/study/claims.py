@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spacy_pel.evaluation.metrics.bootstrap import Difference, metric_difference
 from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.evaluation.outcomes import Outcomes
-from spacy_pel.training.report.compare import McNemar, mcnemar
+from spacy_pel.training.report.compare import mcnemar
 
 from .plan import ClaimSettings
 
@@ -52,7 +52,7 @@ class Comparison(NamedTuple):
     a: str
     b: str
     difference: Difference
-    test: McNemar
+    test: dict[str, Any]
 
     @property
     def verdict(self) -> str:

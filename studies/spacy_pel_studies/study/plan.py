@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spacy_pel.errors import PelError
-from spacy_pel.training.retriever.nearest import FIRST_STAGE
+from spacy_pel.training.retriever.dev import FIRST_STAGE
 from spacy_pel.util import fingerprint
 from spacy_pel.util.config import load_config
 

@@ -156,7 +156,7 @@ def pair_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
     """A row for each pair under PAIR_HEAD, in points."""
     rows = []
     for one in comparisons:
-        p = one.test.p_value
+        p = one.test["p_value"]
         p_value = f"{p:.4f}" if p >= 0.0001 else "<0.0001"
         paper = [_triplet_paper_difference(one.a, one.b, corpus) for corpus in (0, 1)]
         rows.append([f"{one.a} → {one.b}", *_difference(one), p_value, one.verdict, *paper])

@@ -18,7 +18,7 @@ from spacy_pel.linking.finder import CandidateFinder
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
-from spacy_pel.training.retriever.nearest import nearest_entities
+from spacy_pel.training.retriever.dev import nearest_entities
 from spacy_pel.types import CandidateTable, Document, Encoder, Mask, MentionInText, RankedRows, Ranker, RankingTask
 
 from .ranking import DEPTH, Ranking

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.retriever.nearest import FIRST_STAGE, nearest_entities
+from spacy_pel.training.retriever.dev import FIRST_STAGE, nearest_entities
 from spacy_pel.types import Encoder, MentionInText
 from spacy_pel.util import normalize_alias
 

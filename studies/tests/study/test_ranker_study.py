@@ -156,8 +156,8 @@ def test_every_two_settings_are_compared():
     counted = np.arange(400) % 10 > 0
     assert found[1].difference.difference == pytest.approx(good[counted].mean() - bad[counted].mean())
     assert [one.verdict for one in found] == ["open", *["prototype_srn is better"] * 2]
-    assert found[0].test.p_value == 1.0 and found[1].test.significant
-    assert found[1].test.n_only_b == (good & ~bad & counted).sum()
+    assert found[0].test["p_value"] == 1.0 and found[1].test["significant"]
+    assert found[1].test["n_only_b"] == (good & ~bad & counted).sum()
     rows = pair_rows(found)
     assert all(len(row) == len(PAIR_HEAD) for row in rows)
     assert rows[1][-2:] == ["+1.2 / +1.4", "+1.2 / +1.1"] and rows[1][4] == "<0.0001"

@@ -8,7 +8,7 @@ import pytest
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Outcomes, Prediction, compute_metrics
 from spacy_pel.evaluation.outcomes import read_run, run_names
-from spacy_pel.training.report.compare import compare_runs
+from spacy_pel.training.report.compare import compare_runs, mcnemar
 from spacy_pel.util import write_json, write_jsonl
 
 
@@ -122,3 +122,12 @@ def test_names_of_runs(tmp_path):
     assert run_names([tmp_path / "x" / "one", tmp_path / "x" / "two"]) == ["one", "two"]
     assert run_names([tmp_path / "x" / "test", tmp_path / "y" / "test"]) == ["x/test", "y/test"]
     assert len(set(run_names([tmp_path, tmp_path]))) == 2
+
+
+@pytest.mark.parametrize(("counts", "p_value"), [((90, 1, 6, 3), 0.125), ((0, 0, 6, 0), 2 / 64), ((5, 0, 0, 5), 1.0)])
+def test_mcnemar_is_exact(counts, p_value):
+    # 2 * (1 + 7) / 2^7: no or one head in seven throws, both tails
+    a, b = (np.repeat(right, counts) for right in ([True, True, False, False], [True, False, True, False]))
+    found = mcnemar(a, b)
+    assert [found[key] for key in ("n_both", "n_only_a", "n_only_b", "n_neither")] == list(counts)
+    assert found["p_value"] == pytest.approx(p_value) and found["significant"] is (p_value < 0.05)

@@ -8,7 +8,7 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Prediction
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.report.errors import KINDS, ErrorCase, ErrorSample, error_kind, shown_error, texts_of, why
+from spacy_pel.training.report.errors import KINDS, ErrorSample, error_kind, shown_error, texts_of, why
 from spacy_pel.types import Document, Entity
 
 
@@ -54,8 +54,8 @@ def test_what_is_right_has_no_kind(prediction):
     assert error_kind(prediction) is None
 
 
-def sample(n, seed=0, **settings):
-    made = ErrorSample(n_per_kind=n, seed=seed, **settings)
+def sample(n, seed=0):
+    made = ErrorSample(n, seed=seed)
     for i in range(200):
         made.add(predicted(["C"], "A", doc=f"{i:03}"))
         if i < 3:
@@ -67,27 +67,12 @@ def sample(n, seed=0, **settings):
 def test_sample_is_of_each_kind_and_random():
     made = sample(10)
     assert made.counts == {**dict.fromkeys(KINDS, 0), "wrong_first": 200, "linked_though_nil": 3}
-    docs = [case.prediction.doc for case in made.cases()]
+    docs = [prediction.doc for _, prediction in made.cases()]
     assert len(docs) == 13 and docs[:10] == sorted(set(docs[:10])) and docs[10:] == ["000", "001", "002"]
-    assert docs == [case.prediction.doc for case in sample(10).cases()]
-    assert docs != [case.prediction.doc for case in sample(10, seed=1).cases()]
+    assert docs == [prediction.doc for _, prediction in sample(10).cases()]
+    assert docs != [prediction.doc for _, prediction in sample(10, seed=1).cases()]
     assert max(docs[:10]) > "100"  # not the first ones
     assert sample(0).cases() == [] and sample(0).counts == made.counts
-
-
-def test_a_case_keeps_the_first_candidates_and_where_gold_is():
-    (case,) = sample(1, n_candidates=2, thresholds={"": 0.9, "L": 0.1}).cases()[:1]
-    assert [found for found, _ in case.prediction.candidates] == ["A", "B"]
-    assert case.gold_found == {"C": (3, 0.5)} and "rank 3 of 3" in case.why
-
-
-def test_threshold_of_the_label():
-    for label, expected in (("L", "0.100"), ("M", "0.900")):
-        made = ErrorSample(n_per_kind=1, thresholds={"": 0.9, "L": 0.1})
-        error = predicted([], "A")
-        error.label = label
-        made.add(error)
-        assert f"NIL threshold {expected}" in made.cases()[0].why
 
 
 # -- in context -------------------------------------------------------------------------------------
@@ -95,11 +80,9 @@ def test_threshold_of_the_label():
 TEXT = "word " * 100 + "aspirin" + " word" * 100
 
 
-def case(doc="d", start=500, gold=("A", "Z", "C"), found=None, **more):
-    prediction = Prediction(
-        *(doc, start, start + 7, "aspirin", "L", list(gold), "B", [("B", 0.5), ("A", 0.25)]), **more
-    )
-    return ErrorCase("wrong_first", "why", prediction, found or {"A": (2, 0.25), "C": (9, 0.125)})
+def case(doc="d", start=500, gold=("A", "Z", "C"), **more):
+    ranked = [("B", 0.5), ("A", 0.25), *((f"x{i}", 0.2) for i in range(3, 9)), ("C", 0.125)]
+    return "wrong_first", Prediction(*(doc, start, start + 7, "aspirin", "L", list(gold), "B", ranked), **more)
 
 
 def test_context_is_cut_at_spaces():
@@ -120,6 +103,7 @@ def test_entities_in_order_with_names():
         ("Z", "aspirin", "not found", None, True, False),
         ("B", "bread", "1", 0.5, False, True),
         ("A", "aspirin", "2", 0.25, True, False),
+        *((f"x{i}", "", str(i), 0.2, False, False) for i in (3, 4, 5)),
         ("C", "", "9", 0.125, True, False),
     ]
 
@@ -127,7 +111,7 @@ def test_entities_in_order_with_names():
 def test_corpora_may_share_ids(tmp_path):
     write_corpus(tmp_path / "a.jsonl", [Document("d", "another text"), Document("e", "not asked for")])
     write_corpus(tmp_path / "b.jsonl", [Document("d", "An aspirin.")])
-    texts = texts_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], [case()])
+    texts = texts_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], {"d"})
     assert texts == {"d": ["another text", "An aspirin."]}
     assert shown_error("run", case(start=3), texts=texts, kb=None).after == "."
 

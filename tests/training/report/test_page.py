@@ -3,7 +3,9 @@
 from evaluation.conftest import PageParser
 
 from spacy_pel.evaluation.figures import inline_svg, new_figure
-from spacy_pel.training.report.page import Cell, Page, ShownEntity, ShownError, Table, render_report
+from spacy_pel.training.report.errors import ShownEntity, ShownError
+from spacy_pel.training.report.report import Page, render_report
+from spacy_pel.training.report.tables import Cell, Table
 
 EVIL = "<script>alert(1)</script>"
 

@@ -1,1 +1,0 @@
-"""Losses over similarities: ``loss(positives (n,), negatives (n, m), mask (n, m)) -> (n,)``."""
