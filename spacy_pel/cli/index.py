@@ -43,13 +43,11 @@ def index(
     from ..corpora import read_corpus
     from ..encoders.pretrained import load_encoder
     from ..index import EntityIndex
-    from ..index.row_encoders import ResumableEncoder, ReusingEncoder, check_reusable
+    from ..index.row_encoders import ResumableEncoder, ReusingEncoder
     from ..kb import KnowledgeBase
     from ..registry import registry
 
     old = None if update is None else EntityIndex.from_disk(update)
-    if old is not None:
-        check_reusable(old)
     wanted = split_names(kinds) if kinds is not None else list(old.kinds) if old else ["card", "alias"]
     if "mention" in wanted and not mentions:
         raise PelError(Errors.E630)

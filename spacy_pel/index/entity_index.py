@@ -1,6 +1,7 @@
 """The index of a knowledge base: several rows per entity, found by a mention's vector."""
 
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -306,8 +307,6 @@ class EntityIndex:
         if not (vectors.width, len(vectors), len(rows)) == (meta["width"], meta["rows"], meta["rows"]):
             got = f"{len(vectors)} vectors of width {vectors.width} and {len(rows)} row entries"
             raise damaged(path, KIND, f"{meta['rows']} rows of width {meta['width']}", got)
-        if topics is not None and len(topics) != meta["topics"]:
-            raise damaged(path, KIND, f"topics of {meta['topics']} texts", f"those of {len(topics)}")
         index = cls(
             vectors,
             rows,
@@ -408,13 +407,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
             stop = min(start + BLOCK, len(index))
             into.add(vectors.vectors(start, stop)[index.rows.live[start:stop]])
     into.finish(rows.searched_apart)
-    return EntityIndex(
-        into,
-        rows,
-        index.priors,
-        kb_fingerprint=index.kb_fingerprint,
-        encoder_fingerprint=index.encoder_fingerprint,
-        kinds=index.kinds,
-        topics=index.topics,
-        abbreviations=index.abbreviations,
-    )
+    recoded = copy(index)
+    recoded.vectors, recoded.rows = into, rows
+    recoded.path = recoded._fingerprint = None
+    return recoded

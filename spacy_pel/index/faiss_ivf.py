@@ -26,7 +26,6 @@ from .faiss_rows import (
     few_large_products,
     read_faiss,
     read_lists,
-    rows_in,
     search_rows,
     selector,
     unreadable,
@@ -176,7 +175,9 @@ class FaissIVF(PartSettings):
         large = [ids for ids in members if len(ids) >= max(self.flat_below, _LEAST)]
         if large and self._chooses_codes:
             self._shorten()
-        self._filters = [_Filter(_learn_lists(self._rows, ids, self.lists, self.probes), self._rows) for ids in large]
+        self._filters = [
+            _Filter(_learn_lists(self._rows, ids, self.lists, self.probes), ids, self._rows) for ids in large
+        ]
 
     def take_rows(self, source: "FaissIVF", rows: Rows) -> bool:
         """Take over the codes of another index as they are: nothing is quantised twice.
@@ -306,11 +307,10 @@ class FaissIVF(PartSettings):
         self._chooses_codes = False
         self._filters = []
         for file in sorted(Path(path).glob(_LISTS.format("*.faiss"))):
-            lists = read_lists(file)
-            ids = rows_in(lists)
+            lists, ids = read_lists(file)
             if lists.d != self._rows.d or (len(ids) and not 0 <= ids.min() <= ids.max() < self._rows.ntotal):
                 raise unreadable(file.parent, ValueError("other rows"), f"a complete {file.name}")
-            self._filters.append(_Filter(lists, self._rows))
+            self._filters.append(_Filter(lists, ids, self._rows))
         return self
 
 
@@ -318,15 +318,16 @@ class _Filter:
     """Short codes of some rows of an index in inverted lists, in front of these rows.
 
     Args:
-        lists: numbered like the rows.
+        lists: of short codes.
+        ids: the rows in them.
         rows: the index.
     """
 
-    def __init__(self, lists: Any, rows: Any):
+    def __init__(self, lists: Any, ids: Rows, rows: Any):
         self.lists = lists
-        self.n_rows = lists.ntotal
+        self.n_rows = len(ids)
         self.covers = np.zeros(rows.ntotal, dtype=np.bool_)
-        self.covers[rows_in(lists)] = True
+        self.covers[ids] = True
         # FAISS makes this of two indexes with as many rows; searching it takes lists of some of the rows
         self._refined: Any = faiss.IndexRefine(lists, lists)
         self._refined.refine_index, self._refined.ntotal, self._rows = rows, rows.ntotal, rows

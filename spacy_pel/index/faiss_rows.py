@@ -144,8 +144,8 @@ def write_lists(lists: Any, path: Path) -> None:
         np.savez(file, **columns, steps=np.frombuffer(zlib.compress(steps.tobytes()), dtype=np.uint8))
 
 
-def read_lists(path: Path) -> Any:
-    """What ``write_lists`` wrote, in memory.
+def read_lists(path: Path) -> tuple[Any, Rows]:
+    """What ``write_lists`` wrote, in memory, and the numbers of the rows.
 
     Raises:
         PelError: if a file is missing or damaged.
@@ -155,20 +155,20 @@ def read_lists(path: Path) -> Any:
     file = path.with_suffix(".npz")
     try:
         with np.load(file, allow_pickle=False) as saved:
-            sizes, codes, steps = saved["sizes"].tolist(), saved["codes"], zlib.decompress(saved["steps"].tobytes())
+            sizes, codes, steps = saved["sizes"], saved["codes"], zlib.decompress(saved["steps"].tobytes())
         ids = np.cumsum(np.frombuffer(steps, dtype="<i4"), dtype=np.int64)
-        if len(sizes) != lists.nlist or sum(sizes) != len(ids):
+        if len(sizes) != lists.nlist or sizes.sum() != len(ids):
             raise ValueError(f"{len(sizes)} lists with {len(ids)} rows")
-        for number, size in enumerate(sizes):
-            if size:
-                inverted.resize(number, size)
+        for number, own_ids in enumerate(np.split(ids, np.cumsum(sizes)[:-1])):
+            if len(own_ids):
+                inverted.resize(number, len(own_ids))
                 own = _codes_in(inverted, number)
                 own[:], codes = codes[: len(own)], codes[len(own) :]
-                faiss.rev_swig_ptr(inverted.get_ids(number), size)[:], ids = ids[:size], ids[size:]
+                faiss.rev_swig_ptr(inverted.get_ids(number), len(own_ids))[:] = own_ids
     except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as err:
         raise unreadable(path.parent, err, f"a complete {file.name}") from err
-    lists.ntotal = sum(sizes)
-    return lists
+    lists.ntotal = len(ids)
+    return lists, ids
 
 
 def rows_in(lists: Any) -> Rows:

@@ -112,11 +112,12 @@ class ReusingEncoder(RowEncoder):
 
     def __init__(self, encoder: Encoder, old: EntityIndex, into: VectorIndex):
         super().__init__(encoder)
-        check_reusable(old)
         old.check_built_for(None, encoder)
-        precision = _precision(old.vectors)
-        if precision != "fp32" and precision != _precision(into):
-            raise _too_coarse(old)
+        # not in the protocol: an index of another package may lack it
+        precision, needed = (getattr(index, "precision", None) for index in (old.vectors, into))
+        if precision is None or precision not in ("fp32", needed):
+            settings = ", ".join(f"{key} {value}" for key, value in old.vectors.settings.items() if value is not None)
+            raise PelError(Errors.E416.format(path=old.path, got=f"{old.vectors.name} with {settings}"))
         self._old = old.vectors
         self._row_of = np.argsort(old.rows.texts, kind="stable")
         self._texts = old.rows.texts[self._row_of]
@@ -153,21 +154,3 @@ class ReusingEncoder(RowEncoder):
         # ascending rows; those that follow each other are read at once
         runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
         return np.concatenate([self._old.vectors(int(run[0]), int(run[-1]) + 1) for run in runs])
-
-
-def check_reusable(old: EntityIndex) -> None:
-    """Raises:
-    PelError: if an update cannot use its vectors, since they are compressed.
-    """
-    if _precision(old.vectors) is None:
-        raise _too_coarse(old)
-
-
-def _too_coarse(old: EntityIndex) -> PelError:
-    got = ", ".join(f"{key} {value}" for key, value in old.vectors.settings.items() if value is not None)
-    return PelError(Errors.E416.format(path=old.path, got=f"{old.vectors.name} with {got}"))
-
-
-def _precision(index: VectorIndex) -> Any:
-    # not in the protocol: an index of another package may lack it
-    return getattr(index, "precision", None)
