@@ -263,7 +263,7 @@ class Errors(metaclass=WithCodes):
     E447 = "Expected {expected} for the setting '{setting}' of {generator}, got {got}. Fix the setting."
     E448 = "Expected the knowledge base of {generator}, with {least} rows or more, got {n} rows. Rebuild the generator."
     E449 = "{generator} needs the encoder and index of a pipeline. Give --pipeline, or use: spacy-pel candidates add"
-    E450 = "Expected generator folders with different names, got {got}. Set labels with LABEL=FOLDER."
+    E450 = "Expected folders of generators, or --pipeline, got neither. Build one with: spacy-pel candidates build"
     E456 = "{generator} compares vectors and needs an encoder and an index. Call bind(encoder, index) first."
     E457 = "{generator} compares vectors, but there is no {missing}. Pass one, or use e.g. spacy-pel.TfIdf.v1."
     E458 = "{generator} needs an encoder and an index, which the pipeline {path} lacks. Use another pipeline."
@@ -387,7 +387,6 @@ class Errors(metaclass=WithCodes):
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
-    E689 = "{path} is not a training: it has no complete metrics.jsonl and steps.jsonl. Make one with: spacy-pel train"
 
     # The command serve: E720-E740
     E720 = 'The command serve needs the extra "serve". Install it with: pip install "spacy-pel[serve]"'

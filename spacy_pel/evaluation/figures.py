@@ -112,14 +112,11 @@ def inline_svg(figure: Figure, name: str, *, title: str) -> Markup:
     return Markup(svg.replace("<svg", label, 1))  # matplotlib has escaped the texts
 
 
-def inline_figures(
-    runs: Mapping[str, Run], others: Mapping[str, tuple[Figure, Axes]] | None = None
-) -> dict[str, Markup]:
+def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
     """Title -> SVG of the figures for which there are data; each has a line per run, in the order of the runs.
 
     Args:
         runs: name -> run.
-        others: name -> another figure for the same page, and its axes.
     """
     outcomes = {name: run.outcomes for name, run in runs.items()}
     drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
@@ -129,7 +126,6 @@ def inline_figures(
             drawn["reliability"] = reliability_figure(outcomes)
     if any(RankedAnswers(of_run.probability, of_run.correct) for of_run in outcomes.values()):
         drawn["risk"] = risk_figure(outcomes)
-    drawn |= others or {}
     figures = {}
     for name, (figure, axes) in drawn.items():
         title = axes.get_title()

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -21,24 +21,14 @@ from .training_log import TrainingLog
 Metrics = dict[str, float]
 
 
-class Planner(Protocol):
-    """Plans epochs; the same seed and epoch give the same plan."""
-
-    @property
-    def batches_per_epoch(self) -> int: ...
-
-    def plan(self, epoch: int) -> Sequence[Any]: ...
-
-    # input of the objective, its length is the number of examples; the number counts the batches of a training
-    def build(self, plan: Any, number: int) -> Any: ...
-
-
 @dataclass
 class Task:
     """What is trained, and how it is measured.
 
     objective: a batch -> the loss and metrics for the log; has ``towers``, the model's weights, and ``loss``.
-    planner: a ``Planner``.
+    planner: plans epochs; the same seed and epoch give the same plan. ``batches_per_epoch`` is their number,
+        ``plan(epoch)`` the sequence of their plans, and ``build(plan, number)`` the input of the objective, whose
+        length is the number of examples; the number counts the batches of a training.
     dev: the model -> metrics, among them ``training.dev.metric``.
     own_rates: modules in the objective that have their own learning rate, and its peak.
     """
@@ -109,7 +99,6 @@ class BaseTrainer:
             read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
         best = self._train(self.make_task(), Progress(fingerprint=fingerprint), resume=resume)
         self.model.to_disk(self.output / "model-last")
-        self._draw_curve()
         return best
 
     # -- what a subclass provides, or may override ----------------------------------------------
@@ -191,15 +180,6 @@ class BaseTrainer:
         if best and best[metric] <= log.records[0][metric]:
             logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
         return best
-
-    def _draw_curve(self) -> None:
-        """Write learning_curve.png, or say which extra draws it."""
-        try:
-            from .report.learning_curve import plot_training
-        except PelError as err:  # without matplotlib
-            logger.info("No learning curve was drawn. %s", err)
-        else:
-            plot_training(self.output)
 
     def _update(self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int) -> Metrics:
         """One update of the weights from ``accumulate_gradient`` batches."""

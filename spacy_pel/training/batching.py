@@ -3,6 +3,7 @@ where these would give the answer away."""
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,20 +94,14 @@ class EntityTexts:
     """
 
     def __init__(self, kb: KnowledgeBase):
-        self.kb = kb
-        self.entities: list[Entity] = []
-        self._positions: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._entity_at = cache(kb.entity_at)
+        self._positions: dict[Entity, int] = {}
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Those that were asked for, by position."""
+        return list(self._positions)
 
     def position(self, row: int, hidden: tuple[str, ...] = ()) -> int:
         """Position in ``entities`` of the entity of a KB row without the hidden names, which are in normal form."""
-        key = (row, hidden)
-        if key not in self._positions:
-            whole = self._positions.get((row, ()))
-            entity = self.kb.entity_at(row) if whole is None else self.entities[whole]
-            shown = without_names(entity, hidden)
-            if hidden and shown is entity:
-                self._positions[key] = self.position(row)
-            else:
-                self._positions[key] = len(self.entities)
-                self.entities.append(shown)
-        return self._positions[key]
+        return self._positions.setdefault(without_names(self._entity_at(row), hidden), len(self._positions))

@@ -65,7 +65,6 @@ class MiningResult:
     rows: (n, depth) int32, numbers of entities, nearest first; -1 = no more.
     scores: (n, depth) float32, their similarities; -inf where there is none.
     ranks: (n,) int64, rank of the best gold entity among all entities; 0 = not among those searched.
-    n_entities: entities compared with each mention.
     seconds: total, including the embedding of the chunks.
     search_seconds: without the embedding.
     """
@@ -73,7 +72,6 @@ class MiningResult:
     rows: NDArray[np.int32]
     scores: Scores
     ranks: NDArray[np.int64]
-    n_entities: int
     seconds: float
     search_seconds: float
 
@@ -121,7 +119,7 @@ def mine(
     wrong = without_gold(scores, nearest, pieces, depth)
     ended = time.perf_counter()
     seconds, search_seconds = ended - started, searching + ended - begun
-    return MiningResult(**wrong, n_entities=n_entities, seconds=seconds, search_seconds=search_seconds)
+    return MiningResult(**wrong, seconds=seconds, search_seconds=search_seconds)
 
 
 def without_gold(scores: Scores, rows: Rows, gold: Ragged, depth: int) -> dict[str, Any]:

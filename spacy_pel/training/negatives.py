@@ -1,7 +1,6 @@
 """Negatives of a mention: which entities a sampler draws for it, at random or from a table of mined ones (Wiatrak et
 al. 2022, section 5.3.1)."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,31 +159,35 @@ class InBatchNegatives:
         return Draw(np.zeros(0, dtype=np.int64), np.zeros((len(request), 0), dtype=bool), in_batch=True)
 
 
+@registry.pel_negatives("spacy-pel.MixedNegatives.v1")
 @dataclass(kw_only=True, eq=False)
-class KnowledgeBaseNegatives(ABC):
-    """Hard negatives of each mention, or of the batch, and random ones, except the gold entities. Where fewer
-    were mined (a small knowledge base, or nothing yet), random ones fill the rest.
+class MixedNegatives:
+    """Mixed-p: p percent hard, the entities whose cards are nearest to a mention, and the rest uniform over the
+    knowledge base; the gold entities aside (p = 50 in the paper). The trainer mines the hard ones over the whole
+    knowledge base, on the schedule of ``[pel.training.mining]`` (a choice: the paper has "regular intervals");
+    where a mention has fewer (a small knowledge base, or nothing yet), random ones fill the rest.
 
     Args:
-        n_negatives: per mention, hard and random ones together.
-        shared: one draw for the whole batch; mentions contribute their nearest in turn.
+        n_negatives: per mention, hard and random ones together; 32 or 64 in the paper.
+        percent: share of hard ones, 0 to 100.
+        depth: number of nearest entities that the hard ones are drawn from; None = as many as are drawn. With a
+            larger depth the draw changes from batch to batch and has fewer unlabelled synonyms.
+        shared: one draw for the whole batch, cheaper by a factor of the batch size; mentions contribute their
+            nearest in turn. False = one draw per mention, as in the paper.
         in_batch: the positives of other mentions are negatives too.
-        depth: number of nearest entities that the hard ones are drawn from; None = as many as are drawn.
     """
 
     n_negatives: int = 64
+    percent: float = 50.0
+    depth: int | None = None
     shared: bool = False
     in_batch: bool = False
-    depth: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         for name, value in (("n_negatives", self.n_negatives), ("depth", self.depth)):
             check_range(name, value, least=1, most=MANY)
-        self.n_hard = self._n_hard()
-
-    @abstractmethod
-    def _n_hard(self) -> int:
-        """The number of hard ones."""
+        check_range("percent", self.percent, least=0, most=100)
+        self.n_hard = round(self.n_negatives * self.percent / 100)
 
     @property
     def mined_depth(self) -> int:
@@ -230,18 +233,11 @@ class KnowledgeBaseNegatives(ABC):
 
 @registry.pel_negatives("spacy-pel.RandomNegatives.v1")
 @dataclass(kw_only=True, eq=False)
-class RandomNegatives(KnowledgeBaseNegatives):
-    """Uniform over the knowledge base, except the gold entities.
+class RandomNegatives(MixedNegatives):
+    """Uniform over the knowledge base, except the gold entities. See ``MixedNegatives`` for the settings."""
 
-    Args:
-        n_negatives: per mention; 32 or 64 in the paper.
-        shared: one draw for the whole batch, cheaper by a factor of the batch size; False = one
-            draw per mention, as in the paper.
-        in_batch: the positives of other mentions are negatives too.
-    """
-
-    def _n_hard(self) -> int:
-        return 0
+    percent: float = field(default=0.0, init=False)
+    depth: int | None = field(default=None, init=False)
 
     def sample(self, request: DrawRequest) -> Draw:
         """n_negatives entities, or n_negatives for each mention. If the knowledge base has fewer entities than
@@ -251,46 +247,11 @@ class RandomNegatives(KnowledgeBaseNegatives):
 
 @registry.pel_negatives("spacy-pel.HardNegatives.v1")
 @dataclass(kw_only=True, eq=False)
-class HardNegatives(KnowledgeBaseNegatives):
-    """The entities whose cards are nearest to a mention, except the gold ones. The trainer mines them over the
-    whole knowledge base, on the schedule of ``[pel.training.mining]`` (a choice: the paper has "regular
-    intervals"); where a mention has fewer, random ones fill the rest.
+class HardNegatives(MixedNegatives):
+    """The entities whose cards are nearest to a mention, except the gold ones. See ``MixedNegatives`` for the
+    settings."""
 
-    Args:
-        n_negatives: per mention; 32 or 64 in the paper.
-        depth: number of nearest entities that they are drawn from; None = n_negatives. With a
-            larger depth the draw changes from batch to batch and has fewer unlabelled synonyms.
-        shared: one draw for the whole batch; mentions contribute their nearest in turn.
-        in_batch: the positives of other mentions are negatives too.
-    """
-
-    depth: int | None = None
-
-    def _n_hard(self) -> int:
-        return self.n_negatives
-
-
-@registry.pel_negatives("spacy-pel.MixedNegatives.v1")
-@dataclass(kw_only=True, eq=False)
-class MixedNegatives(KnowledgeBaseNegatives):
-    """Mixed-p: p percent hard, the rest uniform over the knowledge base, except the gold entities (p = 50 in the
-    paper). See HardNegatives for the hard ones.
-
-    Args:
-        n_negatives: per mention, hard and random ones together; 32 or 64 in the paper.
-        percent: share of hard ones, 0 to 100.
-        depth: number of nearest entities that the hard ones are drawn from; None = as many as are
-            drawn.
-        shared: one draw for the whole batch.
-        in_batch: the positives of other mentions are negatives too.
-    """
-
-    percent: float = 50.0
-    depth: int | None = None
-
-    def _n_hard(self) -> int:
-        check_range("percent", self.percent, least=0, most=100)
-        return round(self.n_negatives * self.percent / 100)
+    percent: float = field(default=100.0, init=False)
 
 
 def _random_order(nearest: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The logs of a training: metrics.jsonl and steps.jsonl, and the progress bar."""
+"""The logs of a training: metrics.jsonl and steps.jsonl, the progress bar and the learning curve."""
 
 import json
 import math
@@ -11,9 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..util import atomic_path, logger
+from ..errors import PelError
+from ..util import atomic_path, logger, read_jsonl
 
 _STEP_KEYS = ("loss", "grad_norm", "learn_rate")
+_MEANS = 30  # the line of the loss has this many independent points
 
 
 class TrainingLog:
@@ -33,6 +35,7 @@ class TrainingLog:
     def __init__(self, output: Path, *, resume_at: int, total: int, metric: str, show: bool):
         from tqdm import tqdm
 
+        self.output = output
         self.metrics_path, self.steps_path = output / "metrics.jsonl", output / "steps.jsonl"
         self.metric = metric
         self.records = _read_until(self.metrics_path, resume_at)
@@ -88,7 +91,33 @@ class TrainingLog:
         return record
 
     def close(self) -> None:
+        """End the progress bar, and draw learning_curve.png: the metric on dev that selects the best model, and the
+        loss, by update."""
         self._bar.close()
+        try:
+            from ..evaluation.figures import COLORS, new_panels, save_figure
+        except PelError as err:  # without matplotlib
+            logger.info("No learning curve was drawn. %s", err)
+            return
+        figure, (scores, losses) = new_panels(2, width=9.6, height=4.0)
+        steps, values = np.array([(record["step"], record[self.metric]) for record in self.records]).T
+        scores.plot(steps, values, marker="o", markersize=5)
+        scores.axhline(values[0], color=COLORS[0], linewidth=0.8, linestyle=(0, (1, 3)), zorder=0)
+        scores.annotate(f"untrained {values[0]:.3g}", (steps[-1], values[0]), ha="right", va="bottom")
+        best = int(values.argmax())
+        scores.annotate(f"{values[best]:.3g}", (steps[best], values[best]), ha="center", va="bottom")
+        in_percent = " (%)" if self.metric.startswith("recall@") else ""
+        scores.set(xlabel="updates", ylabel=f"{self.metric}{in_percent}", title="Learning curve on dev")
+        scores.margins(x=0.04, y=0.15)
+        updates = [record for record in read_jsonl(self.steps_path) if record["loss"] is not None]
+        steps, values = np.array([(record["step"], record["loss"]) for record in updates]).reshape(-1, 2).T
+        losses.plot(steps, values, color=COLORS[0], alpha=0.25, linewidth=0.8)
+        width = max(1, len(values) // _MEANS)
+        smooth = np.convolve(values, np.full(width, 1 / width), mode="valid") if len(values) else values
+        losses.plot(steps[width - 1 :] - (width - 1) / 2, smooth, color=COLORS[0], linestyle="-")
+        losses.set(xlabel="updates", ylabel="loss", title="Training loss")
+        losses.set_ylim(bottom=0)
+        save_figure(figure, scores, self.output / "learning_curve.png")
 
 
 def _read_until(path: Path, last: int) -> list[dict[str, Any]]:

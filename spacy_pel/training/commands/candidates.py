@@ -10,17 +10,17 @@ from ...cli._app import command_group
 from ...cli._kb import open_kb
 from ...cli._options import (
     Corpus,
+    Files,
     KBOrPipeline,
     NewPipeline,
     Pipeline,
     Seed,
     Settings,
-    Texts,
     TrainCorpora,
     argument,
     option,
 )
-from ...cli._output import JSON, emit, key_values, markdown_table, message, text_table
+from ...cli._output import JSON, emit, key_values, message, text_table
 from ...cli._settings import parse_settings
 from ...errors import Errors, PelError
 
@@ -74,8 +74,8 @@ def candidates_build(
 def candidates_eval(
     kb: KBOrPipeline,
     corpus: Corpus,
-    generators: Annotated[Texts, argument("FOLDER", "Of `candidates build`; LABEL=FOLDER sets a label.")] = None,
-    output: Annotated[Path, option("FOLDER", "Folder for candidates.json, candidates.md and recall.png.")] = Path(
+    generators: Annotated[Files, argument("FOLDER", "Of `candidates build`.")] = None,
+    output: Annotated[Path, option("FOLDER", "Folder for candidates.json and recall.png.")] = Path(
         "metrics/candidates"
     ),
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
@@ -92,7 +92,7 @@ def candidates_eval(
     from ...corpora import read_corpus, read_gold
     from ...evaluation import seen_in_corpus
     from ...evaluation.figures import recall_figure, save_figure
-    from ...util import atomic_path, fingerprint, write_json
+    from ...util import fingerprint, write_json
     from ..generators.recall import POLICY, LinkableMentions, measure_generator
 
     entities = open_kb(kb)
@@ -111,14 +111,12 @@ def candidates_eval(
     result = {**counts, "generators": rows, **origin, **how, "policy": POLICY}
     write_json(output / "candidates.json", result)
     save_figure(*recall_figure(rows), output / "recall.png")
-    with atomic_path(output / "candidates.md") as part:
-        part.write_text(markdown_table(*_table(rows, with_intervals=True), numbers=True) + "\n", encoding="utf8")
     message(f"Wrote {output}")
     emit(result, as_json=as_json, text=_text)
 
 
 def _load_generators(
-    kb: "KnowledgeBase", arguments: list[str], pipeline: Path | None
+    kb: "KnowledgeBase", folders: list[Path], pipeline: Path | None
 ) -> dict[str, tuple[Any, float | None]]:
     """Generator and seconds of its build, by label."""
     from ...candidates.loading import load_generator
@@ -126,13 +124,10 @@ def _load_generators(
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
 
-    parted = [arg.partition("=") if "=" in arg and not Path(arg).is_dir() else ("", "", arg) for arg in arguments]
-    folders = [Path(folder) for _, _, folder in parted]
-    labels = [label or name for (label, _, _), name in zip(parted, run_names(folders), strict=True)]
-    if len(set(labels)) < len(labels) or not (folders or pipeline):
-        raise PelError(Errors.E450.format(got=", ".join(arguments) or "none"))
+    if not (folders or pipeline):
+        raise PelError(Errors.E450)
     loaded: dict[str, tuple[Any, float | None]] = {}
-    for label, folder in zip(labels, folders, strict=True):
+    for label, folder in zip(run_names(folders), folders, strict=True):
         generator: CandidateGenerator = load_generator(folder, kb=kb)
         if generator.needs_encoder and pipeline is None:
             raise PelError(Errors.E449.format(generator=generator.registered_name))
@@ -149,29 +144,21 @@ def _load_generators(
     return loaded
 
 
-def _table(rows: dict[str, dict[str, Any]], *, with_intervals: bool) -> tuple[list[str], list[list[str]]]:
-    """Header and lines; a generator may have lines for seen and unseen entities."""
+def _text(result: dict[str, Any]) -> str:
+    """Counts, and a table in which a generator may have lines for seen and unseen entities."""
     from ..generators.recall import RECALL_AT
 
     lines = []
-    for label, row in rows.items():
-        build_seconds = row["build_seconds"]
-        speed = [f"{row['mentions_per_second']:,.0f}", "–" if build_seconds is None else f"{build_seconds:,.1f}"]
+    for label, row in result["generators"].items():
+        seconds = row["build_seconds"]
+        speed = [f"{row['mentions_per_second']:,.0f}", "–" if seconds is None else f"{seconds:,.1f}"]
         parts = {label: row, **{f"{label}, {part}": row[part] for part in ("seen", "unseen") if row.get(part)}}
         for name, recall in parts.items():
-            cells = []
-            for k in RECALL_AT:
-                value, low, high = (100 * recall[f"recall@{k}{end}"] for end in ("", "_low", "_high"))
-                cells.append(f"{value:.1f} [{low:.1f}, {high:.1f}]" if with_intervals else f"{value:.1f}")
-            lines.append([name, *cells, f"{recall['n']:,}", *(speed if recall is row else ["", ""])])
-    return ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"], lines
-
-
-def _text(result: dict[str, Any]) -> str:
-    counts = (
-        f"{result['n']:,} mentions in {result['n_documents']:,} documents; {result['n_nil']:,} NIL mentions left out"
-    )
-    return f"{counts}\n{text_table(*_table(result['generators'], with_intervals=False))}"
+            shares = [f"{100 * recall[f'recall@{k}']:.1f}" for k in RECALL_AT]
+            lines.append([name, *shares, f"{recall['n']:,}", *(speed if recall is row else ["", ""])])
+    head = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
+    counts = "{n:,} mentions in {n_documents:,} documents; {n_nil:,} NIL mentions left out".format(**result)
+    return f"{counts}\n{text_table(head, lines)}"
 
 
 @candidates_cli.command("add")

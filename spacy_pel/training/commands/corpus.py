@@ -37,16 +37,8 @@ def corpus_info(
 
 
 def _text(facts: dict[str, Any]) -> str:
-    rows: dict[str, Any] = {}
-    for key, value in facts.items():
-        name = key.replace("_", " ")
-        if isinstance(value, (int, float)):
-            rows[name] = f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f}%"
-        elif key.startswith("mentions_per_entity") and value:
-            total = sum(value.values())
-            mean = sum(int(size) * count for size, count in value.items()) / total
-            rows[name] = f"{mean:.2f} on average; exactly 1 in {100 * value.get('1', 0) / total:.1f}%"
-    return key_values({**rows, **first_rows("label", facts["labels"]), **type_rows(facts.get("types", {}))})
+    flat = {key.replace("_", " "): value for key, value in facts.items() if not isinstance(value, dict)}
+    return key_values({**flat, **first_rows("label", facts["labels"]), **type_rows(facts.get("types", {}))})
 
 
 @corpus_cli.command("folds")

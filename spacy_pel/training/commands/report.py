@@ -96,7 +96,6 @@ def report(
     dirs: Annotated[list[Path], argument("FOLDER", "Of `evaluate`; the first is compared with the others.")],
     output: Annotated[Path, option("FILE", "The page to write.")] = Path("report.html"),
     corpus: Annotated[Files, option("FILE", "The evaluated corpus, to show errors in context (repeatable).")] = None,
-    training: Annotated[Files, option("FOLDER", "Of `train`, for its learning curve (repeatable).")] = None,
     kb: KBForTypes = None,
     title: Annotated[str, option("TEXT", "Title of the page.")] = "Entity linking",
     max_errors: Annotated[int, option("N", "Maximum number of errors shown of each kind, over all runs.", min=0)] = 200,
@@ -113,7 +112,7 @@ def report(
 
     opened = open_kb(kb) if kb else None
     watch = [] if opened is None else [fill_types(opened)]
-    given: dict[str, Any] = {"corpora": corpus or [], "trainings": training or [], "kb": opened, "watch": watch}
+    given: dict[str, Any] = {"corpora": corpus or [], "kb": opened, "watch": watch}
     made = make_report(dirs, **given, title=title, max_errors=max_errors, seed=seed)
     data = made.html.encode("utf8")
     with atomic_path(output) as part:

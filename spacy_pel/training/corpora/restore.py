@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...corpora.original import Original, hash_of
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, shortened
 from ...evaluation.metrics.all_metrics import compute_metrics
 from ...evaluation.metrics.recall import RECALL_AT
 from ...evaluation.outcomes import Outcomes, Prediction, read_metrics, read_predictions, recorded
@@ -48,7 +48,7 @@ def restored(records: Iterable[Record], originals: dict[str, Document], path: Pa
         for source, record in group:
             if source.text_hash != text_hash:
                 raise PelError(Errors.E248.format(document=document_id, path=path, length=len(original.text)))
-            for mention in _mentions(record):
+            for mention in record.get("mentions") or ():
                 start, end = source.offsets.original_span(mention["start"], mention["end"])
                 if end > len(original.text):
                     raise PelError(Errors.E241.format(document=document_id, path=path, start=start, end=end))
@@ -59,21 +59,14 @@ def restored(records: Iterable[Record], originals: dict[str, Document], path: Pa
 
 
 def _original(record: Record) -> Original:
-    meta = record.get("meta") or {}
-    if not isinstance(record.get("text"), str) or "id" not in record or not isinstance(meta, dict):
-        raise PelError(Errors.E202.format(where="a line to restore", got=f"the keys {sorted(record)}"))
+    """Where a record is from; its mentions have whole numbers as "start" and "end"."""
+    meta, mentions = record.get("meta") or {}, record.get("mentions") or []
+    mentions = mentions if isinstance(mentions, list) else [mentions]
+    spans = [(one.get("start"), one.get("end")) if isinstance(one, dict) else (None,) for one in mentions]
+    is_document = isinstance(record.get("text"), str) and "id" in record and isinstance(meta, dict)
+    if not is_document or {type(place) for span in spans for place in span} - {int}:  # type(), as True is an int, too
+        raise PelError(Errors.E202.format(where="a line to restore", got=shortened(repr(record))))
     return Original.of(Document(str(record["id"]), record["text"], meta=meta))
-
-
-def _mentions(record: Record) -> list[Record]:
-    """Each with whole numbers as "start" and "end"."""
-    mentions = record.get("mentions") or []
-    for mention in mentions if isinstance(mentions, list) else [mentions]:
-        # type(), as True is an int, too
-        if not isinstance(mention, dict) or {type(mention.get(key)) for key in ("start", "end")} != {int}:
-            where = f"a line to restore ({record['id']})"
-            raise PelError(Errors.E202.format(where=where, got=f"the mention {mention!r}"))
-    return mentions
 
 
 def restore_run(

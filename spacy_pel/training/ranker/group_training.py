@@ -202,7 +202,7 @@ class GroupObjective(nn.Module):
 
     def forward(self, batch: GroupBatch) -> tuple[Tensor, dict[str, float]]:
         """The mean loss of the anchors plus the anchor part's own loss, and metrics for the
-        log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates,
+        log: "similarity+", "similarity-" (of the hardest negative), "train_accuracy" among the candidates,
         "active" (share of the anchors with a loss), those of the anchor part, and the loss's, if it has any.
         """
         device = next(self.towers.parameters()).device
@@ -231,6 +231,7 @@ class GroupObjective(nn.Module):
             positives = scores.gather(1, position[right].unsqueeze(1)).squeeze(1)
             losses = self.loss(positives, scores, wrong[:, used])
         metrics = score_metrics(positives.detach(), scores.detach(), wrong[:, used])
+        metrics["train_accuracy"] = metrics.pop("accuracy")  # in the log, "accuracy" is that on dev
         metrics["active"] = float((losses.detach() > 0).float().mean())
         metrics.update(anchors.metrics)
         metrics.update(getattr(self.loss, "metrics", {}))

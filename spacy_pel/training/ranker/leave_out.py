@@ -46,8 +46,14 @@ class LeaveOut:
         # numbered as in the topics: the distinct texts with a mention, in order
         _, self._text = numbered(mention.text for mention in self._mentions)
         self._row_owner = self._owners_of_rows()
-        self._check_priors()
-        self._check_topics()
+        priors, counted = index.priors, self._priors(np.ones(len(self._owner), dtype=np.bool_))
+        if len(priors) and not _same(priors, counted):
+            raise PelError(Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}"))
+        if index.topics is not None:
+            texts, kb_rows_of_each = LinkedMentions(self._mentions, self._kb_rows, 0).by_text()
+            n_texts, again = len(index.topics), Topics.build(index.topics.vectors, kb_rows_of_each)
+            if n_texts != len(texts) or not _same(index.topics, again):
+                raise PelError(Errors.E391.format(what=f"{n_texts:,} texts", got=f"{len(texts):,}"))
 
     def _owners_of_rows(self) -> NDArray[np.int64]:
         """For each row of the index its document; -1 = not a mention's row."""
@@ -63,20 +69,6 @@ class LeaveOut:
                 raise PelError(Errors.E391.format(what=f"{len(places):,} mention rows", got=f"{len(kept.kb_rows):,}"))
             owner_of_row[places] = [by_object[id(mention)] for mention in kept.mentions]
         return owner_of_row
-
-    def _check_priors(self) -> None:
-        priors, counted = self.index.priors, self._priors(np.ones(len(self._owner), dtype=np.bool_))
-        if len(priors) and not _same(priors, counted):
-            raise PelError(Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}"))
-
-    def _check_topics(self) -> None:
-        """The texts are numbered in the order of the documents."""
-        topics = self.index.topics
-        if topics is None:
-            return
-        texts, kb_rows = LinkedMentions(self._mentions, self._kb_rows, 0).by_text()
-        if len(topics) != len(texts) or not _same(topics, Topics.build(topics.vectors, kb_rows)):
-            raise PelError(Errors.E391.format(what=f"{len(topics):,} texts", got=f"{len(texts):,}"))
 
     def _priors(self, kept: NDArray[np.bool_]) -> AliasPriors:
         surfaces = [self._mentions[i].surface for i in np.flatnonzero(kept)]

@@ -1,7 +1,6 @@
 """Training rankers on the candidates of a linker, with accuracy on dev."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ...linking import Linker, Reranker
 from ...linking.combiners.linear import is_gold
 from ...types import CandidateTable, Document, Ranker, RankingTask
 from ...util import fingerprint, logger
-from ..base_trainer import BaseTrainer, Metrics, Task
+from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
 from .candidates import Candidates, MakeQueries, RankMentions, cached_candidates
@@ -87,11 +86,6 @@ class RankTrainer(BaseTrainer):
             *(int((~right.any(axis=1)).sum()), planner.batches_per_epoch),
         )
         return Task(objective, planner, self.dev, self.recipe.own_rates())
-
-    def _update(self, *args: Any) -> Metrics:
-        # "accuracy" in the log is that on dev
-        metrics = super()._update(*args)
-        return {f"train_{name}" if name == "accuracy" else name: value for name, value in metrics.items()}
 
     def _leave_out(self, train: list[Document]) -> LeaveOut | None:
         index = self.linker.index

@@ -189,7 +189,7 @@ class PairObjective(nn.Module):
         self.regularizer = regularizer
 
     def forward(self, batch: PairTable) -> tuple[Tensor, dict[str, float]]:
-        """The mean loss, and metrics for the log: "accuracy" among the candidates,
+        """The mean loss, and metrics for the log: "train_accuracy" among the candidates,
         and "loss_adversarial" with a regularizer.
         """
         device = next(self.parameters()).device
@@ -209,7 +209,7 @@ class PairObjective(nn.Module):
         loss = self.loss(scores, right, present).mean()
         with torch.no_grad():
             best = scores.masked_fill(~present, -torch.inf).argmax(dim=1, keepdim=True)
-            metrics = {"accuracy": float(right.gather(1, best).float().mean())}
+            metrics = {"train_accuracy": float(right.gather(1, best).float().mean())}
         if regularizer is not None and embeddings is not None:
             signs = torch.where(right.flatten()[places], -1.0, 1.0).unsqueeze(1)
             (delta,) = regularizer.deltas([embeddings], [self.towers.entity_part(ids, mask)], pairs, signs)

@@ -13,7 +13,6 @@ from ...registry import registry
 from ...util.config import MANY, load_config
 from .. import settings as common
 from ..anchors import AnchorPart
-from ..base_trainer import Planner
 from ..regularizers import Regularizer
 from .candidates import Candidates, RankMentions
 
@@ -128,7 +127,8 @@ class RankRecipe(Protocol):
 
     def own_rates(self) -> OwnRates: ...  # modules in it with their own learning rate
 
-    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> Planner: ...
+    # plans the batches, see ``Task``
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> Any: ...
 
 
 def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:

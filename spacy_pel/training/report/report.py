@@ -12,7 +12,6 @@ from ...evaluation.metrics.groups import GROUPINGS, MentionGroups
 from ...evaluation.outcomes import Prediction, Run, read_run, run_names
 from ...kb import KnowledgeBase
 from .errors import KINDS, ErrorSample, ShownError, shown_error, texts_of
-from .learning_curve import training_figures
 from .tables import Table, difference_table, group_tables, metric_table, relation_table, run_notes
 
 
@@ -68,7 +67,6 @@ def make_report(
     paths: Sequence[Path],
     *,
     corpora: Sequence[Path] = (),
-    trainings: Sequence[Path] = (),
     kb: KnowledgeBase | None = None,
     watch: Sequence[Callable[[Prediction], None]] = (),
     title: str = "Entity linking",
@@ -81,7 +79,6 @@ def make_report(
     Args:
         paths: folders that ``evaluate`` wrote; the other runs are compared with the first.
         corpora: the corpora that were evaluated, for the context of errors.
-        trainings: folders of trainings, for their learning curves.
         kb: gives names.
         watch: called with each prediction as it is read.
         title: of the page.
@@ -93,7 +90,7 @@ def make_report(
         The page and counts.
 
     Raises:
-        PelError: if a folder is not an evaluation, or of a training, or a corpus not the one that was evaluated.
+        PelError: if a folder is not an evaluation, or a corpus not the one that was evaluated.
     """
     per_run = max(1, max_errors // len(paths)) if max_errors else 0
     names = run_names(paths)
@@ -112,7 +109,7 @@ def make_report(
     kinds = {kind: text for kind, text in KINDS.items() if any(of_run[kind] for of_run in counts.values())}
     errors.sort(key=lambda error: list(KINDS).index(error.kind))
     shown = [table for table in tables if table]
-    figures = inline_figures(runs, training_figures(trainings))
+    figures = inline_figures(runs)
     page = Page(title, _description(runs), run_notes(runs), shown, figures, kinds, counts, errors)
     return Report(render_report(page), counts, len(errors))
 
