@@ -27,7 +27,7 @@ def test_config(path):
     settings = read_settings(path)
     assert isinstance(settings.pel.encoder, BiEncoder) and settings.pel.encoder.towers is None
     assert settings.pel.encoder.name
-    settings.check_paths()
+    assert settings.paths.required("kb")
     dev = settings.pel.training.dev
     assert dev.metric in [f"recall@{k}" for k in dev.recall_at] + ["mrr"]
     views = settings.pel.positives

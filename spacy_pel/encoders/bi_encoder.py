@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from ..errors import Errors, PelError
@@ -15,7 +14,7 @@ from ..util.arrays import unit_length
 from ..util.config import check_range
 from ..util.saved_folder import damaged, read_part, write_part
 from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
-from .pretrained import check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
+from .pretrained import DTYPES, Store, check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
 from .similarities import Cosine, IndexSide, Representations, Similarity
 from .templates import EntityCard, EntityTemplate, MarkedContext, MentionTemplate
 from .token_arrays import RaggedTokens, piece_lists
@@ -66,12 +65,10 @@ class BiEncoder:
         entity_template: EntityTemplate | None = None,
         backend: Backend | None = None,
         batch_size: int = 64,
-        store: str = "float32",
+        store: Store = "float32",
         similarity: Similarity | None = None,
         entity_pooling: Pooling | None = None,
     ):
-        if store not in ("float32", "float16"):
-            raise PelError(Errors.E305.format(expected="'float32' or 'float16'", value=store))
         if similarity is not None and not isinstance(similarity, Similarity):
             raise PelError(Errors.E308.format(value=type(similarity).__name__))
         check_range("batch_size", batch_size, least=1)
@@ -83,7 +80,7 @@ class BiEncoder:
         self.entity_template: EntityTemplate = entity_template or EntityCard()
         self.backend: Backend = backend or TorchBackend()
         self.batch_size = batch_size
-        self.store = store
+        self.store: Store = store
         self.similarity: Similarity = similarity or Cosine()
         self.tokenizer: Any = None
         self.towers: Any = None
@@ -176,16 +173,16 @@ class BiEncoder:
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), the queries of an index; of length 1 for the cosine."""
-        return self.encode_tokens("mention", self._mention_tokens(mentions), show_progress=show_progress)
+        return self.encode_tokens("mention", self._tokens("mention", mentions), show_progress=show_progress)
 
     def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index: mentions as rows of their entities."""
-        pooled = self._pooled("mention", self._mention_tokens(mentions), show_progress)
+        pooled = self._pooled("mention", self._tokens("mention", mentions), show_progress)
         return self.similarity.index_vectors(pooled, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index, of the cards; of length 1 for the cosine."""
-        return self.encode_tokens("entity", self._entity_tokens(entities), show_progress=show_progress)
+        return self.encode_tokens("entity", self._tokens("entity", entities), show_progress=show_progress)
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index; of length 1 for the cosine; of bare names, by the
@@ -222,19 +219,16 @@ class BiEncoder:
 
     def represent_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Representations:
         """(n,), what the similarity reads of mentions; see ``pair_scores``."""
-        return self._represented("mention", self._mention_tokens(mentions), show_progress)
+        return self._represented("mention", self._tokens("mention", mentions), show_progress)
 
     def represent_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Representations:
         """(n,), what the similarity reads of the entities' cards."""
-        return self._represented("entity", self._entity_tokens(entities), show_progress)
+        return self._represented("entity", self._tokens("entity", entities), show_progress)
 
-    def _mention_tokens(self, mentions: Sequence[MentionInText]) -> RaggedTokens:
-        self.tower("mention")
-        return self.mention_template.tokenize(self.tokenizer, mentions)
-
-    def _entity_tokens(self, entities: Sequence[Entity]) -> RaggedTokens:
-        self.tower("entity")
-        return self.entity_template.tokenize(self.tokenizer, entities)
+    def _tokens(self, side: str, texts: Sequence[Any]) -> RaggedTokens:
+        self.tower(side)
+        template: Any = self.mention_template if side == "mention" else self.entity_template
+        return template.tokenize(self.tokenizer, texts)  # type: ignore[no-any-return]
 
     def _pooled(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Vectors:
         vectors = empty_vectors(len(tokens), int(self.tower(side).transformer.config.hidden_size))
@@ -271,10 +265,9 @@ class BiEncoder:
     def to_disk(self, path: Path) -> None:
         """Write a model folder: a Hugging Face folder per tower, and the settings in ``bi_encoder.json``."""
         self.tower("mention")
-        dtype = torch.float16 if self.store == "float16" else torch.float32
         with write_part(path, kind="encoder", name=self.registered_name) as part:
             for side, tower in self.towers.items():
-                save_tower(tower.transformer, self.tokenizer, part / side, dtype)
+                save_tower(tower.transformer, self.tokenizer, part / side, DTYPES[self.store])
             write_json(part / _FILE, {**self.settings, "store": self.store, "fingerprint": self.fingerprint})
 
     def from_disk(self, path: Path) -> "BiEncoder":

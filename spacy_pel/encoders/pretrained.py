@@ -10,7 +10,7 @@ from importlib import resources
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors.torch import save_file
@@ -23,6 +23,8 @@ from ..util.saved_folder import damaged, read_part
 from .bert import ARCHITECTURE, SCALES, WORDS, Bert, read_bert
 from .saved_tokenizer import SAVED, SavedTokenizer, without_limits
 
+Store = Literal["float32", "float16"]  # how a saved folder has the weights
+DTYPES = {"float32": torch.float32, "float16": torch.float16}
 _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
 
 
@@ -282,7 +284,7 @@ _RULES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # of a tokeni
 
 
 def weights_fingerprint(
-    towers: Any, tokenizer: Any, settings: dict[str, Any], store: str, *, transformers: Sequence[Any]
+    towers: Any, tokenizer: Any, settings: dict[str, Any], store: Store, *, transformers: Sequence[Any]
 ) -> str:
     """A hash that is the same before saving and after loading.
 
@@ -290,13 +292,12 @@ def weights_fingerprint(
         towers: the weights, hashed in the precision in which they are stored.
         tokenizer: its vocabulary is hashed, and how it cuts texts.
         settings: templates, pooling, tying, similarity.
-        store: "float32" or "float16".
+        store: how they are stored.
         transformers: those in the towers; their configs are hashed.
 
     Returns:
         32 hexadecimal digits.
     """
-    dtype = torch.float16 if store == "float16" else torch.float32
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(settings, sort_keys=True).encode("utf8"))
     digest.update(json.dumps(tokenizer.get_vocab(), sort_keys=True).encode("utf8"))
@@ -306,7 +307,7 @@ def weights_fingerprint(
     for name, tensor in sorted(towers.state_dict().items()):
         if tensor.is_floating_point():
             digest.update(name.encode("utf8"))
-            digest.update(memoryview(tensor.detach().to("cpu", dtype).contiguous().numpy()).cast("B"))
+            digest.update(memoryview(tensor.detach().to("cpu", DTYPES[store]).contiguous().numpy()).cast("B"))
     return digest.hexdigest()
 
 

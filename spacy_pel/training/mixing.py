@@ -16,12 +16,12 @@ class StrongNegatives(NamedTuple):
 
     entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
     mask: (n, k) bool, False = a mention has fewer.
-    weights: (n,) W of each mention, or None if nothing is mixed.
+    weights: (n,) W of each mention.
     """
 
     entities: Encoded
     mask: Tensor
-    weights: Tensor | None = None
+    weights: Tensor
 
 
 @runtime_checkable

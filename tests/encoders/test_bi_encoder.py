@@ -185,8 +185,6 @@ def test_constructing_loads_nothing():
 
 
 def test_no_weights_yet(tmp_path):
-    with pytest.raises(PelError, match="int8"):
-        BiEncoder(store="int8")
     encoder = BiEncoder()
     for use in (
         lambda: encoder.fingerprint,

@@ -2,7 +2,7 @@
 entities (Le & Nguyen 2023, Fig. 3)."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from ...util import normalize_alias
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
 
-_BARS = 60  # more bars than this would look like lines
 _SPREADS = {
     "mentions_per_entity_and_document": "Mentions of an entity in a document",
     "mentions_per_entity": "Mentions of an entity in the corpus",
@@ -53,7 +52,7 @@ def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = Non
                 continue
             counts["composite"] += mention.composite
             counts["several_ids"] += len(mention.ids) > 1
-            ids = _live(mention.ids, kb)
+            ids = set(mention.ids) if kb is None else {kb.resolve(given) or given for given in mention.ids}
             known = [entity_id for entity_id in ids if kb is not None and entity_id in kb]
             counts["in_kb"] += bool(known)
             surface = normalize_alias(document.text[mention.start : mention.end])
@@ -84,11 +83,6 @@ def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = Non
     return facts
 
 
-def _live(ids: Sequence[str], kb: "KnowledgeBase | None") -> set[str]:
-    """Retired ids replaced by their successors; ids that the KB lacks unchanged."""
-    return set(ids) if kb is None else {kb.resolve(given) or given for given in ids}
-
-
 def _histogram(values: Iterable[int]) -> dict[str, int]:
     return {str(size): count for size, count in sorted(Counter(values).items())}
 
@@ -102,18 +96,12 @@ def plot_spread(facts: dict[str, Any], *paths: Path) -> None:
     """
     figure, panels = new_panels(2, width=10.0, height=4.0)
     for axes, (key, title) in zip(panels, _SPREADS.items(), strict=True):
-        axes.set(xlabel="mentions", ylabel="number (log)", title=title)
+        axes.set(xlabel="mentions", ylabel="number", title=title)
         if not facts[key]:
             continue
         sizes = np.array([int(size) for size in facts[key]])
         counts = np.array(list(facts[key].values()))
-        if sizes.max() <= _BARS:
-            axes.bar(sizes, counts, width=1.0, color=COLORS[0], edgecolor="white", linewidth=0.6)
-        else:  # no bins: their widths would distort the curve
-            axes.scatter(sizes, counts, color=COLORS[0], s=18, alpha=0.7, linewidths=0)
-            axes.set_xscale("log")
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:,.0f}")
-        axes.set_ylim(bottom=0.7)
+        # no bins: their widths would distort the curve
+        axes.scatter(sizes, counts, color=COLORS[0], s=18, alpha=0.7, linewidths=0)
+        axes.set(xscale="log", yscale="log")
     save_figure(figure, panels[0], *paths)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...corpora.original import original_id
 from ...linking import Linker, MentionQuery
-from ...types import Document
+from ...types import Document, RankedRows
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.arrays import best_first, numbered
 from .leave_out import LeaveOut
@@ -83,43 +83,6 @@ class RankMentions:
         queries = [made[usable[i][0]][usable[i][1]] for i in chosen]
         return cls(queries, [gold[i] for i in chosen], original[owner], document_ids)
 
-    def take(self, rows: NDArray[np.int64]) -> "RankMentions":
-        """Those at the given positions."""
-        return RankMentions(
-            [self.queries[i] for i in rows], [self.gold[i] for i in rows], self.document[rows], self.document_ids
-        )
-
-
-@dataclass
-class Candidates:
-    """The best candidates of n mentions, best first.
-
-    kb_rows: (n, k) int64, -1 = none.
-    scores: (n, k) float32, the combiner's; -inf where there is none.
-    """
-
-    kb_rows: NDArray[np.int64]
-    scores: NDArray[np.float32]
-
-    def to_disk(self, path: Path, key: str) -> None:
-        """Args:
-        key: fingerprint of what they depend on.
-        """
-        with atomic_path(path) as part, part.open("wb") as file:
-            np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores)
-
-    @classmethod
-    def from_disk(cls, path: Path, key: str) -> "Candidates | None":
-        """None if there is no such file, or it is damaged or has
-        another key."""
-        try:
-            with np.load(path, allow_pickle=False) as saved:
-                if str(saved["key"]) == key:
-                    return cls(saved["kb_rows"], saved["scores"])
-        except (OSError, ValueError, KeyError, BadZipFile):
-            pass  # the caller finds them again
-        return None
-
 
 def cached_candidates(
     path: Path,
@@ -130,7 +93,7 @@ def cached_candidates(
     folds: int = 1,
     leave_out: LeaveOut | None = None,
     show_progress: bool = False,
-) -> Candidates:
+) -> RankedRows:
     """Find candidates, or read those of an earlier run.
 
     Args:
@@ -141,45 +104,43 @@ def cached_candidates(
         leave_out: None = nothing is left out.
 
     Returns:
-        Of all mentions.
+        (n of mentions, n), best first, by the combiner's scores.
     """
     folds = folds if leave_out else 1
     key = _key(linker, mentions, n, folds if leave_out else 0)
-    candidates = Candidates.from_disk(path, key)
-    if candidates is None:
-        fold_of = mentions.document % folds
-        chunks = [
-            (fold, rows[start : start + _CHUNK])
-            for fold, rows in enumerate(np.flatnonzero(fold_of == fold) for fold in range(folds))
-            for start in range(0, len(rows), _CHUNK)
-        ]
-        parts: list[Candidates] = []
-        reader, present = linker, -1
-        for fold, chunk in progress(chunks, description="Finding candidates", show=show_progress):
-            if leave_out is not None and fold != present:
-                documents = {mentions.document_ids[i] for i in mentions.document[fold_of == fold]}
-                part: Any = leave_out.without(documents)
-                reader, present = linker.with_index(part), fold
-            parts.append(_find(reader, mentions.take(chunk), n))
-        candidates = _in_order(parts, [chunk for _, chunk in chunks])
-        candidates.to_disk(path, key)
+    try:
+        with np.load(path, allow_pickle=False) as saved:
+            if str(saved["key"]) == key:
+                return RankedRows(saved["kb_rows"], saved["scores"])
+    except (OSError, ValueError, KeyError, BadZipFile):
+        pass  # they are found again
+    candidates = RankedRows(np.full((len(mentions), n), -1), np.full((len(mentions), n), -np.inf, np.float32))
+    fold_of, present = mentions.document % folds, -1
+    chunks = [
+        (fold, rows[start : start + _CHUNK])
+        for fold, rows in enumerate(np.flatnonzero(fold_of == fold) for fold in range(folds))
+        for start in range(0, len(rows), _CHUNK)
+    ]
+    reader = linker
+    for fold, chunk in progress(chunks, description="Finding candidates", show=show_progress):
+        if leave_out is not None and fold != present:
+            documents = {mentions.document_ids[i] for i in mentions.document[fold_of == fold]}
+            part: Any = leave_out.without(documents)
+            reader, present = linker.with_index(part), fold
+        kb_rows, scores = find_best(reader, [mentions.queries[i] for i in chunk], n)
+        candidates.kb_rows[chunk, : kb_rows.shape[1]] = kb_rows
+        candidates.scores[chunk, : kb_rows.shape[1]] = scores
+    with atomic_path(path) as new, new.open("wb") as file:
+        np.savez(file, key=key, **candidates._asdict())
     return candidates
 
 
-def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
-    table = linker.evidence(mentions.queries, in_context=True)
+def find_best(linker: Linker, queries: list[MentionQuery], n: int) -> RankedRows:
+    """The best candidates of mentions, by the combiner's scores; n of each, or as many as there are."""
+    table = linker.evidence(queries, in_context=True)
     scores = linker.decider.combiner(table)
     order = best_first(scores)[:, :n]
-    kb_rows, best = np.take_along_axis(table.kb_rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
-    room = ((0, 0), (0, n - kb_rows.shape[1]))
-    return Candidates(np.pad(kb_rows, room, constant_values=-1), np.pad(best, room, constant_values=-np.inf))
-
-
-def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) -> Candidates:
-    """Join the candidates of several sets of mentions, in the order of all mentions."""
-    order = np.argsort(np.concatenate(rows), kind="stable")
-    kb_rows = np.concatenate([part.kb_rows for part in parts])
-    return Candidates(kb_rows[order], np.concatenate([part.scores for part in parts])[order])
+    return RankedRows(np.take_along_axis(table.kb_rows, order, axis=1), np.take_along_axis(scores, order, axis=1))
 
 
 def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:

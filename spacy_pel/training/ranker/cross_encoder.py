@@ -9,7 +9,15 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from ...encoders.backend import Backend, TorchBackend, encode_batches
-from ...encoders.pretrained import check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
+from ...encoders.pretrained import (
+    DTYPES,
+    Store,
+    check_lengths,
+    load_pretrained,
+    load_tower,
+    save_tower,
+    weights_fingerprint,
+)
 from ...encoders.token_arrays import RaggedTokens
 from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError
@@ -59,10 +67,8 @@ class CrossEncoder:
         entity_template: Any | None = None,
         backend: Backend | None = None,
         batch_size: int = 64,
-        store: str = "float32",
+        store: Store = "float32",
     ):
-        if store not in ("float32", "float16"):
-            raise PelError(Errors.E305.format(expected="'float32' or 'float16'", value=store))
         for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("batch_size", batch_size, 1)):
             check_range(setting, value, least=minimum)
         self.name = name
@@ -74,7 +80,7 @@ class CrossEncoder:
         self.pooling: Reduction = pooling
         self.backend: Backend = backend or TorchBackend()
         self.batch_size = batch_size
-        self.store = store
+        self.store: Store = store
         self.tokenizer: Any = None
         self.tower: Any = None
         self._prepared: Any = None
@@ -163,7 +169,7 @@ class CrossEncoder:
     def to_disk(self, path: Path) -> None:
         """Write a model folder: a plain Hugging Face folder, the linear layer and ``ranker.json``."""
         tower = self._ready()
-        dtype = torch.float16 if self.store == "float16" else torch.float32
+        dtype = DTYPES[self.store]
         more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
         with write_part(path, kind="ranker", name=self.registered_name, **more) as part:
             save_tower(tower.transformer, self.tokenizer, part, dtype)

@@ -15,12 +15,13 @@ from ...encoders.similarities import Similarity
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...registry import registry
+from ...types import RankedRows
 from ...util import normalize_alias
 from ..anchors import AllMentions, AnchorPart
 from ..batching import EntityTexts, LabelIndex
 from ..ranking_losses import Triplet
 from ..training_log import score_metrics
-from .candidates import Candidates, RankMentions
+from .candidates import RankMentions
 from .dual_encoder import DualEncoder
 from .pair_training import tokenize_entities
 from .settings import OwnRates, RankerSettings, refuse
@@ -44,7 +45,7 @@ class GroupStore:
         self,
         kb: KnowledgeBase,
         mentions: RankMentions,
-        candidates: Candidates,
+        candidates: RankedRows,
         *,
         encoder: BiEncoder,
         hidden_share: float = 0.0,
@@ -309,7 +310,7 @@ class GroupRecipe:
     def own_rates(self) -> OwnRates:
         return [(self.anchors, self.anchors.learn_rate)]
 
-    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> GroupPlanner:
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: RankedRows, seed: int) -> GroupPlanner:
         encoder = self.ranker.encoder
         rng, hidden_share = np.random.default_rng([seed, 23]), self.settings.candidates.hide_names
         store = GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=hidden_share, rng=rng)

@@ -9,12 +9,12 @@ from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...linking import Linker, Reranker
 from ...linking.combiners.linear import is_gold
-from ...types import CandidateTable, Document, Ranker, RankingTask
+from ...types import CandidateTable, Document, RankedRows, Ranker, RankingTask
 from ...util import fingerprint, logger
 from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
-from .candidates import Candidates, MakeQueries, RankMentions, cached_candidates
+from .candidates import MakeQueries, RankMentions, cached_candidates
 from .leave_out import LeaveOut
 from .settings import RankRunSettings, recipe_of
 
@@ -97,7 +97,7 @@ class RankTrainer(BaseTrainer):
 
     def _candidates(
         self, name: str, documents: list[Document], limit: int, folds: int, leave_out: LeaveOut | None
-    ) -> tuple[RankMentions, Candidates]:
+    ) -> tuple[RankMentions, RankedRows]:
         mentions = RankMentions.read(
             self.linker,
             documents,
@@ -130,7 +130,7 @@ class DevRanking:
         candidates: of the retriever.
     """
 
-    def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates):
+    def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: RankedRows):
         self.task = RankingTask.of([query.in_text for query in mentions.queries], candidates.kb_rows, kb.entity_at)
         self.right = is_gold(candidates.kb_rows, mentions.gold)
         self.scores = candidates.scores

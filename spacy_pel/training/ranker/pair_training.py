@@ -15,11 +15,11 @@ from ...encoders.token_arrays import RaggedTokens
 from ...kb import KnowledgeBase
 from ...linking.combiners.linear import is_gold
 from ...registry import registry
-from ...types import Entity
+from ...types import Entity, RankedRows
 from ...util import normalize_alias
 from ..batching import EntityTexts, length_batches
 from ..regularizers import Regularizer
-from .candidates import Candidates, RankMentions
+from .candidates import RankMentions
 from .cross_encoder import CrossEncoder
 from .mention_entity_pair import MentionEntityPair
 from .settings import OwnRates, RankerSettings, refuse
@@ -27,7 +27,7 @@ from .settings import OwnRates, RankerSettings, refuse
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
 
-def with_gold(candidates: Candidates, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def with_gold(candidates: RankedRows, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Add the first gold entity where none is among the candidates; if they are as many as there may be, in the place
     of the last one. In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and
     Appendix B does not say what happens to a mention whose entity was not retrieved.
@@ -247,7 +247,7 @@ class PairRecipe:
     def own_rates(self) -> OwnRates:
         return []
 
-    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> PairPlanner:
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: RankedRows, seed: int) -> PairPlanner:
         kb_rows = with_gold(candidates, mentions.gold)
         template, tokenizer = self.ranker.template, self.ranker.tokenizer
         draw = np.random.default_rng([seed, 23]).random(len(mentions))

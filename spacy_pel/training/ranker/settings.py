@@ -10,11 +10,12 @@ from torch import nn
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...registry import registry
+from ...types import RankedRows
 from ...util.config import MANY, load_config
 from .. import settings as common
 from ..anchors import AnchorPart
 from ..regularizers import Regularizer
-from .candidates import Candidates, RankMentions
+from .candidates import RankMentions
 
 RankMetric = Literal["accuracy", "accuracy_mixed"]
 
@@ -128,7 +129,7 @@ class RankRecipe(Protocol):
     def own_rates(self) -> OwnRates: ...  # modules in it with their own learning rate
 
     # plans the batches, see ``Task``
-    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int) -> Any: ...
+    def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: RankedRows, seed: int) -> Any: ...
 
 
 def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:

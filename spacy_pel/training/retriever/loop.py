@@ -37,8 +37,9 @@ class Trainer(BaseTrainer):
     stream = 4
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
-        settings.check_paths()
         pel = settings.pel
+        for name in ("kb",) if pel.names_only else ("kb", "train", "dev"):
+            settings.paths.required(name)
         where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
         super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
         self.settings = settings
@@ -143,9 +144,7 @@ def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiE
         PelError: if the weight is not between 0 and 1, or the encoders differ in more than weights.
     """
     check_range("weight", weight, least=0, most=1)
-    settings = encoder.settings
-    differing = [key for key, value in other.settings.items() if settings.get(key) != value]
-    differing += settings.keys() - other.settings.keys()
+    differing = [key for key, value in encoder.settings.items() if other.settings[key] != value]
     if not differing and encoder.tokenizer.get_vocab() != other.tokenizer.get_vocab():
         differing = ["the vocabulary of the tokenizer"]
     mine, theirs = encoder.towers.float().state_dict(), other.towers.state_dict()

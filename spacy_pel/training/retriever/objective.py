@@ -81,8 +81,8 @@ class Objective(nn.Module):
     def forward(self, batch: PairBatch) -> tuple[Tensor, dict[str, float]]:
         """The mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
-        a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
-        weights "mix_weight", the mean W; and the loss's own ``metrics``, if it has any.
+        a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing
+        "mix_weight", the mean W; and the loss's own ``metrics``, if it has any.
         """
         regularizer = self.regularizer if self.training else None
         anchors = self._encode(self._inputs(batch.anchors))
@@ -94,7 +94,12 @@ class Objective(nn.Module):
         if self.mixing is None:
             loss = self._loss(scores.diagonal(), scores, mask)
         else:
-            loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, metrics)
+            with torch.autocast(self._device.type, enabled=False):
+                strong = self.mixing.strong_negatives(entities, scores.detach(), mask)
+                negatives = self.similarity.paired(anchors, strong.entities)
+            loss = self._loss(scores.diagonal(), negatives, strong.mask)
+            mixed = strong.weights[strong.mask.any(dim=1)]
+            metrics["mix_weight"] = float(mixed.mean()) if len(mixed) else 0.0
         metrics.update(getattr(self.loss, "metrics", {}))
         if regularizer is not None:
             perturbed = self._perturbed_loss(regularizer, inputs, anchors, scores, loss, mask)
@@ -107,24 +112,6 @@ class Objective(nn.Module):
         # in bf16, cosines have only 8 bits, and the loss multiplies them by alpha
         with torch.autocast(self._device.type, enabled=False):
             return self.similarity(anchors, entities)
-
-    def _mixed_loss(
-        self,
-        mixing: Mixing,
-        anchors: Encoded,
-        entities: Encoded,
-        scores: Tensor,
-        mask: Tensor,
-        metrics: dict[str, float],
-    ) -> Tensor:
-        """The mean loss with mixed negatives; "mix_weight" is added to the metrics."""
-        with torch.autocast(scores.device.type, enabled=False):
-            strong = mixing.strong_negatives(entities, scores.detach(), mask)
-            negatives = self.similarity.paired(anchors, strong.entities)
-        if strong.weights is not None:
-            mixed = strong.weights[strong.mask.any(dim=1)]
-            metrics["mix_weight"] = float(mixed.mean()) if len(mixed) else 0.0
-        return self._loss(scores.diagonal(), negatives, strong.mask)
 
     def _loss(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """The mean over the mentions."""

@@ -104,13 +104,6 @@ class RunSettings(BaseModel):
     seed: int = Field(ge=0)
     pel: PelSettings
 
-    def check_paths(self) -> None:
-        """Raises:
-        PelError: if a path that the training needs is not set.
-        """
-        for name in ("kb",) if self.pel.names_only else ("kb", "train", "dev"):
-            self.paths.required(name)
-
 
 def read_settings(path: Path, overrides: dict[str, Any] | None = None) -> RunSettings:
     """Read, validate and resolve a training config.

@@ -12,7 +12,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.outcomes import Prediction
 from spacy_pel.evaluation.predict import gold_prediction, seen_in_corpus
 from spacy_pel.linking import Linker
-from spacy_pel.training.ranker.candidates import Candidates, MakeQueries, RankMentions, cached_candidates
+from spacy_pel.training.ranker.candidates import MakeQueries, RankMentions, cached_candidates
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankRunSettings, resolve_rank_settings
 from spacy_pel.types import NIL, Document, RankingTask, Scores
@@ -134,7 +134,7 @@ class RankingTest:
             np.array([number for number, _ in numbered], dtype=np.int64),
             [document.id for document in documents],
         )
-        self.candidates: Candidates = cached_candidates(cache, linker, mentions, n=n, show_progress=True)
+        self.candidates = cached_candidates(cache, linker, mentions, n=n, show_progress=True)
         in_text = [query.in_text for query in mentions.queries]
         self.task = RankingTask.of(in_text, self.candidates.kb_rows, linker.kb.entity_at)
 

@@ -75,8 +75,6 @@ def test_settings_out_of_range():
     for settings, code in (({}, "E431"), ({"name": "random:", "length": 600}, "E352")):
         with pytest.raises(PelError, match=code):
             CrossEncoder(**settings).initialize()
-    with pytest.raises(PelError, match="PEL-E305"):
-        CrossEncoder(store="int8")
 
 
 def test_damaged_and_foreign_folders(ranker, tmp_path):

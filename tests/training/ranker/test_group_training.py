@@ -15,7 +15,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
-from spacy_pel.training.ranker.candidates import RankMentions, _find
+from spacy_pel.training.ranker.candidates import RankMentions, find_best
 from spacy_pel.training.ranker.group_training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
@@ -132,7 +132,7 @@ def mentions(retriever):
 
 @pytest.fixture
 def store(retriever, mentions):
-    return GroupStore(retriever.kb, mentions, _find(retriever, mentions, 2), encoder=make_dual().encoder)
+    return GroupStore(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_dual().encoder)
 
 
 def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
@@ -161,7 +161,7 @@ def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name,
     anchors = registry.pel_anchors.get(name)()
     training = {"batch_size": batch_size}
     recipe = GroupRecipe(make_dual(), RankerSettings(model=None, anchors=anchors, training=training))
-    planner = recipe.planner(retriever.kb, mentions, _find(retriever, mentions, 2), 3)
+    planner = recipe.planner(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), 3)
     n_groups = len(planner.store.groups)
     for epoch in range(2):
         plan = planner.plan(epoch)
@@ -182,7 +182,7 @@ def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name,
             assert len(plan) == planner.batches_per_epoch == -(-n_groups // batch_size)
             assert set(n_anchors[:-1]) <= {batch_size}
             assert n_anchors[-1] == n_groups - batch_size * (len(plan) - 1)
-    again = recipe.planner(retriever.kb, mentions, _find(retriever, mentions, 2), 3).plan(1)
+    again = recipe.planner(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), 3).plan(1)
     assert [(one.groups.tolist(), one.seed) for one in again] == [(one.groups.tolist(), one.seed) for one in plan]
 
 
@@ -213,7 +213,7 @@ def test_hidden_surfaces_of_a_whole_group():
     documents = [Document("d", text, [Mention(start, end, "", (key,)) for start, end, key in spans])]
     linker = linker_of(kb)
     mentions = RankMentions.read(linker, documents, gold_queries, limit=0, seed=0)
-    candidates = _find(linker, mentions, 3)
+    candidates = find_best(linker, mentions.queries, 3)
     encoder = make_dual().encoder
     hidden, plain = (GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=share) for share in (1.0, 0.0))
 
@@ -370,7 +370,9 @@ def large(retriever):
         spans = [Mention(12 * i + 5, 12 * i + 9, "", ("cold-0",)) for i in range(n)]
         spans.append(Mention(len(text) - 4, len(text), "", ("gout-1",)))
         mentions = RankMentions.read(retriever, [Document("d", text, spans)], gold_queries, limit=0, seed=0)
-        store = GroupStore(retriever.kb, mentions, _find(retriever, mentions, 2), encoder=make_dual().encoder)
+        store = GroupStore(
+            retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_dual().encoder
+        )
         planner = GroupPlanner(store, batch_size=2, count_groups=True, pad_id=0, seed=0)
         (plan,) = planner.plan(0)
         batch = planner.build(plan)

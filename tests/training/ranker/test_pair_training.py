@@ -16,7 +16,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.training.batching import without_names
-from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
+from spacy_pel.training.ranker.candidates import RankMentions, find_best
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.pair_training import (
     CandidateCrossEntropy,
@@ -27,7 +27,7 @@ from spacy_pel.training.ranker.pair_training import (
 )
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.regularizers import FGSM
-from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.types import Document, Entity, Mention, RankedRows
 
 from ..conftest import differing, metrics
 from .conftest import accuracies, make_sense_documents, train_ranker
@@ -123,7 +123,7 @@ def test_errors(train, paths, tmp_path):
 def test_gold_is_added_in_the_place_of_the_last():
     found = np.array([[1, 2, 3], [4, 5, -1], [6, -1, -1], [-1, -1, -1]])
     gold = [np.array([9, 8]), np.array([5]), np.array([7]), np.array([4])]
-    rows = with_gold(Candidates(found, np.zeros((4, 3), np.float32)), gold)
+    rows = with_gold(RankedRows(found, np.zeros((4, 3), np.float32)), gold)
     assert rows.tolist() == [[1, 2, 9], [4, 5, -1], [6, 7, -1], [4, -1, -1]]
     assert is_gold(rows, gold).tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 0], [1, 0, 0]]
 
@@ -175,7 +175,7 @@ def batch(retriever):
     ranker = make_ranker()
     ranker.tower.transformer.eval()
     mentions = RankMentions.read(retriever, make_sense_documents(6), gold_queries, limit=0, seed=0)
-    kb_rows = _find(retriever, mentions, 3).kb_rows
+    kb_rows = find_best(retriever, mentions.queries, 3).kb_rows
     kb_rows[-1, -1] = -1  # one has fewer
     store = PairStore(
         retriever.kb,
