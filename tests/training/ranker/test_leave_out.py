@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.evidence.evidence import find_candidates
 from spacy_pel.corpora.original import original_id
 from spacy_pel.encoders.hash_embed import HashEmbed
@@ -190,18 +189,3 @@ def test_a_limit_draws_always_the_same(linker):
     assert one.queries == other.queries and len(one) == 10
     assert one.document.tolist() == sorted(one.document.tolist())
     assert one.document.max() > 12  # not the first ones
-
-
-@pytest.mark.parametrize("settings", [{}, {"row_k": 9}])
-def test_leaving_out_does_not_change_the_linker(linker, settings):
-    documents = make_documents()
-    mentions, leave_out = read(linker, documents), LeaveOut(KB, linker.index, documents)
-    if settings:
-        generator = BiEncoderCandidates(**settings)
-        linker = Linker(KB, linker.encoder, linker.index, LinearCombiner(), NetworkNil(), generator=generator)
-    expected = linker.evidence(mentions.queries)
-    other = linker.with_index(leave_out.without([document.id for document in documents]))
-    left = other.evidence(mentions.queries).features
-    assert left["seen"].max() == left["vote"].max() == 0 < expected.features["seen"].min()
-    same(linker.evidence(mentions.queries), expected)
-    assert other.generator.settings == linker.generator.settings and other.decider is linker.decider

@@ -15,6 +15,7 @@ from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.combiners.linear import is_gold
+from spacy_pel.registry import registry
 from spacy_pel.training.batching import without_names
 from spacy_pel.training.ranker.candidates import RankMentions, find_best
 from spacy_pel.training.ranker.loop import RankTrainer
@@ -25,7 +26,7 @@ from spacy_pel.training.ranker.pair_training import (
     PairStore,
     with_gold,
 )
-from spacy_pel.training.ranker.settings import read_rank_settings
+from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings, recipe_of
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.types import Document, Entity, Mention, RankedRows
 
@@ -234,12 +235,23 @@ def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
 # -- configs -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["ranker_minilm", "ranker_sapbert", "ranker_tiny"])
+@pytest.mark.parametrize("name", ["ranker_minilm", "ranker_sapbert", "ranker_tiny", "triplet_minilm", "triplet_tiny"])
 def test_config(name):
     settings = read_rank_settings(CONFIGS / f"{name}.cfg")
-    assert settings.ranker.model.tower is None and settings.ranker.model.name
     assert settings.paths.pipeline and settings.paths.train and settings.paths.dev
     assert (CONFIGS / f"{name}.cfg").read_text(encoding="utf8").startswith("# "), "says what it is for"
+    recipe_of(settings.ranker.model, settings.ranker)  # its parts fit
+
+
+def test_every_ranker_has_a_recipe():
+    recipes, rankers = (registry.parts(name).values() for name in ("pel_rank_recipes", "pel_rankers"))
+    assert set(recipes) >= set(rankers)
+
+    class Stranger:
+        registered_name = "my-package.Stranger.v1"
+
+    with pytest.raises(PelError, match=r"PEL-E347.*Stranger.*CrossEncoder\.v1, .*DualEncoder\.v1"):
+        recipe_of(Stranger(), RankerSettings(model=Stranger()))
 
 
 def test_the_papers_settings():

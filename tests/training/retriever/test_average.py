@@ -56,12 +56,6 @@ def test_encoders_that_differ_in_more_than_weights_are_refused(settings, differi
         average(one, other)
 
 
-@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
-def test_the_weight_is_a_share(weight):
-    with pytest.raises(PelError, match="E301.*weight"):
-        average(make(), make(), weight=weight)
-
-
 def test_the_command(tmp_path):
     for seed in (1, 2):
         make(seed).to_disk(tmp_path / str(seed))

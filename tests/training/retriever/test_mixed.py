@@ -1,9 +1,5 @@
 """Trainings with mixed negatives and similarities of tokens; the objective against a loop in float64."""
 
-import math
-from dataclasses import replace
-
-import numpy as np
 import pytest
 import torch
 
@@ -16,7 +12,7 @@ from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.objective import Objective
 
 from ..conftest import metrics
-from .test_objective import ENTITIES, MASKS, MENTIONS, close_in_bf16, gradients, make, make_batch
+from .test_objective import close_in_bf16, make, make_batch
 
 pytestmark = pytest.mark.slow
 
@@ -35,70 +31,6 @@ def mixed_objective(level, *, mixing=None, loss=None, **settings):
     return Objective(made.towers, loss, similarity=made.similarity, regularizer=made.regularizer, mixing=mixing)
 
 
-# -- a loop over the mentions, the texts one by one, without padding -------------------------------
-
-
-class ByHand:
-    def __init__(self, objective, level, views):
-        self.towers, self.loss, self.mixing = objective.towers, objective.loss, objective.mixing
-        self.level, self.views = level, views
-
-    def tokens(self, side, text):
-        tower = self.towers[side if side in self.towers else "mention"]
-        ids = torch.tensor([text])
-        vectors = tower.states(ids, torch.ones_like(ids))[0]
-        return vectors.mean(dim=0, keepdim=True) if self.level == "pooled" else vectors
-
-    def mention(self, i):
-        return self.tokens("mention", MENTIONS[i])
-
-    def entity(self, j):
-        return self.tokens("mention" if self.views and j == 1 else "entity", ENTITIES[j])
-
-    @staticmethod
-    def score(mention, entity):
-        return sum(max((t * u).sum() for u in entity) for t in mention)
-
-    def mean_loss(self, mask):
-        losses = []
-        for i in range(3):
-            mention, own = self.mention(i), self.score(self.mention(i), self.entity(i))
-            scored = [(self.score(mention, self.entity(j)), j) for j in np.flatnonzero(mask[i])]
-            scored = sorted(scored, key=lambda pair: -float(pair[0].detach()))[: self.mixing.k]
-            weight = math.exp(float(own.detach()))
-            weight /= weight + sum(math.exp(float(s.detach())) for s, _ in scored)
-            value = -torch.log(torch.sigmoid(self.loss.scale * own))
-            for _, j in scored:
-                strong = self.strong(weight, self.entity(i), self.entity(j))
-                score = self.score(mention, strong)
-                value = value - torch.log(1 - torch.sigmoid(self.loss.scale * score))
-            losses.append(value)
-        return torch.stack(losses).mean()
-
-    def strong(self, weight, own, other):
-        length = max(len(own), len(other))
-        rows = []
-        for u in range(length):
-            part = self.mixing.alpha * weight * own[u] if u < len(own) else 0.0
-            rows.append(part + (other[u] if u < len(other) else 0.0))
-        return torch.stack(rows)
-
-
-@pytest.mark.parametrize("views", [False, True])
-@pytest.mark.parametrize("tied", [False, True])
-def test_the_mixed_loss_and_its_gradients_by_hand(level, tied, views):
-    objective = mixed_objective(level, tied=tied, mixing=AdaptiveMixup(alpha=0.6, k=2))
-    for mask in MASKS if not (views or tied) else ["in batch"]:
-        value, metrics = objective(make_batch(mask, views))
-        expected = ByHand(objective, level, views).mean_loss(MASKS[mask])
-        torch.testing.assert_close(value, expected, rtol=1e-8, atol=1e-8, msg=mask)
-        assert 0 <= metrics["mix_weight"] <= 1
-        ours, theirs = gradients(objective, value), gradients(objective, expected)
-        assert set(ours) == set(theirs)
-        for name, gradient in ours.items():
-            torch.testing.assert_close(gradient, theirs[name], rtol=1e-6, atol=1e-8, msg=f"{mask} {name}")
-
-
 def test_unmixed_the_hardest_count():
     level = "pooled"  # mixed tokens are those of the longer text
     plain = mixed_objective(level)
@@ -109,20 +41,6 @@ def test_unmixed_the_hardest_count():
     assert metrics.items() >= expected_figures.items()
     fewer, _ = mixed_objective(level, mixing=AdaptiveMixup(alpha=0.0, k=1))(make_batch("in batch"))
     assert fewer.item() < value.item()
-
-
-def test_figures_count_mentions_with_negatives_only(level):
-    objective = mixed_objective(level, mixing=AdaptiveMixup())
-    _, metrics = objective(make_batch("one without"))
-    hand = ByHand(objective, level, False)
-    scores = [[float(hand.score(hand.mention(i), hand.entity(j)).detach()) for j in (i, i + 4)] for i in (0, 1)]
-    weights = [1 / (1 + math.exp(other - own)) for own, other in scores]
-    assert metrics["mix_weight"] == pytest.approx(sum(weights) / 2, rel=1e-6, abs=1e-12)
-    batch = replace(make_batch("one without"), negative_mask=np.zeros((3, 6), dtype=bool))
-    value, none = objective(batch)
-    logits = [hand.loss.scale * float(hand.score(hand.mention(i), hand.entity(i)).detach()) for i in range(3)]
-    assert none["mix_weight"] == 0.0
-    assert value.item() == pytest.approx(sum(math.log1p(math.exp(-logit)) for logit in logits) / 3)
 
 
 @pytest.mark.parametrize("mask", ["per mention", "in batch"])

@@ -52,13 +52,3 @@ def test_stopped_and_resumed(train, check_resuming, offset, step):
     for other in (0.0, "learned" if offset is None else None):
         with pytest.raises(PelError, match="E312"):
             train(whole, resume=True, pel__loss__offset=other)
-
-
-def test_mixed_negatives_have_a_balance_of_their_own(train, tmp_path):
-    loss = {"@pel_losses": "spacy-pel.BinaryCrossEntropy.v1", "scale": 4.0, "offset": None}
-    found = []
-    for k in (1, 4):
-        mixing = {"@pel_mixing": "spacy-pel.AdaptiveMixup.v1", "alpha": 0.0, "k": k}
-        train(tmp_path / str(k), pel__loss=loss, pel__mixing=mixing, pel__training__max_steps=4)
-        found.append(metrics(tmp_path / str(k))[0]["offset"])
-    assert found[1] > found[0], "more negatives push"
