@@ -133,11 +133,11 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path,
     exact, fast = folder / "exact", folder / "fast"
     if n_rows:
         vectors = index.vectors.vectors(0, len(index))
-        flat, filtered = FaissIVF(flat_below=None, codes="int8"), FaissIVF()
+        flat = FaissIVF(flat_below=None, codes="int8")
         flat.train(vectors)
         for block in made_up(vectors, n_rows):
             flat.add(block)
-        filtered.take_rows(flat, np.arange(n_rows))
+        filtered = flat.without(np.arange(0), flat_below=20_000)
         filtered.finish()
         save(flat, exact, [[0, n_rows]])
         save(filtered, fast, [[0, n_rows]])

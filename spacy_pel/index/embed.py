@@ -43,30 +43,26 @@ class LinkedMentions:
     Attributes:
         mentions: one for each pair of mention and entity.
         kb_rows: the entity's row.
-        n_documents: number of documents read.
     """
 
     mentions: list[MentionInText]
     kb_rows: Rows
-    n_documents: int
 
     @classmethod
     def read(cls, kb: KnowledgeBase, documents: Iterable[Document]) -> "LinkedMentions":
         """NIL mentions and unknown ids are left out; a mention with several ids counts for each."""
         mentions: list[MentionInText] = []
         ids: list[str] = []
-        n_documents = 0
         for document in documents:
-            n_documents += 1
             for mention in document.mentions:
                 for entity_id in dict.fromkeys(mention.ids):
                     mentions.append(MentionInText(document.text, mention.start, mention.end))
                     ids.append(entity_id)
         kb_rows = kb.rows(ids)
-        return cls(mentions, kb_rows, n_documents)._take(np.flatnonzero(kb_rows >= 0))
+        return cls(mentions, kb_rows)._take(np.flatnonzero(kb_rows >= 0))
 
     def _take(self, numbers: Rows) -> "LinkedMentions":
-        return LinkedMentions([self.mentions[i] for i in numbers], self.kb_rows[numbers], self.n_documents)
+        return LinkedMentions([self.mentions[i] for i in numbers], self.kb_rows[numbers])
 
     def by_text(self) -> tuple[list[str], list[Rows]]:
         """Each text with a mention, in order, and the entities of its mentions."""

@@ -1,7 +1,6 @@
 """The index of a knowledge base: several rows per entity, found by a mention's vector."""
 
 from collections.abc import Collection, Iterable, Sequence
-from copy import copy
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -118,7 +117,7 @@ class EntityIndex:
             index.add(vectors)
             rows.append(kb_rows, kind, texts)
         if len(rows) == 0:
-            raise PelError(Errors.E407.format(n_documents=linked.n_documents))
+            raise PelError(Errors.E407)
         index.finish(rows.searched_apart)
         return cls(
             index,
@@ -398,8 +397,11 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     vectors, rows = index.vectors, index.rows.only_live()
     live = np.flatnonzero(index.rows.live)
     if not len(live):
-        raise PelError(Errors.E407.format(n_documents=0))
-    if not (isinstance(into, FaissIVF) and isinstance(vectors, FaissIVF) and into.take_rows(vectors, live)):
+        raise PelError(Errors.E407)
+    if isinstance(into, FaissIVF) and isinstance(vectors, FaissIVF) and into.codes is None:
+        kept: dict[str, Any] = {name: getattr(into, name) for name in ("flat_below", "lists", "probes")}
+        into = vectors.without(np.flatnonzero(~index.rows.live), **kept)
+    else:
         sample = np.sort(np.random.default_rng(0).permutation(live)[: _RECODED_SAMPLE if into.needs_training else 0])
         decoded = [vectors.vectors(row, row + 1) for row in sample.tolist()]
         into.train(np.concatenate([np.empty((0, index.width), dtype=np.float32), *decoded]))
@@ -407,7 +409,6 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
             stop = min(start + BLOCK, len(index))
             into.add(vectors.vectors(start, stop)[index.rows.live[start:stop]])
     into.finish(rows.searched_apart)
-    recoded = copy(index)
-    recoded.vectors, recoded.rows = into, rows
-    recoded.path = recoded._fingerprint = None
+    recoded = EntityIndex.__new__(EntityIndex)  # not copy(), which would write the index
+    vars(recoded).update(vars(index), vectors=into, rows=rows, path=None, _fingerprint=None)
     return recoded

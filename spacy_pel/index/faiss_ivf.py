@@ -179,28 +179,14 @@ class FaissIVF(PartSettings):
             _Filter(_learn_lists(self._rows, ids, self.lists, self.probes), ids, self._rows) for ids in large
         ]
 
-    def take_rows(self, source: "FaissIVF", rows: Rows) -> bool:
-        """Take over the codes of another index as they are: nothing is quantised twice.
-
-        Args:
-            source: the index; it stays as it is.
-            rows: its rows to take over.
-
-        Returns:
-            Whether the settings leave the choice of the codes to it; nothing is done otherwise.
-        """
-        if self.codes is not None:
-            return False
-        taken = copy_in_memory(source._rows)
-        codes = faiss.rev_swig_ptr(taken.codes.data(), taken.ntotal * taken.code_size).reshape(taken.ntotal, -1)[rows]
-        taken.reset()
-        taken.add_sa_codes(codes)
-        self.width, self._mapped, self._chooses_codes = source.width, False, False
-        self._rotation, self._rows = source._rotation, taken
-        self._owner = source._owner  # of the rotation
-        self._filters = []
-        self._read_settings()
-        return True
+    def without(self, rows: Rows, **settings: Any) -> "FaissIVF":
+        """A copy without these rows, with other settings but the same codes: nothing is quantised twice. Call
+        ``finish``."""
+        copied = FaissIVF(**{**self.settings, **settings})
+        copied.width, copied._rotation, copied._owner = self.width, self._rotation, self._owner
+        copied._rows, copied._chooses_codes = copy_in_memory(self._rows), False
+        copied._rows.remove_ids(rows)
+        return copied
 
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""

@@ -50,7 +50,7 @@ class LeaveOut:
         if len(priors) and not _same(priors, counted):
             raise PelError(Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}"))
         if index.topics is not None:
-            texts, kb_rows_of_each = LinkedMentions(self._mentions, self._kb_rows, 0).by_text()
+            texts, kb_rows_of_each = LinkedMentions(self._mentions, self._kb_rows).by_text()
             n_texts, again = len(index.topics), Topics.build(index.topics.vectors, kb_rows_of_each)
             if n_texts != len(texts) or not _same(index.topics, again):
                 raise PelError(Errors.E391.format(what=f"{n_texts:,} texts", got=f"{len(texts):,}"))
@@ -64,7 +64,7 @@ class LeaveOut:
             # the cap on mentions per entity is that of the entity with the most rows
             most = int(np.bincount(rows.kb_rows[places]).max())
             by_object = {id(m): owner for m, owner in zip(self._mentions, self._owner, strict=True)}
-            kept = LinkedMentions(self._mentions, self._kb_rows, 0).capped(most)
+            kept = LinkedMentions(self._mentions, self._kb_rows).capped(most)
             if not np.array_equal(kept.kb_rows, rows.kb_rows[places]):
                 raise PelError(Errors.E391.format(what=f"{len(places):,} mention rows", got=f"{len(kept.kb_rows):,}"))
             owner_of_row[places] = [by_object[id(mention)] for mention in kept.mentions]
