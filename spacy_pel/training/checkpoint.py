@@ -1,16 +1,14 @@
 """Checkpoints as tensors and JSON, without pickle: an interrupted run resumes exactly."""
 
+from collections import defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors.torch import load_file, save_file
 
 from ..errors import Errors, PelError
 from ..util import atomic_path, read_json, write_json
-
-_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 @dataclass
@@ -39,7 +37,12 @@ def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress)
         part.mkdir()
         weights = {name: tensor.detach().cpu().clone() for name, tensor in objective.state_dict().items()}
         save_file(weights, str(part / "objective.safetensors"))
-        save_file(_moments(optimizer), str(part / "optimizer.safetensors"))
+        moments = {
+            f"{number}.{key}": moment.detach().cpu().clone()
+            for number, moments_of in optimizer.state_dict()["state"].items()
+            for key, moment in moments_of.items()
+        }
+        save_file(moments, str(part / "optimizer.safetensors"))
         write_json(part / "progress.json", asdict(state))
 
 
@@ -74,13 +77,11 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
     except Exception as err:  # safetensors raises its own type
         raise PelError(Errors.E304.format(path=path, got=str(err))) from err
     objective.load_state_dict(weights, strict=False)
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    for number, parameter in enumerate(parameters):
-        entry = {key: moments[f"{number}.{key}"] for key in _MOMENTS if f"{number}.{key}" in moments}
-        if entry:
-            optimizer.state[parameter] = {
-                key: value.to(parameter.device) if key != "step" else value for key, value in entry.items()
-            }
+    state_of: dict[int, dict[str, Any]] = defaultdict(dict)
+    for name, moment in moments.items():
+        number, key = name.split(".")
+        state_of[int(number)][key] = moment
+    optimizer.load_state_dict({"state": state_of, "param_groups": optimizer.state_dict()["param_groups"]})
     return state
 
 
@@ -90,13 +91,3 @@ def describe(part: Any) -> str:
         key: value for key, value in vars(part).items() if isinstance(value, (int, float, str)) and key[0] != "_"
     }
     return type(part).__name__ + repr(sorted(settings.items()))
-
-
-def _moments(optimizer: Any) -> dict[str, torch.Tensor]:
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    return {
-        f"{number}.{key}": optimizer.state[parameter][key].detach().cpu().clone()
-        for number, parameter in enumerate(parameters)
-        for key in _MOMENTS
-        if key in optimizer.state.get(parameter, {})
-    }

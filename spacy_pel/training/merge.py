@@ -16,8 +16,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import Errors, PelError, shortened
 from ..kb.readers.obo_kb import xref_ids
 from ..kb.repair import end_of_chain
@@ -363,7 +361,7 @@ class Merge:
         try:
             reader = make(**source.settings)
         except TypeError as err:  # a setting that it lacks
-            got = f"sources.{name}.settings: {err}"
+            got = f"merge.sources.{name}.settings: {err}"
             raise PelError(Errors.E142.format(path=self.config.path, got=got)) from err
         counts = self.report[name] = defaultdict(int)
         owners = None if source.homonyms else self._owners()
@@ -457,19 +455,13 @@ def find_twins(records: Mapping[str, MergeRecord]) -> list[list[str]]:
 
 def _joined(ids: list[str], records: Mapping[str, MergeRecord]) -> list[list[str]]:
     """The groups of ids that are connected, where sharing a source term connects."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.cluster.hierarchy import DisjointSet
 
-    nodes: dict[str, int] = {}  # the source terms, after the ids
-    links = [
-        (at, nodes.setdefault(term_id, len(ids) + len(nodes)))
-        for at, entity_id in enumerate(ids)
-        for term_id in records[entity_id].term_ids
-    ]
-    ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
-    n_nodes = len(ids) + len(nodes)
-    _, labels = connected_components(coo_array((np.ones(len(links)), ends), (n_nodes, n_nodes)), directed=False)
-    groups: dict[int, list[str]] = defaultdict(list)
-    for entity_id, label in zip(ids, labels.tolist(), strict=False):
-        groups[label].append(entity_id)
+    connected, first_of_term = DisjointSet(ids), dict[str, str]()
+    for entity_id in ids:
+        for term_id in records[entity_id].term_ids:
+            connected.merge(entity_id, first_of_term.setdefault(term_id, entity_id))
+    groups: dict[str, list[str]] = defaultdict(list)
+    for entity_id in ids:
+        groups[connected[entity_id]].append(entity_id)
     return list(groups.values())

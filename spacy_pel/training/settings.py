@@ -14,7 +14,6 @@ from ..errors import Errors, PelError, did_you_mean
 from ..registry import registry
 from ..util.config import MANY, describe_config_error
 
-_SPACY = ("nlp", "components", "corpora", "training", "initialize", "pretraining", "variables", "gpu_allocator")
 Precision = Literal["auto", "no", "bf16"]
 _EVALUATIONS = 5  # of a training at least, besides that before the first update
 
@@ -132,17 +131,11 @@ def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[st
         The section with its parts built.
 
     Raises:
-        PelError: if there is no such section, or another one of ours is misspelled.
+        PelError: if there is no such section.
     """
     if section not in config:
         hint = next(filter(None, (did_you_mean(name, [section]) for name in config)), "")
         raise PelError(text.format(path=path, got=f"it has no [{section}] section{hint}"))
-    for name, keys in ((None, ("paths", "system")), ("system", ("seed",))):
-        # other sections and keys are spaCy's: only what looks like one of ours is a mistake
-        written = config.get(name, {}) if name else config
-        for key in written:
-            if key not in (*keys, *_SPACY) and (meant := did_you_mean(key, keys, cutoff=0.75)):
-                raise PelError(text.format(path=path, got=f"{name or 'unknown section'}: {key}{meant}"))
     return spacy_registry.resolve({section: config[section]})[section]  # type: ignore[no-any-return]
 
 

@@ -47,7 +47,7 @@ def test_training_config(config):
     facts = result.json
     assert facts["kb.entities"] == 8
     assert (facts["train.mentions"], facts["train.in_kb"], facts["train.share_in_kb"]) == (40, 40, 1.0)
-    assert (facts["dev.mentions"], facts["dev.nil"]) == (80, 28)
+    assert (facts["dev.mentions"], facts["dev.in_kb"]) == (80, 52)
     assert facts["updates"] == 9  # 40 mentions in batches of 16, three times
     assert facts["evaluations"] == 10, "after each update, and before the first"
     assert facts["parts"]["loss"] == "ProxySoftplus"

@@ -93,7 +93,7 @@ def candidates_eval(
     from ...evaluation import seen_in_corpus
     from ...evaluation.figures import recall_figure, save_figure
     from ...util import fingerprint, write_json
-    from ..generators.recall import POLICY, LinkableMentions, measure_generator
+    from ..generators.recall import LinkableMentions, measure_generator
 
     entities = open_kb(kb)
     loaded = _load_generators(entities, generators or [], pipeline)
@@ -108,7 +108,7 @@ def candidates_eval(
     counts = {"n": len(gold.mentions), "n_nil": gold.n_nil, "n_documents": n_documents}
     origin = {"kb_fingerprint": entities.fingerprint, "corpus_fingerprint": fingerprint(corpus)}
     how = {"limit_documents": limit_documents, "bootstrap": {"unit": "document", "samples": 1000, "seed": seed}}
-    result = {**counts, "generators": rows, **origin, **how, "policy": POLICY}
+    result = {**counts, "generators": rows, **origin, **how}
     write_json(output / "candidates.json", result)
     save_figure(*recall_figure(rows), output / "recall.png")
     message(f"Wrote {output}")

@@ -16,14 +16,6 @@ from ...types import CandidateGenerator, Document, MentionInText
 from ...util import progress
 
 RECALL_AT = (1, 2, 4, 8, 16, 32, 64)
-POLICY = (
-    "recall@k: share of the gold mentions whose entity is in the KB that have it among the first k distinct "
-    "candidates, in the generator's own order; NIL mentions are left out. Several gold ids: any of them is "
-    "right; composite mentions: all of them must be there. Gold ids are resolved through the KB's redirects. "
-    "seen and unseen: whether a gold entity occurs in the training corpus. Intervals: 95% bootstrap, "
-    "documents drawn with replacement. mentions_per_second: of generating alone, repeated surface forms "
-    "included."
-)
 _CHUNK = 1024  # mentions at a time
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from ...corpora import read_corpus, read_gold
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...linking import Linker, Reranker
+from ...linking import Linker
 from ...linking.combiners.linear import is_gold
-from ...types import CandidateTable, Document, RankedRows, Ranker, RankingTask
+from ...types import Document, RankedRows, Ranker, RankingTask
 from ...util import fingerprint, logger
 from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import describe
@@ -134,7 +134,6 @@ class DevRanking:
         self.task = RankingTask.of([query.in_text for query in mentions.queries], candidates.kb_rows, kb.entity_at)
         self.right = is_gold(candidates.kb_rows, mentions.gold)
         self.scores = candidates.scores
-        self.table = CandidateTable(candidates.kb_rows, {})
 
     def retriever(self) -> dict[str, float]:
         """ "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
@@ -142,12 +141,8 @@ class DevRanking:
         return {"retriever_accuracy": self._accuracy(self.scores), "retriever_recall": float(has_right.mean())}
 
     def __call__(self, ranker: Ranker) -> dict[str, float]:
-        """ "accuracy" of the ranker's order, and "accuracy_mixed" of its scores combined
-        with the combiner's, both with weight 1.
-        """
-        read = ranker.score(self.task)
-        mixed = Reranker(ranker).combine(self.table, self.scores, read)
-        return {"accuracy": self._accuracy(read), "accuracy_mixed": self._accuracy(mixed), **self.retriever()}
+        """ "accuracy" of the ranker's order."""
+        return {"accuracy": self._accuracy(ranker.score(self.task)), **self.retriever()}
 
     def _accuracy(self, scores: np.ndarray) -> float:
         first = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)[:, None]

@@ -17,8 +17,6 @@ from ..anchors import AnchorPart
 from ..regularizers import Regularizer
 from .candidates import RankMentions
 
-RankMetric = Literal["accuracy", "accuracy_mixed"]
-
 
 class RankPaths(common.BasePaths):
     """``[paths]``"""
@@ -49,7 +47,7 @@ class CandidateSettings(common.Strict):
 class RankDevSettings(common.BaseDevSettings):
     """``[ranker.training.dev]``: what is measured to choose model-best."""
 
-    metric: RankMetric = Field(default="accuracy", title="Metric that selects the best model")
+    metric: Literal["accuracy"] = Field(default="accuracy", title="Metric that selects the best model")
 
 
 class RankTrainingSettings(common.BaseTrainingSettings):

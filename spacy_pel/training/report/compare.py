@@ -59,7 +59,7 @@ def compare_runs(
         "n": len(ours.rank),
         "n_nil": int(ours.is_nil.sum()),
         "n_documents": int(ours.document.max()) + 1,
-        "tests": {name: _test(shares[name]) for name in ("recall@1", "accuracy")},
+        "tests": {name: mcnemar(*shares[name]) for name in ("recall@1", "accuracy")},
         "differences": differences,
         "seen": [
             _group(name, mask & ~ours.is_nil, shares, ours, n_samples, seed)
@@ -121,11 +121,6 @@ def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> dict[str, 
     return metric_difference(metric(a), metric(b), a.document, n_samples=n_samples, rng=rng).to_json()
 
 
-def _test(share: tuple[Flags, Flags, Flags]) -> dict[str, Any]:
-    a_hits, b_hits, counted = share
-    return mcnemar(a_hits[counted], b_hits[counted])
-
-
 def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
     row: dict[str, Any] = {"name": name, "n": int(mask.sum()), "n_nil": int((mask & a.is_nil).sum())}
     row["n_documents"] = len(np.unique(a.document[mask]))
@@ -133,12 +128,12 @@ def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, 
         a_hits, b_hits, counted = shares[metric]
         share = (a_hits, b_hits, counted & mask)
         if share[2].any():
-            test = _test(share)
+            test = mcnemar(*share)
             row[metric] = {**_share(share, a, n_samples, seed), "p_value": test["p_value"], "test": test}
     return row
 
 
-def mcnemar(a_right: Flags, b_right: Flags) -> dict[str, Any]:
+def mcnemar(a_right: Flags, b_right: Flags, counted: Flags | None = None) -> dict[str, Any]:
     """Test two runs on the same mentions (McNemar 1947): under the null hypothesis a mention that one run
     alone got right is as likely to be A's as B's, by the exact binomial test.
 
@@ -147,6 +142,7 @@ def mcnemar(a_right: Flags, b_right: Flags) -> dict[str, Any]:
 
     Args:
         a_right, b_right: (n,), the same mentions in the same order.
+        counted: (n,), those that count; None = all.
 
     Returns:
         "n_both", "n_only_a", "n_only_b" and "n_neither", the mentions that both runs, only one or none got right;
@@ -155,7 +151,8 @@ def mcnemar(a_right: Flags, b_right: Flags) -> dict[str, Any]:
     from scipy.stats import binomtest
 
     names = ("n_neither", "n_only_b", "n_only_a", "n_both")
-    counts = dict(zip(names, np.bincount(2 * a_right + b_right, minlength=4).tolist(), strict=True))
+    outcomes = (2 * a_right + b_right)[slice(None) if counted is None else counted]
+    counts = dict(zip(names, np.bincount(outcomes, minlength=4).tolist(), strict=True))
     only_a, n_discordant = counts["n_only_a"], counts["n_only_a"] + counts["n_only_b"]
     p_value = float(binomtest(only_a, n_discordant).pvalue) if n_discordant else 1.0
     return {**counts, "p_value": p_value, "significant": p_value < _LEVEL}

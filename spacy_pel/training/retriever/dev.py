@@ -7,17 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
-from ...errors import Errors, PelError
 from ...index import EntityIndex
 from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
-from ...kb.compare import prefix_hint
 from ...types import Document, Encoder, Entity, MentionInText, RankedRows, RankingTask
 from ...util import normalize_alias
 from ...util.arrays import best_first, first_places
 from ..batching import without_names
 from ..ranker.dual_encoder import DualEncoder
 from .example_store import ExampleStore
+from .examples import linked_mentions
 from .settings import DevSettings
 
 
@@ -41,22 +40,11 @@ class DevRetrieval:
 
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
         rng = np.random.default_rng([seed, 3])
-        mentions: list[MentionInText] = []
-        gold: list[list[str]] = []
-        example = ""
-        for document in documents:
-            for mention in document.mentions:
-                ids = [live_id for id_ in mention.ids if (live_id := kb.resolve(id_)) is not None]
-                if ids and not mention.composite:
-                    mentions.append(MentionInText(document.text, mention.start, mention.end))
-                    gold.append(ids)
-                elif mention.ids and not ids:
-                    example = example or mention.ids[0]
-        if not mentions:
-            raise PelError(Errors.E317.format(hint=prefix_hint(kb, example)))
-        wanted = min(settings.n_mentions or len(mentions), len(mentions))
-        chosen = sorted(rng.choice(len(mentions), wanted, replace=False))
-        self._set(kb, [mentions[i] for i in chosen], [gold[i] for i in chosen], settings, rng)
+        linked = linked_mentions(kb, documents, part="dev")
+        n = min(settings.n_mentions or len(linked), len(linked))
+        chosen = [linked[i] for i in sorted(rng.choice(len(linked), n, replace=False))]
+        gold = [kb.ids_at(kb.live_rows[mention.entities]) for mention in chosen]
+        self._set(kb, [mention.mention for mention in chosen], gold, settings, rng)
 
     def _set(
         self,

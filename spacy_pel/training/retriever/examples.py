@@ -91,9 +91,12 @@ def _reading(encoder: BiEncoder) -> str:
     return fingerprint(templates, type(tokenizer).__name__, tokenizer.get_vocab(), tokenizer_rules(tokenizer))
 
 
-def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[LinkedMention]:
+def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document], *, part: str = "training") -> list[LinkedMention]:
     """Select the mentions to train on. NIL mentions, composite ones (they have no single entity) and those
     whose ids are not in the KB are left out, with a message.
+
+    Args:
+        part: "training" or "dev", for the error.
 
     Returns:
         In the order of the documents.
@@ -121,7 +124,7 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[Li
                 linked.append(LinkedMention(document.id, text, mention.ids, entities))
     left_out = ", ".join(f"{n:,} {reason}" for reason, n in skipped.items() if n) or "none"
     if not linked:
-        raise PelError(Errors.E311.format(skipped=left_out, hint=prefix_hint(kb, example)))
+        raise PelError(Errors.E311.format(part=part, skipped=left_out, hint=prefix_hint(kb, example)))
     logger.info("Mentions with an entity: %s; left out: %s", f"{len(linked):,}", left_out)
     n_outside = skipped["not in the KB"]
     warn_of_other_ids(kb, n_outside=n_outside, n=len(linked) + n_outside, example=example)
