@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import catalogue
 import numpy as np
 import pytest
 import torch
@@ -21,69 +20,20 @@ from spacy_pel.encoders.pretrained import load_encoder, load_tower, locate
 from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
 from spacy_pel.encoders.token_arrays import piece_lists, pieces_with_offsets
 from spacy_pel.errors import PelError
-from spacy_pel.registry import registry
-from spacy_pel.types import Encoder
 from spacy_pel.util import read_json, write_json
-from spacy_pel.util.saved_folder import read_part, verify_folders, write_manifest, write_part
+from spacy_pel.util.saved_folder import write_manifest, write_part
 
 from .conftest import make_encoder
 
 pytestmark = pytest.mark.slow
 
-NAME = "tests.Lengths.v1"
 PIPELINE = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 
 
-class Lengths:
-    """Texts by their lengths: all that a new encoder has to be."""
-
-    width = 2
-    fingerprint = "lengths"
-
-    def __init__(self, *, scale: float = 1.0):
-        self.scale = scale
-
-    def initialize(self):
-        pass
-
-    def encode_names(self, names, *, show_progress=False):
-        return np.array([[self.scale, len(name)] for name in names], dtype=np.float32)
-
-    def encode_mentions(self, mentions, *, show_progress=False):
-        return self.encode_names([mention.surface for mention in mentions])
-
-    encode_mention_rows = encode_mentions
-
-    def encode_entities(self, entities, *, show_progress=False):
-        return self.encode_names([entity.canonical_name for entity in entities])
-
-    def to_disk(self, path):
-        with write_part(path, kind="encoder", name=NAME, scale=self.scale):
-            pass
-
-    def from_disk(self, path):
-        self.scale = read_part(path, kind="encoder", name=NAME)["scale"]
-        return self
-
-
-@pytest.fixture
-def registered():
-    registry.pel_encoders.register(NAME)(Lengths)
-    yield
-    del catalogue.REGISTRY[("spacy", "pel_encoders", NAME)]
-
-
-def test_an_encoder_of_one_file_is_loaded_by_its_name(registered, tmp_path):
-    assert isinstance(Lengths(), Encoder)
-    Lengths(scale=3.0).to_disk(tmp_path / "model")
-    verify_folders(tmp_path / "model")
-    loaded = load_encoder(tmp_path / "model", backend=TorchBackend())
-    assert isinstance(loaded, Lengths) and loaded.encode_names(["four"]).tolist() == [[3.0, 4.0]]
-
-
 def test_an_encoder_that_is_not_registered_is_named(tmp_path):
-    Lengths().to_disk(tmp_path / "model")
-    with pytest.raises(PelError, match=rf"PEL-E009.*{tmp_path / 'model'}.*'{NAME}'.*pel_encoders"):
+    with write_part(tmp_path / "model", kind="encoder", name="tests.Lengths.v1"):
+        pass
+    with pytest.raises(PelError, match=rf"PEL-E009.*{tmp_path / 'model'}.*'tests.Lengths.v1'.*pel_encoders"):
         load_encoder(tmp_path / "model")
 
 

@@ -1,13 +1,10 @@
 """An index is updated: what has not changed is not embedded, and the result is that of a new build."""
 
-from importlib import import_module
-
-import numpy as np
 import pytest
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index import EntityIndex
 from spacy_pel.index.embed import names_of
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.row_encoders import ReusingEncoder
@@ -120,22 +117,6 @@ def test_what_is_in_all_fields_of_an_entity_counts(kb, encoder):
     assert counting.seen == [("alias", repr(entity))]
 
 
-def test_rows_that_were_added_or_retired_later_are_reused(kb, encoder, documents, tmp_path):
-    index = build(kb, encoder, FaissIVF(), documents)
-    index.to_disk(tmp_path / "old")
-    index = EntityIndex.from_disk(tmp_path / "old")
-    index.add_entities(kb, encoder, np.concatenate([kb.add([NEW]), kb.retire(["C90"])]))
-    index.to_disk(tmp_path / "old")
-    old = EntityIndex.from_disk(tmp_path / "old")
-    counting = Counting()
-    reusing = ReusingEncoder(counting, old, FaissIVF())
-    built = build(kb, reusing, FaissIVF(), documents)
-    expected = build(kb, encoder, FaissIVF(), documents)
-    assert counting.seen == []
-    assert reusing.counts(built.rows) == {"reused": len(built), "embedded": 0, "dropped": 0}
-    assert np.array_equal(built.vectors.vectors(0, len(built)), expected.vectors.vectors(0, len(expected)))
-
-
 def test_fp16_is_reused_for_fp16(kb, encoder, documents, changed, tmp_path):
     old = build(kb, encoder, FaissIVF(codes="fp16"), documents)
     documents = changed()
@@ -160,18 +141,3 @@ def test_an_index_of_other_weights_is_refused(kb, encoder):
     old = EntityIndex.build(kb, encoder, index=FaissIVF())
     with pytest.raises(PelError, match="PEL-E401.*another encoder"):
         ReusingEncoder(HashEmbed(width=64, context_weight=0.5), old, FaissIVF())
-
-
-def test_a_recoded_index_knows_its_texts(kb, encoder, documents, changed, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("spacy_pel.index.entity_index"), "BLOCK", 16)
-    old = build(kb, encoder, FaissIVF(), documents)
-    old.add_entities(kb, encoder, kb.retire(["C91"]))
-    documents = changed()
-    expected = build(kb, encoder, FaissIVF(), documents)
-    counts = []
-    for index in (old, recode(old, FaissIVF()), recode(old, FaissIVF())):
-        reusing = ReusingEncoder(encoder, index, FaissIVF())
-        updated = build(kb, reusing, FaissIVF(), documents)
-        assert files(updated, tmp_path / "updated") == files(expected, tmp_path / "expected")
-        counts.append(reusing.counts(updated.rows))
-    assert counts[0] == counts[1] == counts[2] and counts[0]["embedded"] < 10

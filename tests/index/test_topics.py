@@ -12,7 +12,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_ivf import FaissIVF
-from spacy_pel.index.row_encoders import ResumableEncoder, ReusingEncoder
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
@@ -125,18 +124,6 @@ def test_disk_bytes_and_recode(encoder, documents, tmp_path):
     assert other.fingerprint != build(encoder, [documents[0]], FaissIVF()).fingerprint
 
 
-def test_wrapped_encoders_read_texts_where_the_encoder_does(encoder, documents, tmp_path):
-    old = build(encoder, documents, FaissIVF())
-    for wrap in (
-        lambda one: ResumableEncoder(one, tmp_path / "parts"),
-        lambda one: ReusingEncoder(one, old, FaissIVF()),
-    ):
-        built = build(wrap(encoder), documents, FaissIVF())
-        assert built.topics.vectors.tolist() == old.topics.vectors.tolist()
-        assert built.fingerprint == old.fingerprint
-    assert build(ResumableEncoder(HashEmbed(), tmp_path / "parts"), documents).topics is None
-
-
 def test_left_out_documents_are_left_out_of_topics(encoder, documents):
     part = LeaveOut(KB, build(encoder, documents), documents).without({"d1", "d2"})
     rest = build(encoder, [documents[0], documents[3]]).topics
@@ -151,12 +138,6 @@ def test_documents_in_another_order_are_refused(encoder, documents):
     LeaveOut(KB, index, documents)
     with pytest.raises(PelError, match="PEL-E391.*3 texts"):
         LeaveOut(KB, index, documents[::-1])
-
-
-def test_the_text_of_two_documents_is_left_out_with_either(encoder, documents):
-    again = [*documents, Document("d9", documents[0].text, documents[0].mentions)]
-    part = LeaveOut(KB, build(encoder, again), again).without({"d9"})
-    assert len(part.topics) == 2
 
 
 # -- in the linker ----------------------------------------------------------------------------------------

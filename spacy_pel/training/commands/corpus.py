@@ -5,34 +5,26 @@ from typing import Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._options import Corpus, Files, KBForTypes, Seed, Settings, TextColumn, argument, option
-from ...cli._output import JSON, emit, first_rows, key_values, message, type_rows
+from ...cli._output import JSON, emit, first_rows, key_values, type_rows
 from ...errors import Errors, PelError
 
 corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.", panel="Corpora")
 
 
 @corpus_cli.command("info")
-def corpus_info(
-    corpus: Corpus,
-    output: Annotated[Path, option("FOLDER", "Folder for corpus.json and mentions.png, .svg.")],
-    kb: KBForTypes = None,
-    as_json: bool = JSON,
-) -> None:
-    """Count mentions, entities, NIL, ambiguous surface forms and types, and plot the mentions per entity.
+def corpus_info(corpus: Corpus, kb: KBForTypes = None, as_json: bool = JSON) -> None:
+    """Count mentions, entities, NIL, ambiguous surface forms and types. With --json, also the number of entities by
+    their number of mentions.
 
-    Example: spacy-pel corpus info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
+    Example: spacy-pel corpus info corpus/train.jsonl --kb corpus/kb
     """
     from ...cli._kb import open_kb
     from ...corpora import read_corpus
-    from ...util import write_json
-    from ..corpora.corpus_facts import corpus_facts, plot_spread
+    from ..corpora.corpus_facts import corpus_facts
 
     facts = {"corpus": str(corpus), **corpus_facts(read_corpus(corpus), open_kb(kb) if kb else None)}
     if not facts["mentions"]:
         raise PelError(Errors.E620)
-    write_json(output / "corpus.json", facts)
-    plot_spread(facts, output / "mentions.png", output / "mentions.svg")
-    message(f"Wrote {output}")
     emit(facts, as_json=as_json, text=_text)
 
 

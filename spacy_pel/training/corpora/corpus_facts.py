@@ -3,23 +3,14 @@ entities (Le & Nguyen 2023, Fig. 3)."""
 
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...evaluation.figures import COLORS, new_panels, save_figure
 from ...evaluation.metrics.groups import NO_NAME
 from ...types import Document
 from ...util import normalize_alias
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
-
-_SPREADS = {
-    "mentions_per_entity_and_document": "Mentions of an entity in a document",
-    "mentions_per_entity": "Mentions of an entity in the corpus",
-}
 
 
 def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = None) -> dict[str, Any]:
@@ -85,23 +76,3 @@ def corpus_facts(documents: Iterable[Document], kb: "KnowledgeBase | None" = Non
 
 def _histogram(values: Iterable[int]) -> dict[str, int]:
     return {str(size): count for size, count in sorted(Counter(values).items())}
-
-
-def plot_spread(facts: dict[str, Any], *paths: Path) -> None:
-    """Draw the distribution of mentions over entities, and over pairs of entity and document.
-
-    Args:
-        facts: from ``corpus_facts``.
-        paths: files to write, .png or .svg.
-    """
-    figure, panels = new_panels(2, width=10.0, height=4.0)
-    for axes, (key, title) in zip(panels, _SPREADS.items(), strict=True):
-        axes.set(xlabel="mentions", ylabel="number", title=title)
-        if not facts[key]:
-            continue
-        sizes = np.array([int(size) for size in facts[key]])
-        counts = np.array(list(facts[key].values()))
-        # no bins: their widths would distort the curve
-        axes.scatter(sizes, counts, color=COLORS[0], s=18, alpha=0.7, linewidths=0)
-        axes.set(xscale="log", yscale="log")
-    save_figure(figure, panels[0], *paths)

@@ -30,13 +30,10 @@ class CorpusNamesKB(KBReaderBase):
     is unlike all forms in several documents is left out if it is also a form of another entity.
 
     Args:
-        min_count: take surface forms that name the entity at least this often.
         types: keep entities with any of these mention labels; None = all.
         id_prefix: keep ids that start with this.
         strict: turn repairs into errors.
     """
-
-    min_count: int = 1
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         for path in paths:
@@ -55,10 +52,7 @@ class CorpusNamesKB(KBReaderBase):
                         in_document.add((entity_id, surface.casefold()))
                 for entity_id, form in in_document:
                     documents[entity_id][form] += 1
-            ranked = {
-                entity_id: rank_surfaces(names[entity_id], documents[entity_id], min_count=self.min_count)
-                for entity_id in sorted(names)
-            }
+            ranked = {entity_id: rank_surfaces(names[entity_id], documents[entity_id]) for entity_id in sorted(names)}
             odd = {entity_id: odd_forms(forms, documents[entity_id]) for entity_id, forms in ranked.items()}
             plausible = {form for entity_id, forms in ranked.items() for form in forms if form not in odd[entity_id]}
             for entity_id, forms in ranked.items():
@@ -68,13 +62,12 @@ class CorpusNamesKB(KBReaderBase):
                     yield Place(path), Entity(entity_id, forms[0], tuple(forms[1:]), types)
 
 
-def rank_surfaces(counts: Counter[str], documents: Counter[str], *, min_count: int = 1) -> list[str]:
+def rank_surfaces(counts: Counter[str], documents: Counter[str]) -> list[str]:
     """Order the surface forms of one entity.
 
     Args:
         counts: how often each form was seen.
         documents: in how many documents each casefolded form was seen.
-        min_count: leave out forms (case aside) seen less often.
 
     Returns:
         One spelling of each form, the best first.
@@ -84,8 +77,7 @@ def rank_surfaces(counts: Counter[str], documents: Counter[str], *, min_count: i
         capitals = sum(letter.isupper() for letter in surface)
         spellings[surface.casefold()].append((-count, capitals, surface))
     totals = {form: sum(count for count, _, _ in found) for form, found in spellings.items()}
-    kept = (form for form in totals if -totals[form] >= min_count)
-    forms = sorted(kept, key=lambda form: (-documents[form], totals[form], len(form), form))
+    forms = sorted(totals, key=lambda form: (-documents[form], totals[form], len(form), form))
     return [min(spellings[form])[2] for form in forms]
 
 

@@ -28,7 +28,6 @@ class CraftCorpus(CorpusReaderBase):
     Args:
         ontologies: keep these annotations, e.g. ["CL", "UBERON"]; None = all.
         part: keep the documents of "train", "dev" or "test"; None = all.
-        discontinuous: "cover" = from the first part to the last, "drop" = leave them out.
         label: the label of every mention; None = the ontology.
         strip_prefix: taken off the ids that have it.
         strict: a mention whose text differs from the text at its offsets is an error.
@@ -36,7 +35,6 @@ class CraftCorpus(CorpusReaderBase):
 
     ontologies: list[str] | None = None
     part: Part | None = None
-    discontinuous: Literal["cover", "drop"] = "cover"
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         names = {path: path.name.removesuffix(".gz") for path in paths}
@@ -72,9 +70,6 @@ class CraftCorpus(CorpusReaderBase):
             spans = [(whole_number(start), whole_number(end)) for start, end in pairs if start != end]
         except ValueError as err:
             raise wrong_format("craft", where, "spans like 10,20;25,30", quoted(row["spans"])) from err
-        if len(spans) > 1 and self.discontinuous == "drop":
-            self.count("discontinuous_dropped")
-            return
         ids, _ = split_ids(row["id"], joiners="|", strip_prefix=self.strip_prefix)
         self.add(document, spans, row["text"], label=row["ontology"], ids=ids, where=where)
 
