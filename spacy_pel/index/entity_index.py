@@ -399,8 +399,8 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     if not len(live):
         raise PelError(Errors.E407)
     if isinstance(into, FaissIVF) and isinstance(vectors, FaissIVF) and into.codes is None:
-        kept: dict[str, Any] = {name: getattr(into, name) for name in ("flat_below", "lists", "probes")}
-        into = vectors.without(np.flatnonzero(~index.rows.live), **kept)
+        settings: dict[str, Any] = {name: getattr(into, name) for name in ("flat_below", "lists", "probes")}
+        into = vectors.without(np.flatnonzero(~index.rows.live), **settings)
     else:
         sample = np.sort(np.random.default_rng(0).permutation(live)[: _RECODED_SAMPLE if into.needs_training else 0])
         decoded = [vectors.vectors(row, row + 1) for row in sample.tolist()]

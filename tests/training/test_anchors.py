@@ -8,7 +8,7 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors import AllMentions, AnchorPart, MeanPrototype, OneMention, SoftRadius, draw_members
+from spacy_pel.training.anchors import AnchorPart, MeanPrototype, OneMention, SoftRadius, draw_members
 
 NAMES = sorted(registry.parts("pel_anchors").values())
 GROUPS = torch.tensor([0, 2, 1, 0, 0, 2, 3, 0])
@@ -72,13 +72,6 @@ def test_contract_other_groups_do_not_matter(part):
         assert moved.any(dim=1).all()
 
 
-def test_contract_a_mention_alone_is_its_own_anchor(part):
-    vectors = vectors_of()
-    made = part(vectors, GROUPS, generator())
-    for group, row in ((1, 2), (3, 6)):
-        assert torch.allclose(made.vectors[made.groups == group], vectors[row : row + 1])
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_contract_half_precision(part, dtype):
     """A group of 600: bfloat16 counts up to 256 only, and float16 sums overflow at 65,504."""
@@ -93,12 +86,6 @@ def test_contract_half_precision(part, dtype):
 
 
 # -- each part -----------------------------------------------------------------------------------
-
-
-def test_all_mentions():
-    vectors = vectors_of()
-    made = AllMentions()(vectors, GROUPS, generator())
-    assert torch.equal(made.vectors, vectors) and torch.equal(made.groups, GROUPS)
 
 
 def test_one_mention_is_drawn_evenly():
@@ -176,14 +163,6 @@ def test_lambda_can_start_at_the_distances_that_there_are():
     other = SoftRadius(radius=None)
     other.load_state_dict(part.state_dict())
     assert other.started and other.radius == part.radius
-
-
-def test_a_radius_below_zero_leaves_the_anchor_in_its_cluster():
-    part = SoftRadius(radius=0.1, epsilon=0.05)
-    with torch.no_grad():
-        part.radius.fill_(-3.0)
-    made = part(vectors_of(), GROUPS, generator())
-    assert torch.isfinite(made.vectors).all() and made.metrics["cluster_size"] == 1.0
 
 
 def test_errors():

@@ -258,19 +258,6 @@ def test_codes_meet_the_entity_of_a_saved_kb_that_alone_has_them(tmp_path):
         parse_merge_config(config)
 
 
-def test_new_ids_have_the_prefix_of_the_base(tmp_path):
-    _, found = merged(tmp_path, [row("MESH:D1", "fever")], [("cough", "MESH:D9"), ("pyrexia", "MESH:D1")])
-    assert found == {"MESH:D1": "fever", "MESH:D9": "cough"}
-    _, found = merged(tmp_path, [row("D1", "fever")], [("cough", "MESH:D9")])
-    assert found == {"D1": "fever", "D9": "cough"}
-
-
-def test_terms_with_blank_names_are_left_out(tmp_path):
-    merge, found = merged(tmp_path, [row("D1", "fever")], [(" ", "MESH:D9"), ("&nbsp;", "MESH:D1")])
-    assert found == {"D1": "fever"}
-    assert merge.report["onto"]["terms_without_name"] == 1 and merge.report["onto"]["ids_new"] == 0
-
-
 def test_redirects_to_what_is_left_out_are_left_out(tmp_path, monkeypatch):
     from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 
@@ -354,19 +341,6 @@ def test_the_nearest_branch_gives_the_type(tmp_path, types_below, expected):
     source = {**HP, "type": "T999", "types_below": types_below}
     _, found = facts_of(tmp_path, {"hp.obo": TERMS}, {"hp": source})
     assert [found[f"C000000{n}"].types[0] for n in (1, 3, 4)] == expected
-
-
-def test_the_first_weak_type_stays():
-    made, other = MergeRecord(), MergeRecord()
-    made.add_types(["", "T047"], weak=True)
-    other.add_types(["T033", "T184"], weak=True)
-    made.add_types(["T033"], weak=True)
-    made.take_over(other)
-    assert list(made.weak_types) == ["T047"]
-    other.add_types(["T191"], weak=False)
-    made.take_over(other)
-    made.add_name("asthma")
-    assert made.entity("C1").types == ("T191",)
 
 
 def test_tables_of_facts_come_last_and_name_nothing(tmp_path):

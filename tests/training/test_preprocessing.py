@@ -182,16 +182,6 @@ def test_restored_lines(tmp_path):
         list(restored(records[:1], {"d1": source}, tmp_path))
 
 
-def test_another_text_of_the_same_length(tmp_path):
-    source = document()
-    other = Document("d1", source.text.replace("slow", "fast"), source.mentions)
-    for steps in (["lowercase"], ["lowercase", "sentencewindows"], []):
-        records = [to_record(one) for one in preprocess([source], [make(name) for name in steps])]
-        assert list(restored(records, {"d1": source}, tmp_path)) == [to_record(source)]
-        with pytest.raises(PelError, match="E248.*d1"):
-            list(restored(records, {"d1": other}, tmp_path))
-
-
 def test_windows_that_come_apart(tmp_path):
     sources = {name: Document(name, TEXT, document().mentions) for name in ("a", "b")}
     records = [to_record(one) for one in preprocess(sources.values(), [make("sentencewindows")])]

@@ -217,10 +217,10 @@ def _context(run: str, prediction: Prediction, texts: Texts) -> tuple[str, str]:
 def _entities(prediction: Prediction, kb: KnowledgeBase | None) -> list[ShownEntity]:
     """Gold entities that are not among the candidates, the first candidates, and gold entities further down."""
     right = {*prediction.gold, *prediction.outside}
-    found = {key: (rank, score) for rank, (key, score) in enumerate(prediction.candidates, start=1)}
+    ranked = {key: (rank, score) for rank, (key, score) in enumerate(prediction.candidates, start=1)}
     ranks: dict[str, tuple[str, float | None]] = dict.fromkeys(prediction.outside, ("not in KB", None))
-    ranks |= {key: ("not found", None) for key in prediction.gold if key not in found}
-    ranks |= {key: (str(rank), s) for key, (rank, s) in found.items() if rank <= _CANDIDATES or key in right}
+    ranks |= {key: ("not found", None) for key in prediction.gold if key not in ranked}
+    ranks |= {key: (str(rank), s) for key, (rank, s) in ranked.items() if rank <= _CANDIDATES or key in right}
     return [
         ShownEntity(shown, _entity(kb, shown).canonical_name, rank, score, shown in right, shown == prediction.kb_id)
         for shown, (rank, score) in ranks.items()

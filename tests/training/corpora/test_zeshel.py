@@ -66,16 +66,6 @@ def test_world_and_category_are_kept():
     assert placed == {(one["start"], one["end"], one["category"]) for one in harbour.meta["mentions"]}
 
 
-def test_the_worlds_wanted():
-    paths = sorted(FIXTURES.iterdir())
-    worlds = [document.meta["world"] for document in ZeshelCorpus(worlds=["harbour"])(paths)]
-    assert worlds == ["harbour", "harbour"]
-    only = [FIXTURES / "harbour.json", FIXTURES / "train.json"]
-    assert len(list(ZeshelCorpus(worlds=["harbour"])(only))) == 2
-    with pytest.raises(PelError, match=r"pharmacy\.json"):
-        list(ZeshelCorpus()(only))
-
-
 @pytest.mark.parametrize(("first", "last"), [(3, 3), (2, 99), (-1, 2), (5, 4)])
 def test_offsets_that_do_not_hold_the_text(tmp_path, first, last):
     paths = files(tmp_path, [mention(2, 2), mention(first, last, text="nowhere", number=1)])

@@ -19,7 +19,7 @@ from spacy_pel.training.ranker.candidates import RankMentions, find_best
 from spacy_pel.training.ranker.group_training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings
-from spacy_pel.training.ranking_losses import CrossEntropy, Triplet
+from spacy_pel.training.ranking_losses import Triplet
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
@@ -104,12 +104,6 @@ def test_stopped_and_resumed(train, check_resuming):
             train(whole, resume=True, **settings, **change)
 
 
-@pytest.mark.parametrize("anchors", ANCHORS)
-def test_stopped_and_resumed_with_every_anchor(check_resuming, anchors):
-    settings = {"ranker__anchors": {"@pel_anchors": anchors}, "ranker__training__eval_frequency": 1}
-    check_resuming(2, RankTrainer, **settings)
-
-
 def test_what_does_not_go_together_says_why(train, tmp_path):
     fgsm = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
     with pytest.raises(PelError, match="PEL-E348.*DualEncoder.*regularizer.*perturbed"):
@@ -184,23 +178,6 @@ def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name,
             assert n_anchors[-1] == n_groups - batch_size * (len(plan) - 1)
     again = recipe.planner(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), 3).plan(1)
     assert [(one.groups.tolist(), one.seed) for one in again] == [(one.groups.tolist(), one.seed) for one in plan]
-
-
-def test_a_batch_knows_right_and_wrong(store):
-    planner = GroupPlanner(store, batch_size=9, pad_id=0, seed=0)
-    plan = planner.plan(0)[0]
-    batch = planner.build(plan)
-    assert batch.negatives.shape == (len(plan.groups), len(batch.entity_ids))
-    sizes = np.diff(store.groups.offsets)[plan.groups]
-    assert batch.groups.tolist() == np.repeat(np.arange(len(plan.groups)), sizes).tolist()
-    members = np.concatenate([store.groups[group] for group in plan.groups])
-    for ids, mask, member in zip(batch.mention_ids, batch.mention_mask, members, strict=True):
-        assert ids[mask == 1].tolist() == store.mentions[member].tolist()
-    for number, group in enumerate(plan.groups):
-        rows = [batch.positives[number], *np.flatnonzero(batch.negatives[number])]
-        texts = [batch.entity_ids[row][batch.entity_mask[row] == 1].tolist() for row in rows]
-        places = [store.positives[group], *store.negatives[group]]
-        assert texts == [store.entities[place].tolist() for place in places]
 
 
 def test_hidden_surfaces_of_a_whole_group():
@@ -340,22 +317,6 @@ def test_gradients_are_those_of_encoding_everything(made, precision):
         assert difference < bound, name
     entity = [g.abs().max() for name, g in fast.items() if name.startswith("entity.") and "weight" in name]
     assert all(value > 0 for value in entity), "a cast without a gradient was used again"
-
-
-def test_other_losses_read_all_candidates(made):
-    """Cross-entropy over the distances to all candidates of each group, in float64."""
-    ranker, batch = made
-    objective = CrossEntropy(scale=0.3)
-    loss, _ = objective_of(ranker, MeanPrototype(), objective)(batch)
-    vectors, entities = vectors_of("mention", ranker, batch), vectors_of("entity", ranker, batch)
-    expected = []
-    for group, wrong in enumerate(batch.negatives):
-        prototype = vectors[batch.groups == group].mean(axis=0)
-        scores = np.exp([-0.3 * np.sqrt(((prototype - e) ** 2).sum()) for e in entities])
-        own = scores[batch.positives[group]]
-        expected.append(-np.log(own / (own + scores[wrong].sum())))
-    assert loss.item() == pytest.approx(np.mean(expected), rel=1e-5)
-    assert sorted(batch.negatives.sum(axis=1))[1] > 1, "the hardest alone would give another loss"
 
 
 # -- memory --------------------------------------------------------------------------------------

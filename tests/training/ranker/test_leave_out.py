@@ -80,14 +80,6 @@ def test_mentions_of_an_entity_that_were_cut_to_a_few():
         assert np.abs(vectors @ index.vectors.vectors(row, row + 1)[0] - 1).min() < 1e-5
 
 
-def test_all_rows_left_out():
-    documents = make_documents()
-    index = build(documents, kinds=("mention",))
-    part = LeaveOut(KB, index, documents).without([d.id for d in documents])
-    ((_, rows),) = part.search_groups(_asked(documents[:1])[0], 4, None, [("mention",)])
-    assert (rows == -1).all()
-
-
 def test_other_documents_are_refused():
     documents = make_documents()
     for kinds in (("alias", "mention"), ("alias",)):

@@ -86,15 +86,6 @@ def test_each_mention_once_an_epoch_and_a_draw_of_names(store, alias_share):
     assert len(names) == expected
 
 
-def test_plans_follow_from_seed_and_epoch(store):
-    def plan(seed, epoch):
-        return [batch.tolist() for batch in make_planner(store, seed=seed, alias_share=0.3).plan(epoch)]
-
-    assert plan(0, 3) == plan(0, 3)
-    assert plan(0, 3) != plan(0, 4)
-    assert plan(0, 3) != plan(1, 3)
-
-
 # -- one batch --------------------------------------------------------------------------------
 
 
@@ -175,21 +166,6 @@ def test_no_bare_name_stands_for_itself(store):
     assert stood > 50
 
 
-def test_views_have_their_shares(store):
-    planner = make_planner(store, card=1.0, name=1.0, mention=2.0)
-    cards, counts = rows_of(store.cards), {"mention": 0, "card": 0, "name": 0}
-    examples = np.flatnonzero(np.bincount(store.mention_entity)[store.mention_entity] > 2)
-    for step in range(60):
-        batch = planner.build(examples, step)
-        for tower, tokens in sequences(batch.entities, len(batch)):
-            counts["mention" if tower == "mention" else "card" if tokens in cards else "name"] += 1
-    total = sum(counts.values())
-    assert counts["card"] / total == pytest.approx(0.25, abs=0.03)
-    # where the drawn mention is the example itself, a name stands in
-    assert 0.25 < counts["mention"] / total < 0.5
-    assert 0.25 < counts["name"] / total < 0.5
-
-
 # -- the examples -----------------------------------------------------------------------------
 
 
@@ -211,12 +187,6 @@ def test_what_cannot_be_learnt_is_left_out_and_counted(encoder, caplog):
     assert "PEL-W103" not in caplog.text, "half of them"
     build_examples(kb, [Document("d", text, [*mentions, Mention(10, 15, "", ("X2",))])], encoder)
     assert "lacks the ids of 2 of 3 annotated mentions, e.g. 'X1'" in caplog.text
-
-
-def test_one_unknown_id_beside_a_known_one(encoder):
-    documents = [Document("d", "fever", [Mention(0, 5, "", ("X1", "C2"))])]
-    store = build_examples(KnowledgeBase(ENTITIES), documents, encoder)
-    assert [gold.tolist() for gold in store.mention_gold] == [[2]]
 
 
 def test_retired_entities_are_no_examples(encoder):

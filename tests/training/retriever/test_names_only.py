@@ -105,13 +105,6 @@ def test_it_learns_and_resumes(train, check_resuming, tmp_path):
         train(whole, resume=True, pel__training__dev__n_mentions=3)
 
 
-def test_an_annotated_dev_corpus_is_used_where_it_is_set(data, tmp_path):
-    trainer = make_trainer(data, tmp_path, paths__dev=data["paths.dev"])
-    assert trainer.dev.mentions[0].text != trainer.dev.mentions[0].surface
-    examples = np.concatenate(trainer.make_task().planner.plan(0))
-    assert len(examples) == 3 * len(ENTITIES), "nothing is held out"
-
-
 def test_nothing_is_left_to_train_on(train, tmp_path):
     with pytest.raises(PelError, match="E319.*n_mentions"):
         train(tmp_path / "run", pel__training__dev__n_mentions=0)

@@ -108,21 +108,6 @@ def test_stopped_twice_and_between_model_best_and_checkpoint(train, tmp_path, mo
     assert differing(stopped, whole) == []
 
 
-def test_patience_counts_on_after_resuming(train, check_resuming, tmp_path):
-    # nothing can be better than the first evaluation where nothing is learnt
-    changes = {
-        "pel__training__patience": 2,
-        "pel__training__eval_frequency": 2,
-        "pel__training__optimizer__learn_rate": 1e-30,
-        "pel__training__optimizer__weight_decay": 0.0,
-    }
-    whole = check_resuming(5, **changes)
-    assert [record["step"] for record in metrics(whole)] == [2, 4, 6]
-    # out of patience it stays
-    assert train(tmp_path / "stopped", resume=True, **changes)["step"] == 2
-    assert differing(tmp_path / "stopped", whole) == []
-
-
 def test_resuming_a_finished_training_changes_nothing(train, tmp_path):
     best = train(tmp_path / "run")
     before = contents(tmp_path / "run")
