@@ -23,6 +23,7 @@ class SavedTokenizer:
     """
 
     is_fast = True
+    unk_token_id: int
 
     def __init__(self, files: dict[str, bytes]):
         from tokenizers import Tokenizer

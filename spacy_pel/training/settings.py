@@ -94,7 +94,7 @@ NOT_FINGERPRINTED = {"eval_frequency", "patience", "max_epochs", "max_steps"}
 
 
 @contextmanager
-def explained(text: str, path: Path) -> Iterator[None]:
+def explained(text: str, path: Path | str) -> Iterator[None]:
     """Turn what is wrong with a config's keys and parts into one line.
 
     Args:
