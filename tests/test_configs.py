@@ -55,7 +55,6 @@ WIATRAK = {
     "pel.training.max_steps": 0,
     "pel.training.limit": 0,
     "pel.training.mining.every_epochs": 1,
-    "pel.training.mining.every_steps": 0,
     "pel.training.optimizer.learn_rate": 1e-5,
     "pel.training.optimizer.warmup": 0.25,
     "pel.training.optimizer.epsilon": 1e-6,
