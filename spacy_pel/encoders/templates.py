@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from ..registry import registry
 from ..types import Entity, MentionInText
 from ..util.config import PartSettings, check_range
-from .token_arrays import RaggedTokens, check_length, piece_lists
+from .token_arrays import RaggedTokens, piece_lists
 
 # No word piece of an English text is longer than this on average over a window; a wider
 # character window only costs time, a narrower one would cut context that fits.
@@ -52,7 +52,7 @@ class MarkedContext(PartSettings):
     end_marker: str = "[M_e]"
 
     def __post_init__(self) -> None:
-        check_length(self.max_length)
+        check_range("max_length", self.max_length, least=8)
 
     @property
     def special_tokens(self) -> list[str]:
@@ -144,7 +144,7 @@ class CardBase(PartSettings, ABC):
     max_length: int = 128
 
     def __post_init__(self) -> None:
-        check_length(self.max_length)
+        check_range("max_length", self.max_length, least=8)
 
     @property
     def separator(self) -> str | None:

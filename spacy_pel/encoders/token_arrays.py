@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..util.arrays import Ragged, offsets_of, take_pieces
-from ..util.config import check_range
 
 TokenIds = NDArray[np.int32]
 # how a tokenizer is called: word pieces of plain text, and nothing else
@@ -65,13 +64,6 @@ class RaggedTokens(Ragged):
         ids = np.full(real.shape, pad_id, dtype=np.int64)
         ids[real] = take_pieces(self.values, self.offsets, rows)
         return ids, real.astype(np.int64)
-
-
-def check_length(max_length: int) -> None:
-    """Raises:
-    PelError: if so few word pieces hold no text.
-    """
-    check_range("max_length", max_length, least=8)
 
 
 def piece_lists(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import torch
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
@@ -44,6 +45,15 @@ def random_encoder(width=8, **settings):
     )
     made.initialize()
     return made
+
+
+def set_dropout(module, p):
+    """Of all parts, the attention among them."""
+    for part in module.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = p
+        if hasattr(part, "dropout_prob"):
+            part.dropout_prob = p
 
 
 def document(number, names, ids=None):

@@ -87,12 +87,14 @@ def test_merged_twin_keeps_what_the_other_knew():
 
 
 def test_merge_retires_twins_and_keeps_them_resolvable(tmp_path):
-    (tmp_path / "t.obo").write_text("[Term]\nid: T:1\nname: cough\nxref: UMLS:C0000002\nxref: UMLS:C0000001\n")
     mention = {"start": 0, "end": 6, "label": "", "ids": ["C0000002"]}
-    (tmp_path / "c.jsonl").write_text(json.dumps({"id": "1", "text": "tussis", "mentions": [mention]}))
+    files = {
+        "t.obo": "[Term]\nid: T:1\nname: cough\nxref: UMLS:C0000002\nxref: UMLS:C0000001\n",
+        "c.jsonl": json.dumps({"id": "1", "text": "tussis", "mentions": [mention]}),
+    }
     sources = {"t": {"files": ["t.obo"], "id_xref": ["UMLS"]}, "names": {"files": ["c.jsonl"], "reader": "corpusnames"}}
-    merge = Merge(parse_merge_config({"id_pattern": "C[0-9]{7}", "sources": sources}), tmp_path)
-    (cough,) = merge()
+    merge, found = facts_of(tmp_path, files, sources, id_pattern="C[0-9]{7}")
+    (cough,) = found.values()
     assert merge.redirects == {"C0000002": "C0000001"}
     # names for the retired id go to its successor
     assert (cough.concept_id, cough.canonical_name, cough.aliases) == ("C0000001", "cough", ("tussis",))
@@ -215,22 +217,6 @@ def test_shipped_configs_are_valid(name):
     assert parse_merge_config(config["merge"]).sources
 
 
-def merged(tmp_path, base_rows, terms, **overrides):
-    """The merge of a table whose ids keep their prefix, and an ontology."""
-    (tmp_path / "base.jsonl").write_text("".join(json.dumps(row) + "\n" for row in base_rows))
-    nodes = [{"id": f"X:{n}", "lbl": name, "meta": {"xrefs": [{"val": xref}]}} for n, (name, xref) in enumerate(terms)]
-    (tmp_path / "onto.json").write_text(json.dumps({"graphs": [{"nodes": nodes}]}))
-    config = {
-        "sources": {
-            "base": {"files": ["base.jsonl"], "reader": "jsonl"},
-            "onto": {"files": ["onto.json"], "id_xref": ["MESH"]},
-        },
-        **overrides,
-    }
-    merge = Merge(parse_merge_config(config), tmp_path)
-    return merge, {entity.concept_id: entity.canonical_name for entity in merge()}
-
-
 def row(entity_id, name):
     return {"concept_id": entity_id, "canonical_name": name}
 
@@ -240,22 +226,18 @@ def test_codes_meet_the_entity_of_a_saved_kb_that_alone_has_them(tmp_path):
     base = [Entity(key, f"name of {key}", xrefs=tuple(codes)) for key, codes in xrefs.items()]
     KnowledgeBase.build(base, tmp_path / "base", redirects={"C0": "C1"}, source={"licence": "CC0"})
     codes = [{**row("C5", "five"), "parents": ["C7"]}, row("NCIT:C6", "six"), row("C7", "seven"), row("C1", "one")]
-    (tmp_path / "codes.jsonl").write_text("".join(json.dumps(one) + "\n" for one in codes))
-    config = {
-        "xrefs": ["NCIT"],
-        "sources": {
-            "base": {"files": ["base"], "reader": "saved"},
-            "codes": {"files": ["codes.jsonl"], "reader": "jsonl", "vocabulary": "NCIT"},
-        },
+    sources = {
+        "base": {"files": ["base"], "reader": "saved"},
+        "codes": {"files": ["codes.jsonl"], "reader": "jsonl", "vocabulary": "NCIT"},
     }
-    merge = Merge(parse_merge_config(config), tmp_path)
-    found = {entity.concept_id: entity for entity in merge()}
+    files = {"codes.jsonl": "\n".join(map(json.dumps, codes))}
+    merge, found = facts_of(tmp_path, files, sources, xrefs=["NCIT"])
     assert found.keys() == {"C1", "C2", "C3", "NCIT:C1", "NCIT:C6", "NCIT:C7"} and merge.redirects == {"C0": "C1"}
     assert found["C1"].aliases == ("five",) and found["C1"].parents == ("NCIT:C7",)
     assert found["NCIT:C6"].xrefs == ("NCIT:C6",) and found["C2"].aliases == ()
-    config["sources"]["codes"]["vocabulary"] = "RXNORM"
+    sources["codes"]["vocabulary"] = "RXNORM"
     with pytest.raises(PelError, match="sources.codes.vocabulary"):
-        parse_merge_config(config)
+        facts_of(tmp_path, {}, sources, xrefs=["NCIT"])
 
 
 def test_redirects_to_what_is_left_out_are_left_out(tmp_path, monkeypatch):
@@ -264,8 +246,16 @@ def test_redirects_to_what_is_left_out_are_left_out(tmp_path, monkeypatch):
     rows = [row("MESH:D1", "fever"), row("MESH:X2", "cough")]
     retired = {"MESH:D3": "MESH:X2", "MESH:D4": "MESH:D5", "MESH:D5": "MESH:D1", "MESH:D6": "MESH:D6"}
     monkeypatch.setattr(JsonlKB, "_settle_redirects", lambda self, live: self.redirects.update(retired))
-    merge, found = merged(tmp_path, rows, [("hoarseness", "MESH:D3")], id_pattern="MESH:D.*")
-    assert found == {"MESH:D1": "fever"}
+    files = {
+        "base.jsonl": "\n".join(map(json.dumps, rows)),
+        "onto.obo": "[Term]\nid: X:1\nname: hoarseness\nxref: MESH:D3\n",
+    }
+    sources = {
+        "base": {"files": ["base.jsonl"], "reader": "jsonl"},
+        "onto": {"files": ["onto.obo"], "id_xref": ["MESH"]},
+    }
+    merge, found = facts_of(tmp_path, files, sources, id_pattern="MESH:D.*")
+    assert [(key, entity.canonical_name) for key, entity in found.items()] == [("MESH:D1", "fever")]
     assert merge.redirects == {"MESH:D4": "MESH:D1", "MESH:D5": "MESH:D1"}
 
 

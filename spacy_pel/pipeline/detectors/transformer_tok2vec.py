@@ -17,7 +17,6 @@ from thinc.types import Floats2d
 from thinc.util import get_torch_default_device, torch2xp, xp2torch
 
 from ...encoders.backend import Backend, EncodeBatch, TorchBackend, encode_batches
-from ...encoders.token_arrays import check_length
 from ...encoders.tower import TokenTower, Tower
 from ...errors import Errors, PelError
 from ...types import Vectors
@@ -73,7 +72,7 @@ def make_transformer_tok2vec(
         raise PelError(Errors.E305.format(expected="'float32', 'float16' or 'int8'", value=store))
     check_range("batch_size", batch_size, least=1)
     check_range("rate", rate, above=0)
-    check_length(max_length)
+    check_range("max_length", max_length, least=8)
     check_range("overlap", overlap, least=0, below=1)
     shim = TowerShim(
         name=name,

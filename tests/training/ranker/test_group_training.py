@@ -23,7 +23,7 @@ from spacy_pel.training.ranking_losses import Triplet
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import metrics
+from ..conftest import metrics, set_dropout
 from .conftest import CUES, NAMES, accuracies, linker_of, train_ranker
 
 pytestmark = pytest.mark.slow
@@ -218,15 +218,6 @@ def test_hidden_surfaces_of_a_whole_group():
 MARGIN = 0.5
 
 
-def without_dropout(module):
-    for part in module.modules():
-        if isinstance(part, torch.nn.Dropout):
-            part.p = 0.0
-        if hasattr(part, "dropout_prob"):  # of the attention
-            part.dropout_prob = 0.0
-    return module
-
-
 @pytest.fixture
 def made(store):
     """A dual encoder without dropout, and a batch with more than one negative for each group."""
@@ -236,7 +227,7 @@ def made(store):
     batch.negatives[np.arange(len(batch.positives)), batch.positives] = False
     batch.negatives[0] = False  # one has none
     ranker = make_dual()
-    without_dropout(ranker.encoder.towers)
+    set_dropout(ranker.encoder.towers, 0.0)
     return ranker, batch
 
 
@@ -348,7 +339,7 @@ def large(retriever):
 def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, dropout):
     ranker, batch = make_dual(), large(60)
     if not dropout:
-        without_dropout(ranker.encoder.towers)
+        set_dropout(ranker.encoder.towers, 0.0)
     objective = objective_of(ranker, MeanPrototype(), Triplet(margin=50.0), at_once=8)
 
     def gradients():

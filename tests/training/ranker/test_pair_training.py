@@ -30,7 +30,7 @@ from spacy_pel.training.ranker.settings import RankerSettings, read_rank_setting
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.types import Document, Entity, Mention, RankedRows
 
-from ..conftest import differing, metrics
+from ..conftest import differing, metrics, set_dropout
 from .conftest import accuracies, make_sense_documents, train_ranker
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -212,9 +212,7 @@ def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
     seen = []
     forward = ranker.tower.forward
     ranker.tower.forward = lambda ids, mask, embeddings=None: seen.append(embeddings) or forward(ids, mask, embeddings)
-    for module in ranker.tower.modules():  # no dropout: the two forwards differ by the delta alone
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
+    set_dropout(ranker.tower, 0.0)  # no dropout: the two forwards differ by the delta alone
     clean, _ = plain(made)
     assert seen == [None]
     total, metrics = regular(made)
@@ -252,15 +250,3 @@ def test_every_ranker_has_a_recipe():
 
     with pytest.raises(PelError, match=r"PEL-E347.*Stranger.*CrossEncoder\.v1, .*DualEncoder\.v1"):
         recipe_of(Stranger(), RankerSettings(model=Stranger()))
-
-
-def test_the_papers_settings():
-    ranker = read_rank_settings(CONFIGS / "ranker_sapbert.cfg").ranker
-    training, optimizer = ranker.training, ranker.training.optimizer
-    assert (ranker.model.template.max_length, ranker.model.pooling, ranker.model.top_k) == (256, "mean", 16)
-    assert (ranker.candidates.n, training.batch_size, training.max_epochs) == (16, 4, 5)
-    assert (optimizer.learn_rate, optimizer.warmup) == (2e-5, 0.2)
-    assert (optimizer.epsilon, optimizer.clip) == (1e-6, 1.0)
-    assert (ranker.regularizer.epsilon, ranker.regularizer.weight) == (0.01, 1.0)
-    # and they are the defaults of a config that says nothing
-    assert read_rank_settings(CONFIGS / "ranker_tiny.cfg").ranker.training.optimizer == optimizer

@@ -12,6 +12,8 @@ from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective, _signs, _slopes
 
+from ..conftest import set_dropout
+
 pytestmark = pytest.mark.slow
 
 LOSSES = {"Pb": ProxySoftplus(alpha=8.0), "CE": CrossEntropy()}
@@ -53,11 +55,7 @@ def make(loss="Pb", *, tied=False, dtype=torch.float64, dropout=0.0, **settings)
         for number, parameter in enumerate(encoder.towers.parameters()):
             generator = torch.Generator().manual_seed(number)
             parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
-    for module in encoder.towers.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = dropout
-        if hasattr(module, "dropout_prob"):  # of scaled_dot_product_attention
-            module.dropout_prob = dropout
+    set_dropout(encoder.towers, dropout)
     return Objective(encoder.towers, LOSSES[loss], **settings).to(dtype).train()
 
 
