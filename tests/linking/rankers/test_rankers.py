@@ -129,10 +129,8 @@ def test_dual_encoder_encodes_each_text_once(monkeypatch):
         return run(self, side, tokens, *rest)
 
     monkeypatch.setattr(type(ranker.encoder), "_batches", count)
-    task = replace(TASK, mentions=[MENTIONS[0]] * 2)
-    first = ranker.score(task)
+    ranker.score(replace(TASK, mentions=[MENTIONS[0]] * 2))
     assert asked == [("mention", 1), ("entity", 3)]
-    assert (first[0] == first[1]).all()
 
 
 def test_a_bi_encoder_serves_as_a_ranker(tmp_path):
