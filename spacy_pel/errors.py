@@ -117,7 +117,6 @@ class Errors(metaclass=WithCodes):
     E121 = "{place}: {fault} ({kind}). Fix the file, or read without strict to repair and count it."
     E122 = "Expected semantic types of the UMLS such as T047, got {unknown}. Check the ids."
     E123 = "Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
-    E124 = "Expected entities, or ids to retire, in {paths}, got none. Check the files and the filters."
     E125 = (
         "Expected a complete release with --retire-missing, but it lacks {n:,} of {total:,} entities, such as "
         "'{example}'. Nothing was changed. Check the file and the filters, or list the ids to retire in a file of "

@@ -37,6 +37,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.edits import edits_from_bytes, edits_to_bytes
 from spacy_pel.kb.from_files import read_changes
+from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
 from spacy_pel.training.ranker import settings as rank_settings
@@ -396,7 +397,7 @@ def test_examples_of_formats_can_be_read(tmp_path):
     manifest, entity, change, edit, *of_documents = examples
     assert set(json.loads(manifest)) == {"kind", "format", "files"}
     (tmp_path / "changes.jsonl").write_text(entity + change, encoding="utf8")
-    changes = read_changes(tmp_path / "changes.jsonl")
+    changes = read_changes(JsonlKB(), [tmp_path / "changes.jsonl"])
     assert changes.entities[0].concept_id == "C0010674" and changes.retired == {"MY:0": "MY:1"}
     (edit_read,) = edits_from_bytes(edit.encode("utf8")).items()
     assert edit_read[0] == "HP:0000822" and edit_read[1].kind == "renamed"

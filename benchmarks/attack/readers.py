@@ -16,6 +16,7 @@ from spacy_pel.corpora.formats.jsonl import to_record
 from spacy_pel.engines.corpus import Corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.from_files import apply_changes, read_changes
+from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.repair import repaired
 from spacy_pel.ontologies import read_sssom
 from spacy_pel.registry import registry
@@ -161,7 +162,7 @@ def _read_merge(paths: list[Path], out: Path) -> None:
 
 
 def _read_changes(paths: list[Path], out: Path) -> None:
-    changes = read_changes(paths[0])
+    changes = read_changes(JsonlKB(), paths[:1])
     if out.exists():
         apply_changes(KnowledgeBase([Entity("C1", "fever"), Entity("C2", "pain")]), changes)
 

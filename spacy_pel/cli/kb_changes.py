@@ -156,7 +156,7 @@ def kb_add(
     Example: spacy-pel kb add my_pipeline hp.obo --retire-missing
     """
     from ..abbreviations.inventory import is_inventory
-    from ..kb.from_files import apply_changes, changes_from_reader
+    from ..kb.from_files import apply_changes, read_changes
 
     filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
     if reader is None and is_inventory(files[0]):
@@ -165,7 +165,7 @@ def kb_add(
         emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
         return
     made, _ = kb_source(reader or reader_of_all(files), settings, **filters)
-    changes = changes_from_reader(made, files, below=below or ())
+    changes = read_changes(made, files, below=below or ())
     with changed_kb(kb) as (opened, component):
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
     learned = component.learned if component is not None else ()

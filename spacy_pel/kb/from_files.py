@@ -3,20 +3,18 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from ..errors import Errors, PelError, quoted
+from ..errors import Errors, PelError
 from ..types import Entity, KBReader
-from ..util.files import PathLike, Place, unexpected
+from ..util.files import PathLike, Place
 from .compare import did_you_mean_id
 from .edits import State, Update
 from .knowledge_base import KnowledgeBase
-from .readers.jsonl_kb import JsonlKB
 from .readers.reader_base import KBReaderBase
 from .repair import merge_duplicates
 
@@ -98,32 +96,27 @@ class Changes:
 
     Attributes:
         entities: to add, or to replace those with the same id.
-        retired: ids to retire, with their successors if they have one.
-        repairs: repairs of the lines, by kind.
-        places: where the ids to retire are, for errors.
+        retired: ids that lines retire, with their successors if they have one.
+        places: where these lines are, for errors.
         redirects: ids that are no longer used -> successors; those that the knowledge base
             lacks do not matter.
         obsolete: other ids that are no longer used -> ids that may replace them.
+        repairs: repairs of what was read, by kind.
         id_prefix: what the ids that were read begin with.
         types: what was read has any of these; None = any.
     """
 
     entities: list[Entity] = field(default_factory=list)
     retired: dict[str, str | None] = field(default_factory=dict)
-    repairs: dict[str, int] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     redirects: dict[str, str] = field(default_factory=dict)
     obsolete: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)
     id_prefix: str = ""
     types: Collection[str] | None = None
 
 
-def read_changes(path: str | Path, *, strict: bool = False) -> Changes:
-    """Read a file of changes as JSON lines, see ``changes_from_reader``."""
-    return changes_from_reader(JsonlKB(strict=strict), [Path(path)])
-
-
-def changes_from_reader(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str] = ()) -> Changes:
+def read_changes(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str] = ()) -> Changes:
     """Read files of changes.
 
     Args:
@@ -134,59 +127,27 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path], *, below: Seque
         below: of the entities read, keep those with these ids and all narrower ones; empty = all.
 
     Returns:
-        In the order of the lines.
+        In the order of the files.
 
     Raises:
-        PelError: if a line is neither, or an entity is there twice; names the line. If there is nothing
-            to change, or ``below`` names an id that is not there.
+        PelError: as the reader, and if ``below`` names an id that is not there.
     """
-    changes = _read(reader, paths)
-    if below:
-        kept, _ = subtree(KnowledgeBase(changes.entities, redirects=changes.redirects), below)
-        changes = replace(changes, entities=list(kept))
-    return changes
-
-
-def _read(reader: KBReader, paths: Sequence[Path]) -> Changes:
-    prefix, types = getattr(reader, "id_prefix", ""), getattr(reader, "wanted_types", None)
-    if isinstance(reader, JsonlKB):
-        return replace(_from_lines(reader, paths), id_prefix=prefix, types=types)
     if isinstance(reader, KBReaderBase):
         reader.notes_obsolete = True
     by_id: dict[str, list[Entity]] = {}
     for entity in reader(paths):
         by_id.setdefault(entity.concept_id, []).append(entity)
-    changes = Changes(list(map(merge_duplicates, by_id.values())), id_prefix=prefix, types=types)
-    changes.repairs.update(reader.report)
-    changes.redirects.update((old, new) for old, new in reader.redirects.items() if old.startswith(prefix))
-    obsolete = getattr(reader, "obsolete", {}).items()
-    changes.obsolete.update((old, new) for old, new in obsolete if old.startswith(prefix))
+    entities = list(map(merge_duplicates, by_id.values()))
+    if below:
+        entities = list(subtree(KnowledgeBase(entities, redirects=reader.redirects), below)[0])
+    changes = Changes(entities, redirects=reader.redirects, repairs=dict(reader.report))
+    if isinstance(reader, KBReaderBase):
+        changes = replace(changes, retired=reader.retired, places=reader.places, obsolete=reader.obsolete)
+        changes = replace(changes, id_prefix=reader.id_prefix, types=reader.wanted_types)
+    for ids in (changes.retired, changes.redirects, changes.obsolete):
+        for old in [old for old in ids if not old.startswith(changes.id_prefix)]:
+            del ids[old]
     return changes
-
-
-def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
-    changes = Changes()
-    places: dict[str, Place] = {}  # of the entities
-    reader.begin(paths)
-    for place, record in chain.from_iterable(map(reader.records, paths)):
-        if record.get("retired") is True:
-            entity_id, successor = record.get("concept_id"), record.get("successor")
-            if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
-                expected = '{"concept_id": "…", "retired": true, "successor": "…" or null}'
-                raise unexpected(place, expected, quoted(record))
-            if entity_id.startswith(reader.id_prefix):
-                changes.retired[entity_id] = successor
-                changes.places[entity_id] = place
-        elif entity := reader.checked(place, reader.entity_of(place, record)):
-            if entity.concept_id in places:
-                got = f"{quoted(entity.concept_id)} again (first at {places[entity.concept_id]})"
-                raise unexpected(place, "each id once", got, "Merge the two lines.")
-            places[entity.concept_id] = place
-            changes.entities.append(entity)
-    reader.warn_of_left_out()
-    if not changes.entities and not changes.retired:
-        raise PelError(Errors.E124.format(paths=", ".join(map(str, paths))))
-    return replace(changes, repairs=dict(reader.report))
 
 
 def apply_changes(
@@ -275,15 +236,16 @@ def _not_named(
     """The entities that a release would name, but the changes do not;
     of how many; and how many others there are, such as those that a curator added."""
     namespaces = set(map(_namespace, given))
+
+    def is_compared(entity_id: str) -> bool:
+        return entity_id.startswith(changes.id_prefix) and _namespace(entity_id) in namespaces
+
     rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
     in_source = {entity_id: edit.release.live for entity_id, edit in kb.edits.items()}
-    ids = [entity_id for entity_id in kb.ids_at(rows) if in_source.pop(entity_id, True)]
-    n_live = len(ids)
-    ids += [entity_id for entity_id, is_live in in_source.items() if is_live and kb.is_retired(entity_id)]
-    is_compared = [id_.startswith(changes.id_prefix) and _namespace(id_) in namespaces for id_ in ids]
-    compared = list(compress(ids, is_compared))
-    missing = [entity_id for entity_id in compared if entity_id not in given and entity_id not in retired]
-    return missing, len(compared), len(kb) - sum(is_compared[:n_live])
+    live = [id_ for id_ in kb.ids_at(rows) if in_source.get(id_, True) and is_compared(id_)]
+    hidden = [id_ for id_, is_live in in_source.items() if is_live and kb.is_retired(id_) and is_compared(id_)]
+    missing = [entity_id for entity_id in (*live, *hidden) if entity_id not in given and entity_id not in retired]
+    return missing, len(live) + len(hidden), len(kb) - len(live)
 
 
 def _namespace(entity_id: str) -> str:

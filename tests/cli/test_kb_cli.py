@@ -130,7 +130,7 @@ def test_settings_of_a_reader(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("code;canonical_name;aliases\nC1;Fever;heat/hot\n")
     columns = 'columns={"concept_id": "code"}'
-    settings = ["--set", columns, "--set", "list_separator=/", "--set", "delimiter=;"]
+    settings = ["--set", columns, "--set", "list_separator=/"]
     run_json("kb", "build", tmp_path / "kb", "--reader", "csv", table, *settings)
     assert KnowledgeBase.from_disk(tmp_path / "kb").ids("hot") == ["C1"]
     assert "PEL-E208" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x=1")
@@ -245,7 +245,7 @@ def test_add_refuses_files_without_changes(kb, tmp_path):
         (tmp_path / name).write_text(text)
         said = fails("kb", "add", kb, tmp_path / name, *options)
         assert name in said
-    assert "E124" in said and len(KnowledgeBase.from_disk(kb)) == 3
+    assert "E144" in said and len(KnowledgeBase.from_disk(kb)) == 3
     retired = change(tmp_path / "retired.jsonl", {"concept_id": "C1", "retired": True})
     assert run_json("kb", "add", kb, retired, tmp_path / "a.jsonl")["retired"] == 1
 

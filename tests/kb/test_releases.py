@@ -8,11 +8,10 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.from_files import Changes, apply_changes, changes_from_reader
-from spacy_pel.kb.readers.loinc_kb import LoincKB
+from spacy_pel.kb.from_files import Changes, apply_changes, read_changes
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.kb.readers.rf2_kb import Rf2KB
+from spacy_pel.kb.readers.snomed_loinc_kb import LoincKB, Rf2KB
 from spacy_pel.kb.readers.umls_kb import UmlsKB
 from spacy_pel.types import Entity
 
@@ -61,7 +60,7 @@ def test_a_release_retires_what_it_calls_obsolete(tmp_path, case):
     name, text, successor, perhaps = RELEASES[case]
     (tmp_path / name).write_text(text)
     kb = KnowledgeBase(TERMS)
-    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / name]))
+    update = apply_changes(kb, read_changes(OboKB(), [tmp_path / name]))
     assert list(update.retired) == ["X:1"] and kb.resolve("X:1") == successor
     assert update.obsolete == ({} if successor else {"X:1": perhaps})
     assert (update.missing, update.n_others) == (["X:2"], 0) and "X:2" in kb
@@ -71,7 +70,7 @@ def test_a_release_retires_what_it_calls_obsolete(tmp_path, case):
 def test_what_a_release_lacks_is_retired_on_demand(tmp_path):
     (tmp_path / "x.obo").write_text(RELEASES["obsolete"][1])
     kb = KnowledgeBase([*TERMS, Entity("MY:1", "own"), Entity("E11", "own code")])
-    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
+    update = apply_changes(kb, read_changes(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
     assert update.missing == ["X:2"] and update.n_others == 2
     assert list(kb) == ["X:3", "X:4", "MY:1", "E11"] and kb.resolve("X:2") is None
 
@@ -88,10 +87,10 @@ def test_unchanged_entities_are_not_touched(tmp_path):
 
     listener = Listener()
     kb.on_change(listener.hear)
-    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]))
+    update = apply_changes(kb, read_changes(OboKB(), [tmp_path / "x.obo"]))
     assert update.unchanged == 4 and kb.fingerprint == before and seen == []
     (tmp_path / "x.obo").write_text(release.replace("term two", "term 2"))
-    apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]))
+    apply_changes(kb, read_changes(OboKB(), [tmp_path / "x.obo"]))
     assert seen == [[1]], "only the entity that changed is embedded again"
 
 
@@ -99,7 +98,7 @@ def test_unchanged_entities_are_not_touched(tmp_path):
 def test_the_prefix_of_ids_limits_what_is_missing(tmp_path, prefix, missing):
     (tmp_path / "x.obo").write_text(obo(*LIVE, "id: X:11\nname: eleven", "id: Z:1\nname: zet"))
     kb = KnowledgeBase([*TERMS, Entity("X:12", "twelve"), Entity("Z:1", "zet")])
-    changes = changes_from_reader(OboKB(id_prefix=prefix), [tmp_path / "x.obo"])
+    changes = read_changes(OboKB(id_prefix=prefix), [tmp_path / "x.obo"])
     assert apply_changes(kb, changes).missing == [*missing, *(["X:12"] if prefix != "Z" else [])]
 
 
@@ -108,14 +107,14 @@ def test_types_limit_what_is_missing(tmp_path):
     kb = KnowledgeBase(
         [Entity("X:1", "one", (), ("a",)), Entity("X:2", "two", (), ("a",)), Entity("X:3", "b", (), ("b",))]
     )
-    update = apply_changes(kb, changes_from_reader(OboKB(types=["a"]), [tmp_path / "x.obo"]))
+    update = apply_changes(kb, read_changes(OboKB(types=["a"]), [tmp_path / "x.obo"]))
     assert (update.missing, update.n_others) == (["X:2"], 1)
 
 
 def test_a_file_that_is_no_release_retires_nothing(tmp_path):
     (tmp_path / "x.obo").write_text(obo(LIVE[0]))
     kb = KnowledgeBase(TERMS)
-    changes = changes_from_reader(OboKB(), [tmp_path / "x.obo"])
+    changes = read_changes(OboKB(), [tmp_path / "x.obo"])
     with pytest.raises(PelError, match="E125.* 3 of 4 entities, such as 'X:1'"):
         apply_changes(kb, changes, retire_missing=True)
     assert len(kb) == 4
@@ -132,7 +131,7 @@ def test_released_tables_retire_what_is_withdrawn(reader, files, obsolete, live)
     paths = [META.parent.parent / name for name in files]
     entities = list(reader(paths))
     kb = KnowledgeBase([*entities, *(Entity(old, "an old name") for old in obsolete)])
-    update = apply_changes(kb, changes_from_reader(reader, paths))
+    update = apply_changes(kb, read_changes(reader, paths))
     assert list(update.retired) == list(obsolete) and update.obsolete == obsolete and live in kb
 
 
@@ -152,7 +151,7 @@ def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):
     (meta / "MRCUI.RRF").write_text("\n".join(lines) + "\n")
     reader = UmlsKB()
     kb = KnowledgeBase([*reader([meta]), *(Entity(old, old) for old in history), Entity("C0000030", "lost")])
-    update = apply_changes(kb, changes_from_reader(UmlsKB(), [meta]))
+    update = apply_changes(kb, read_changes(UmlsKB(), [meta]))
     assert {old: kb.resolve(old) for old in history} == {
         **dict.fromkeys(history),
         "C0000020": "C0000001",
@@ -175,7 +174,7 @@ def test_the_history_of_mesh_names_successors_too(tmp_path):
     (tmp_path / "history.yaml").write_text("'MESH:D2' : 'MESH:D1'\n")
     (tmp_path / "desc.tsv").write_text("D1\tfever\tpyrexia\tC23.888\t\nD3\tcough\t\tC08.618\t\n")
     kb = KnowledgeBase([Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")])
-    changes = changes_from_reader(MeshKB(), [tmp_path / "history.yaml", tmp_path / "desc.tsv"])
+    changes = read_changes(MeshKB(), [tmp_path / "history.yaml", tmp_path / "desc.tsv"])
     update = apply_changes(kb, changes)
     assert (list(update.retired), update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
 
@@ -185,7 +184,7 @@ def test_edits_are_not_missing_from_a_release(tmp_path):
     kb = KnowledgeBase(TERMS)
     kb.add([Entity("X:77", "own")])
     kb.retire(["X:4"])
-    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
+    update = apply_changes(kb, read_changes(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
     assert (update.missing, update.n_others, update.conflicts) == (["X:1", "X:4"], 1, {})
     kb.withdraw(["X:77", "X:4"])
     assert list(kb) == ["X:2", "X:3"], "as the release has it"
@@ -215,6 +214,6 @@ def test_a_release_of_mesh_retires_no_concepts_of_the_umls(tmp_path):
     (tmp_path / "x.obo").write_text(obo("id: D000001\nname: one", "id: D000002\nname: two"))
     ids = [f"{beginning}00000{n}" for beginning in ("C0", "D") for n in (1, 2, 3)]
     kb = KnowledgeBase([Entity(one, f"name {one}") for one in ids])
-    changes = changes_from_reader(OboKB(), [tmp_path / "x.obo"])
+    changes = read_changes(OboKB(), [tmp_path / "x.obo"])
     update = apply_changes(kb, changes, retire_missing=True)
     assert (list(update.retired), update.obsolete, update.n_others) == (["D000003"], {"D000003": ()}, 3)

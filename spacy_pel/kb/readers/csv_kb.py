@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from ...errors import Warnings, quoted, shortened
 from ...registry import registry
@@ -59,6 +60,7 @@ class CsvKB(KBReaderBase):
     vocabulary before them ("SNOMED CT ID"). A column that no field uses is left out and counted as
     ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
 
+    Commas, semicolons, tabs or bars separate the cells: what is between the id and the name in the header.
     Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
     as ``comment_line``.
 
@@ -70,8 +72,6 @@ class CsvKB(KBReaderBase):
             e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
         list_separator: between the aliases, types, cross references or parents of one cell. None = "|", and a warning
             if a column without any may have another one.
-        delimiter: between cells; None = the comma, semicolon, tab or bar between the id and the
-            name in the header.
 
     Raises:
         PelError: if ``columns`` names an unknown field, or a separator is empty.
@@ -84,7 +84,6 @@ class CsvKB(KBReaderBase):
 
     columns: dict[str, str] | None = None
     list_separator: str | None = None
-    delimiter: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,17 +93,17 @@ class CsvKB(KBReaderBase):
             raise unexpected("columns", expected, ", ".join(unknown), "Fix the setting.")
         if self.list_separator == "":
             raise unexpected("list_separator", "text", "''", "Fix the setting.")
-        if self.delimiter is not None and len(self.delimiter) != 1:
-            raise unexpected("delimiter", "one character", repr(self.delimiter), "Fix the setting.")
         self.needed_fields = {"concept_id", "canonical_name", *self.column_of}
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The rows' entities."""
+        separator = self.list_separator or "|"
         for path in paths:
             rows = self._rows(path)
             place, header = next(rows, (Place(path), []))
             position = self._positions(place, header)
-            lists = _Lists({field: header[at] for field, at in position.items() if field in LISTS}, self.list_separator)
+            separated: set[str] = set(position) if self.list_separator else set()  # fields that had a separator
+            doubtful: dict[str, str] = {}  # field -> a warning of the first cell that may have another separator
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
             for place, cells in rows:
@@ -114,12 +113,17 @@ class CsvKB(KBReaderBase):
                 for at in [at for at in unnamed if "".join(cells[at : at + 1]).strip()]:
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
-                texts = {field: cells[at] for field, at in position.items()}
-                entity_id, name, definition = (
-                    texts.get(field) for field in ("concept_id", "canonical_name", "definition")
-                )
-                yield place, Entity(entity_id or "", name or "", definition=definition, **lists.split(place, texts))
-            lists.warn()
+                values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
+                for field in filter(position.__contains__, LISTS):
+                    cell, values[field] = cells[position[field]], tuple(cells[position[field]].split(separator))
+                    if len(values[field]) > 1:
+                        separated.add(field)
+                    elif field not in doubtful and (other := _other_separator(field, cell)):
+                        facts = {"column": header[position[field]], "separator": repr(other)}
+                        doubtful[field] = Warnings.W101.format(place=place, cell=repr(shortened(cell.strip())), **facts)
+                yield place, Entity(**values)
+            for warning in (doubtful[field] for field in doubtful if field not in separated):
+                logger.warning(warning)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
         """The header, with bare names, and the rows that have text."""
@@ -139,7 +143,7 @@ class CsvKB(KBReaderBase):
     def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int]:
         """The delimiter, and the position of the header among the lines."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
-        delimiters = [self.delimiter] if self.delimiter else [default, ";", ",", "\t", "|"]
+        delimiters = [default, ";", ",", "\t", "|"]
         for at, line in enumerate(lines):
             for delimiter in delimiters:
                 header = next(csv.reader([line.lstrip("# ")], delimiter=delimiter), [])
@@ -195,37 +199,6 @@ class CsvKB(KBReaderBase):
         if field in self.column_of:
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
-
-
-class _Lists:
-    """Splits the cells of columns of lists, and warns of those that another separator may split.
-
-    Args:
-        columns: field -> the name of its column.
-        separator: None = "|", but it is not sure.
-    """
-
-    def __init__(self, columns: dict[str, str], separator: str | None):
-        self.columns = columns
-        self.separator = separator or "|"
-        self._unsure = set() if separator else set(columns)  # fields of columns that had no "|" so far
-        self._doubtful: dict[str, str] = {}  # field -> the first cell that may have another separator, and its place
-
-    def split(self, place: Place, texts: dict[str, str]) -> dict[str, tuple[str, ...]]:
-        """The lists in a row, by field."""
-        lists = {field: tuple(texts[field].split(self.separator)) for field in self.columns}
-        for field in [field for field in self._unsure if texts[field]]:
-            if len(lists[field]) > 1:
-                self._unsure.remove(field)
-            elif field not in self._doubtful and (other := _other_separator(field, texts[field])):
-                facts = {"place": place, "column": self.columns[field], "separator": repr(other)}
-                self._doubtful[field] = Warnings.W101.format(**facts, cell=repr(shortened(texts[field].strip())))
-        return lists
-
-    def warn(self) -> None:
-        """Log a warning for each column whose cells may be lists, but were read as one text each."""
-        for field in (field for field in self._doubtful if field in self._unsure):
-            logger.warning(self._doubtful[field])
 
 
 def _other_separator(field: str, cell: str) -> str:

@@ -1,4 +1,4 @@
-"""Entities from JSON lines as scispaCy writes them: the interchange format of knowledge bases."""
+"""Entities from JSON lines as scispaCy writes them, the interchange format of knowledge bases, and from KB folders."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
+from ..knowledge_base import KnowledgeBase
 from .csv_kb import FIELD_OF, FIELDS, LISTS
 from .reader_base import KBReaderBase
 
@@ -17,7 +18,8 @@ class JsonlKB(KBReaderBase):
     """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents"}``, one per line.
 
     The first two must be there. Keys may have the common names that columns of tables may have, such as "cui",
-    "name" and "synonyms". Another key is left out and counted as ``unknown_key``; a warning names these keys.
+    "name" and "synonyms". Another key is left out and counted as ``unknown_key``; a warning names these keys. In a
+    file of changes a line may retire an id instead, see ``read_changes``.
 
     Args:
         types: keep entities with any of these types.
@@ -33,9 +35,19 @@ class JsonlKB(KBReaderBase):
         """The lines' entities."""
         for path in paths:
             for place, record in self.records(path):
-                yield place, self.entity_of(place, record)
+                if self.notes_obsolete and record.get("retired") is True:
+                    self._note_retired(place, record)
+                else:
+                    yield place, self._entity_of(place, record)
 
-    def entity_of(self, place: Place, record: dict[str, Any]) -> Entity:
+    def _note_retired(self, place: Place, record: dict[str, Any]) -> None:
+        entity_id, successor = record.get("concept_id"), record.get("successor")
+        if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
+            expected = '{"concept_id": "…", "retired": true, "successor": "…" or null}'
+            raise unexpected(place, expected, quoted(record))
+        self.retired[entity_id], self.places[entity_id] = successor, place
+
+    def _entity_of(self, place: Place, record: dict[str, Any]) -> Entity:
         """The entity in a line.
 
         Raises:
@@ -60,3 +72,27 @@ class JsonlKB(KBReaderBase):
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
                 raise unexpected(place, f"{wanted} as {key}", quoted(value))
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})
+
+
+@registry.pel_kb_readers("spacy-pel.SavedKB.v1")
+class SavedKB(KBReaderBase):
+    """Reads KB folders: the entities that are not retired, with the redirects of the others.
+
+    Args:
+        types: keep entities with any of these types.
+        id_prefix: keep entities whose id starts with this.
+        strict: turn repairs into errors.
+    """
+
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
+        for path in paths:
+            kb = KnowledgeBase.from_disk(path)
+            about = kb.source
+            self.source.update(origin=about.get("name") or about.get("origin", ""), licence=about.get("licence", ""))
+            redirects = kb.redirects()
+            self.redirects.update(redirects)
+            for entity, live in kb.items():
+                if live:
+                    yield Place(path), entity
+                elif entity.concept_id not in redirects:
+                    self.note_obsolete(entity.concept_id)

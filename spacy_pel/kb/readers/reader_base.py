@@ -72,16 +72,14 @@ class KBReaderBase(ABC):
         # iteration, and only if notes_obsolete: a build has no use for them. Then redirects may lead to any id.
         self.obsolete: dict[str, tuple[str, ...]] = {}
         self.notes_obsolete = False
-        self.begin([])
+        self.retired: dict[str, str | None] = {}  # likewise: ids that a line retires -> successor ...
+        self.places: dict[str, Place] = {}  # and where the line is
+        self._begin([])
 
-    def begin(self, paths: Sequence[Path]) -> None:
-        """Forget what the last iteration has reported; calling the reader does so, too.
-
-        Args:
-            paths: what is read now.
-        """
+    def _begin(self, paths: Sequence[Path]) -> None:
+        """Forget what the last iteration has reported."""
         # always the same objects, so that they can be passed on before the iteration
-        for collected in (self.report, self.redirects, self.obsolete, self.source):
+        for collected in (self.report, self.redirects, self.obsolete, self.retired, self.places, self.source):
             collected.clear()  # type: ignore[attr-defined]
         files = [path.name for path in paths]
         self.source.update(origin=self.origin, version="", licence=self.licence, files=files)
@@ -111,13 +109,12 @@ class KBReaderBase(ABC):
             PelError: if a file is missing or broken, or no entity is left.
         """
         paths = [Path(path) for path in paths]
-        self.begin(paths)
+        self._begin(paths)
         seen: set[str] = set()
         n_read = n_kept = 0
         for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
-            kept = self.checked(place, entity)
-            if kept is None:
+            if (kept := self._checked(place, entity)) is None:
                 continue
             if self.one_line_per_id:
                 self._compare_names(place, kept)
@@ -130,27 +127,16 @@ class KBReaderBase(ABC):
             yield kept
         if not n_kept and (unmatched := self._unmatched()):
             raise PelError(Errors.E144.format(paths=", ".join(map(str, paths)), filters=unmatched))
-        self.warn_of_left_out()
-        if not n_kept:
+        self._warn_of_left_out()
+        if not n_kept and not self.retired:
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
         what = "entity" if n_read == 1 else "entities"
         logger.info(f"{n_read:,} {what} read, {n_kept:,} kept, repairs: {counts_text(self.report)}")
 
-    def checked(self, place: Place, entity: Entity) -> Entity | None:
-        """Filter an entity and repair it, as calling the reader does.
-
-        Args:
-            place: where it is.
-            entity: as the file has it.
-
-        Returns:
-            None = it is not wanted, or cannot be kept.
-
-        Raises:
-            PelError: if a field is not text; at any fault if the reader is strict.
-        """
+    def _checked(self, place: Place, entity: Entity) -> Entity | None:
+        """Filter an entity and repair it; None = it is not wanted, or cannot be kept."""
 
         def count(kind: str, entity_id: str) -> None:
             self.repair(kind, place, f"fault in the entity {entity_id!r}")
@@ -166,7 +152,7 @@ class KBReaderBase(ABC):
             self._note_case(Warnings.W106, f"{place} ({name})")
         return kept
 
-    def warn_of_left_out(self) -> None:
+    def _warn_of_left_out(self) -> None:
         """Log which columns or keys are not read, which ids have several names, what was left out, and which
         filters match nothing."""
         if unmatched := self._unmatched():

@@ -40,8 +40,8 @@ class UmlsKB(KBReaderBase):
     The tables are plain or gzipped, whole or in parts, and sorted by CUI as NLM ships them, so
     that they are read side by side with one concept in memory at a time.
 
-    * Names: by the filters. The preferred name has the highest rank of its source and term
-      type (MRRANK), then TS = P, then STT = PF, then ISPREF = Y, then comes first in the file;
+    * Names: by the filters; obsolete and suppressible ones are left out. The preferred name has the highest rank of
+      its source and term type (MRRANK), then TS = P, then STT = PF, then ISPREF = Y, then comes first in the file;
       without MRRANK the flags decide. The aliases follow in the same order.
     * Definition: one that belongs to a name of the wanted languages and sources; of several,
       the first of MSH, NCI, HPO, GO, then the first in the file.
@@ -56,8 +56,6 @@ class UmlsKB(KBReaderBase):
         languages: keep names in these languages (LAT); None = ["ENG"].
         sources: keep names and definitions of these vocabularies (SAB), e.g.
             ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
-        suppressed: keep obsolete and suppressible names, definitions and relations too.
-        codes: keep the codes of the names as cross references, e.g. "MESH:D001249".
         relations: read the parents. The table is by far the largest.
     """
 
@@ -70,8 +68,6 @@ class UmlsKB(KBReaderBase):
 
     languages: list[str] | None = None
     sources: list[str] | None = None
-    suppressed: bool = False
-    codes: bool = True
     relations: bool = False
 
     def __post_init__(self) -> None:
@@ -88,6 +84,10 @@ class UmlsKB(KBReaderBase):
         found = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
         self.source["version"] = found[-1] if found else ""
         ranks = self._ranks(tables)
+
+        def rank(row: list[str]) -> tuple[int, bool, bool, bool]:
+            return ranks.get((row[11], row[12]), -1), row[2] == "P", row[4] == "PF", row[6] == "Y"
+
         types = tables.join(f"{self.prefix}STY")
         definitions = tables.join("MRDEF")
         parents = self._parents(tables) if self.relations else None
@@ -102,18 +102,18 @@ class UmlsKB(KBReaderBase):
             if self.wanted_sources is not None:
                 self.has["sources"].update(map(itemgetter(11), rows))
                 rows = [row for row in rows if self._of_source(row[11])]
-            names = self._names(rows, ranks)
-            if not names:
+            named = [row for row in rows if row[16] == "N"]  # neither obsolete nor suppressible
+            if not named:
                 continue
             defining = definitions(cui)
             definition = self._definition(defining, rows) if defining else None
-            first, *others = dict.fromkeys(names)
+            # stable: ties stay in file order
+            first, *others = dict.fromkeys(row[14] for row in sorted(named, key=rank, reverse=True))
             number = _number(cui)
             if number >= 0:
                 live.append(number)
-            codes = self._codes(rows) if self.codes else ()
             above = tuple(parents(cui)) if parents else ()
-            yield place, Entity(cui, first, tuple(others), types_here, definition, codes, above)
+            yield place, Entity(cui, first, tuple(others), types_here, definition, _codes(named), above)
         self._read_history(tables, _Cuis(live))
 
     def _ranks(self, tables: "RrfTables") -> dict[tuple[str, str], int]:
@@ -125,35 +125,14 @@ class UmlsKB(KBReaderBase):
             ranks[source, kind] = int(rank)
         return ranks
 
-    def _names(self, rows: Sequence[list[str]], ranks: dict[tuple[str, str], int]) -> list[str]:
-        """Best first."""
-        ranked = []
-        for row in rows:
-            _, _, status, _, form, _, preferred, _, _, _, _, source, kind, _, text, _, suppress, *_ = row
-            if suppress == "N" or self.suppressed:
-                rank = (ranks.get((source, kind), -1), status == "P", form == "PF", preferred == "Y")
-                ranked.append((rank, text))
-        if len(ranked) > 1:
-            ranked.sort(key=itemgetter(0), reverse=True)  # stable: ties stay in file order
-        return [text for _, text in ranked]
-
     def _definition(self, rows: Sequence[list[str]], named: Sequence[list[str]]) -> str | None:
         atoms = {row[7] for row in named}
         ranked = [
             (_DEFINITION_SOURCES.index(source) if source in _DEFINITION_SOURCES else len(_DEFINITION_SOURCES), text)
             for _, atom, _, _, source, text, suppress, *_ in rows
-            if atom in atoms and self._of_source(source) and (suppress == "N" or self.suppressed)
+            if atom in atoms and self._of_source(source) and suppress == "N"
         ]
         return min(ranked, key=itemgetter(0))[1] if ranked else None
-
-    def _codes(self, rows: Sequence[list[str]]) -> tuple[str, ...]:
-        """Without those that are ids of concepts: MTH is the UMLS itself."""
-        codes = {
-            f"{row[11]}:{row[13]}": None
-            for row in rows
-            if row[13] not in ("", "NOCODE", row[0]) and row[11] != "MTH" and (row[16] == "N" or self.suppressed)
-        }
-        return tuple(dict.fromkeys(map(normalize_xref, codes)))
 
     def _parents(self, tables: "RrfTables") -> Callable[[str], Iterable[str]]:
         """Gives the parents of a concept; to be called with CUIs in rising order."""
@@ -163,7 +142,7 @@ class UmlsKB(KBReaderBase):
             # the labels say what the second concept is to the first
             for _, _, _, relation, other, _, _, label, _, _, source, _, _, _, suppress, *_ in relations(cui):
                 is_broader = label == "inverse_isa" or (relation == "PAR" and not label)
-                if is_broader and other != cui and self._of_source(source) and (suppress == "N" or self.suppressed):
+                if is_broader and other != cui and self._of_source(source) and suppress == "N":
                     yield other
 
         return lambda cui: dict.fromkeys(parents_of(cui))
@@ -181,6 +160,12 @@ class UmlsKB(KBReaderBase):
                 self.note_obsolete(old, *filter(None, [new]))
         if self.notes_obsolete:
             self._settle_redirects(live)
+
+
+def _codes(rows: Sequence[list[str]]) -> tuple[str, ...]:
+    """As cross references, without those that are ids of concepts: MTH is the UMLS itself."""
+    codes = (f"{row[11]}:{row[13]}" for row in rows if row[13] not in ("", "NOCODE", row[0]) and row[11] != "MTH")
+    return tuple(dict.fromkeys(map(normalize_xref, codes)))
 
 
 def _number(cui: str) -> int:

@@ -2,7 +2,7 @@
 
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.from_files import build_kb
-from spacy_pel.kb.readers.saved_kb import SavedKB
+from spacy_pel.kb.readers.jsonl_kb import SavedKB
 from spacy_pel.types import Entity
 
 ENTITIES = [

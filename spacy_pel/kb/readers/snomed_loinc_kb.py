@@ -1,4 +1,4 @@
-"""Entities from SNOMED CT: the files of Release Format 2 (RF2)."""
+"""Entities from SNOMED CT, the files of Release Format 2 (RF2), and from LOINC's table of terms."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,6 +32,11 @@ _PREFERRED = "900000000000548007"
 _IS_A, _STATED = "116680003", "900000000000010007"
 _SUCCESSORS = ("900000000000527005", "900000000000526001")  # SAME AS, REPLACED BY
 _TAGGED = re.compile(r"(.*\S)\s*\(([^()]+)\)\s*")  # "Asthma (disorder)"
+_LOINC_KINDS = {"terms": ("loinc_num", "long_common_name", "status"), "replacements": ("loinc", "map_to")}
+# not RELATEDNAMES2, whose words belong to the parts of a term: "Blood", "Quantitative"; nor COMPONENT, which
+# hundreds of terms share
+_ALIASES = ("display_name", "shortname", "consumer_name")
+_WITHDRAWN = ("DEPRECATED", "DISCOURAGED")
 
 
 @registry.pel_kb_readers("spacy-pel.Rf2KB.v1")
@@ -133,3 +138,39 @@ class Rf2KB(KBReaderBase):
         if names:
             name, *aliases = (term for _, term in names)
             yield Entity(concept, name, tuple(aliases), tuple(tags[:1]), next(iter(definitions), None))
+
+
+@registry.pel_kb_readers("spacy-pel.LoincKB.v1")
+class LoincKB(KBReaderBase):
+    """Reads Loinc.csv or LoincTableCore.csv, and MapTo.csv if it is passed too.
+
+    The name is LONG_COMMON_NAME; the aliases are DisplayName, SHORTNAME and CONSUMER_NAME; the type is CLASS.
+    Deprecated and discouraged terms are left out; those with one replacement in MapTo.csv redirect to it.
+
+    Attributes:
+        types: keep terms of any of these classes, e.g. ["CHEM", "HEM/BC"].
+        id_prefix: keep terms whose code starts with this.
+        strict: turn repairs into errors.
+    """
+
+    origin = "LOINC, Regenstrief Institute"
+    licence = "LOINC licence: free of charge; its notice has to be passed on"
+
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
+        """The terms."""
+        withdrawn: list[str] = []
+        replacements: dict[str, set[str]] = {}
+        for path in paths:
+            for kind, place, row in self.release_rows(path, _LOINC_KINDS):
+                if kind == "replacements":
+                    replacements.setdefault(row["loinc"], set()).add(row["map_to"])
+                elif row["status"].strip().upper() in _WITHDRAWN:
+                    withdrawn.append(row["loinc_num"])
+                else:
+                    aliases = tuple(filter(None, (row.get(column) for column in _ALIASES)))
+                    types = tuple(filter(None, [row.get("class")]))
+                    definition = row.get("definition_description")
+                    yield place, Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition)
+        for old in withdrawn:
+            self.note_obsolete(old, *sorted(replacements.get(old, ())))
+        self.redirects.update({old: new.pop() for old, new in replacements.items() if len(new) == 1})
