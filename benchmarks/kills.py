@@ -43,7 +43,7 @@ _LIMIT = 300.0  # seconds; a child that takes longer hangs
 _VOLATILE = ("seconds", "examples_per_second", "mentions_per_second")  # measured times
 _TIMES = ("build.json", "progress.json")  # files that hold them
 HEAD = ("command", "run, s", "kills", "old", "part", "new", "broken", "leftovers", "removed", "resumed equal")
-_OBO = ("--reader", "obo", TINY / "tiny.obo", "--set", "id_xref=UMLS")
+_OBO = ("--reader", "obo", TINY / "tiny.obo")
 State = dict[str, str]  # file -> hash
 
 
@@ -107,7 +107,7 @@ def make_base(base: Path) -> None:
     from spacy_pel.util import write_jsonl
 
     base.mkdir()
-    command("kb", "build", base / "kb", *_OBO)
+    command("kb", "merge", base / "kb", ROOT / "configs" / "tiny_kb.cfg", "--data", TINY)
     for name in ("train", "test"):
         command("convert", base / f"{name}.jsonl", "--reader", "st21pv", TINY / "medmentions" / f"st21pv_{name}.jsonl")
     write_jsonl(base / "changes.jsonl", _MORE)

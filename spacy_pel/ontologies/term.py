@@ -139,3 +139,9 @@ def branch_of(term: Term, terms: Mapping[str, Term], roots: Collection[str]) -> 
     if term.id in roots:
         return term.id
     return next(nearest_ancestors(term, terms, roots), "") if roots else ""
+
+
+def xref_ids(xrefs: Sequence[str], prefix: str) -> list[str]:
+    """The distinct ids after ``prefix:``, in any case."""
+    parts = (xref.partition(":") for xref in xrefs)
+    return list(dict.fromkeys(number for name, _, number in parts if name.lower() == prefix.lower() and number))

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError, shortened
-from ..kb.readers.obo_kb import xref_ids
 from ..kb.repair import end_of_chain
-from ..ontologies import Term, branch_of, clean_text, nearest_ancestors, read_sssom, read_table, read_terms
+from ..ontologies import Term, branch_of, clean_text, nearest_ancestors, read_sssom, read_table, read_terms, xref_ids
 from ..registry import registry
 from ..types import Entity
 from ..util import logger, normalize_alias

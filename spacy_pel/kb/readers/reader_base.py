@@ -65,24 +65,20 @@ class KBReaderBase(ABC):
             "id prefix": {self.id_prefix: {self.id_prefix}} if self.id_prefix else {},
             "types": {name: expand_types([name]) for name in self.types or ()},
         }
-        self.report: dict[str, int] = {}  # repair -> count, of the last iteration
-        self.source: dict[str, Any] = {}  # origin, version, licence, files
-        self.redirects: dict[str, str] = {}  # retired id -> live id, complete after the iteration
-        # Other ids that are no longer used -> ids that may replace them, most often none; complete after the
-        # iteration, and only if notes_obsolete: a build has no use for them. Then redirects may lead to any id.
-        self.obsolete: dict[str, tuple[str, ...]] = {}
-        self.notes_obsolete = False
-        self.retired: dict[str, str | None] = {}  # likewise: ids that a line retires -> successor ...
-        self.places: dict[str, Place] = {}  # and where the line is
+        self.notes_obsolete = False  # a build has no use for what these ids are
         self._begin([])
 
     def _begin(self, paths: Sequence[Path]) -> None:
         """Forget what the last iteration has reported."""
-        # always the same objects, so that they can be passed on before the iteration
-        for collected in (self.report, self.redirects, self.obsolete, self.retired, self.places, self.source):
-            collected.clear()  # type: ignore[attr-defined]
         files = [path.name for path in paths]
-        self.source.update(origin=self.origin, version="", licence=self.licence, files=files)
+        self.source: dict[str, Any] = {"origin": self.origin, "version": "", "licence": self.licence, "files": files}
+        self.report: dict[str, int] = {}  # repair -> count
+        self.redirects: dict[str, str] = {}  # retired id -> live id, complete after the iteration
+        # Other ids that are no longer used -> ids that may replace them, most often none; complete after the
+        # iteration, and only if notes_obsolete. Then redirects may lead to any id.
+        self.obsolete: dict[str, tuple[str, ...]] = {}
+        self.retired: dict[str, str | None] = {}  # likewise: ids that a line retires -> successor ...
+        self.places: dict[str, Place] = {}  # and where the line is
         self.has: dict[str, Counter[str]] = {name: Counter() for name in self.asked}  # filter -> values in the files
         self._cases: dict[str, list[str]] = {}  # warning at the end -> the first cases that it names ...
         self._n_cases: Counter[str] = Counter()  # and how many there are

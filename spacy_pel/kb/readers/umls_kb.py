@@ -15,7 +15,7 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...types.semantic_types import ST21PV_SOURCES
-from ...util.files import Place, raw_blocks, unexpected
+from ...util.files import Place, unexpected
 from ...util.xrefs import normalize_xref
 from .reader_base import KBReaderBase
 
@@ -24,7 +24,7 @@ _N_CELLS = {
     **{"RXNCONSO": 18, "RXNSTY": 6, "RXNCUI": 5, "RXNATOMARCHIVE": 16, "RXNREL": 16},
 }
 _NEEDED = ("MRCONSO", "MRSTY", "RXNCONSO")
-_Line = tuple[Path, int, str]  # file, number, text; no Place, as there are many millions
+_Line = tuple[Place, str]
 _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in the file
 # of RxNorm's own names, in the order of the UMLS
 _TERM_TYPES = "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
@@ -37,8 +37,8 @@ _BROADER = frozenset("has_tradename inverse_isa has_form ingredient_of part_of c
 class UmlsKB(KBReaderBase):
     """Reads MRCONSO and MRSTY, and MRDEF, MRRANK, MRCUI and (if asked for) MRREL if they are there.
 
-    The tables are plain or gzipped, whole or in parts, and sorted by CUI as NLM ships them, so
-    that they are read side by side with one concept in memory at a time.
+    The tables are plain or gzipped, and sorted by CUI as NLM ships them, so that they are read side by side with one
+    concept in memory at a time.
 
     * Names: by the filters; obsolete and suppressible ones are left out. The preferred name has the highest rank of
       its source and term type (MRRANK), then TS = P, then STT = PF, then ISPREF = Y, then comes first in the file;
@@ -241,8 +241,7 @@ class RrfTables:
 
     Args:
         reader: reads the lines, counts repairs.
-        paths: the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
-            MRCONSO.RRF.aa(.gz), ….
+        paths: the folder, or the files, such as MRCONSO.RRF or MRCONSO.RRF.gz.
         is_sorted: by CUI, as the UMLS is; False = whole tables are sorted in memory.
     """
 
@@ -270,7 +269,7 @@ class RrfTables:
         previous: Group | None = None
         for cui, group in groupby(lines, key=_cui):
             rows = list(group)
-            place = Place(*rows[0][:2])
+            place = rows[0][0]
             if previous is not None:
                 if cui < previous.cui:
                     todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
@@ -299,52 +298,25 @@ class RrfTables:
         return rows_of
 
     def _cells(self, name: str, lines: list[_Line]) -> list[list[str]]:
-        rows, n_cells = [line.split("|") for _, _, line in lines], _N_CELLS[name]
-        for (path, number, _), cells in zip(lines, rows, strict=True):
+        rows, n_cells = [line.split("|") for _, line in lines], _N_CELLS[name]
+        for (place, _), cells in zip(lines, rows, strict=True):
             if len(cells) < n_cells:
                 todo = "Download the table again, or export it again as RRF."
-                raise unexpected(Place(path, number), f"{n_cells} cells of {name} between bars", len(cells), todo)
+                raise unexpected(place, f"{n_cells} cells of {name} between bars", len(cells), todo)
         return rows
 
     def _lines(self, name: str) -> Iterator[_Line]:
-        held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
-        last: Place | None = None
-        for part in self._parts(name):
-            for first, raw in raw_blocks(part):
-                if raw:
-                    if first == 1 and not held:
-                        raw[0] = raw[0].removeprefix(b"\xef\xbb\xbf")
-                    raw[0] = held + raw[0]
-                    held = b"" if raw[-1].endswith(b"\n") else raw.pop()
-                    last = Place(part, first + len(raw))
-                    yield from self._decoded(Place(part, first), raw)
-        if held and last is not None:
-            yield from self._decoded(last, [held])
-
-    def _decoded(self, place: Place, raw: list[bytes]) -> Iterator[_Line]:
-        """The lines of a block, thousands of them; place: of its first line."""
-        try:
-            text = b"".join(raw).decode("utf8")
-        except UnicodeDecodeError:  # in some line: look at each of them
-            places = (place._replace(line=number) for number, _ in enumerate(raw, start=place.line))
-            text = "".join(map(self.reader.decode, places, raw))
-        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
-        for number, line in enumerate(lines, start=place.line):
-            if "\r" in line:
-                self.reader.repair("carriage_return", place._replace(line=number), "a CR within the line")
-            yield place.path, number, line
-
-    def _parts(self, name: str) -> list[Path]:
-        for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
-            if whole in self.files:
-                return [self.files[whole]]
-        parts = [path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
-        if not parts and name in _NEEDED:
-            expected = f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)"
-            todo = "Pass the folder that has it (META of the UMLS, rrf of RxNorm), or all tables."
-            raise unexpected(self.folder, expected, "no such file", todo)
-        return parts
+        path = self.files.get(f"{name}.RRF") or self.files.get(f"{name}.RRF.gz")
+        if path is not None:
+            return self.reader.lines(path)
+        if name not in _NEEDED:
+            return iter(())
+        todo = (
+            "Pass the folder that has it (META of the UMLS, rrf of RxNorm), or all tables; join parts, e.g. with: "
+            f"cat {name}.RRF.a? > {name}.RRF"
+        )
+        raise unexpected(self.folder, f"{name}.RRF (or .RRF.gz)", "no such file", todo)
 
 
 def _cui(line: _Line) -> str:
-    return line[2].partition("|")[0]
+    return line[1].partition("|")[0]

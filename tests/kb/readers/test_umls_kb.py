@@ -1,4 +1,4 @@
-"""The UMLS reader: filters, preferred names, definitions, parts, and order."""
+"""The UMLS reader: filters, preferred names, definitions and order."""
 
 import shutil
 from pathlib import Path
@@ -69,16 +69,6 @@ def test_merged_cuis_are_redirects(meta):
     reader = UmlsKB(languages=["SPA"])
     list(reader([meta]))
     assert reader.redirects == {"C0000009": "C0000001", "C0000010": "C0000004"}
-
-
-def test_parts_cut_inside_a_line(meta):
-    whole = read(meta)
-    path = meta / "MRCONSO.RRF"
-    data = path.read_bytes()
-    path.unlink()
-    for suffix, piece in (("aa", data[:333]), ("ab", data[333:700]), ("ac", data[700:])):
-        (meta / f"MRCONSO.RRF.{suffix}").write_bytes(piece)
-    assert read(meta) == whole
 
 
 def test_a_truncated_last_line_is_named(meta):
