@@ -139,9 +139,6 @@ class ArrowStore:
         parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._entities.chunks()]
         return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
 
-    def is_live(self, row: int) -> bool:
-        return bool(self.live[row])
-
     @cached_property
     def edits(self) -> dict[str, Edit]:
         """Curators' edits by id.

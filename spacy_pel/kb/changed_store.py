@@ -1,4 +1,4 @@
-"""A store with changes in memory: entities added, changed or retired since the files were written.
+"""What is saved and the changes to it in memory: entities added, changed or retired since the files were written.
 
 All checks are made before the first change. What a curator does is an edit, see ``edits.py``; ``release`` makes the
 source's changes.
@@ -7,13 +7,16 @@ source's changes.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from weakref import WeakMethod
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import ArrayLike
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
@@ -26,23 +29,26 @@ from .edits import Edit, State, Update, differing_fields, renamed
 from .repair import repaired
 from .store_writer import StoreWriter, redirect_digest, row_digest, to_fingerprint
 
+if TYPE_CHECKING:
+    from .knowledge_base import KnowledgeBase
+
 Value = TypeVar("Value")
+Listener = Callable[["KnowledgeBase", Rows], None]
 
 
 class ChangedStore:
-    """A saved store and the changes to it; it gives the same answers as the store that ``write_to`` makes of them.
-
-    Args:
-        stored: the saved part, which stays as it is.
-
-    Attributes:
-        rows: changed row -> its current entity, and whether it is live.
-    """
+    """The rows of a knowledge base: a saved store, which stays as it is, and the changes to it. It gives the same
+    answers as the store that ``write_to`` makes of them."""
 
     def __init__(self, stored: ArrowStore):
+        self._listeners: list[WeakMethod[Listener]] = []
+        self._open(stored)
+
+    def _open(self, stored: ArrowStore) -> None:
+        """Begin without changes."""
         self.stored = stored
-        self.path = stored.path
-        self.rows: dict[int, tuple[Entity, bool]] = {}
+        self.path = stored.path  # the folder it was opened from; None = in memory
+        self._rows: dict[int, tuple[Entity, bool]] = {}  # changed row -> its current entity, and whether it is live
         self._new_rows: dict[str, int] = {}  # beyond the end of the store, by id
         self._redirects: dict[str, str | None] = {}  # None = no longer redirected
         self._edits: dict[str, Edit] | None = None  # all of them; None = as stored
@@ -50,39 +56,25 @@ class ChangedStore:
         self._rows_by: dict[str, dict[str, dict[int, None]]] = {"name": {}, "xref": {}}
         self._counts: dict[str, int] = dict(stored.meta["counts"])
         self._total = int(stored.meta["fingerprint"], 16)  # of the digests of all rows and redirects
+        self._forget_derived()
 
-    def __bool__(self) -> bool:
-        return bool(self.rows or self._redirects) or self._edits is not None
+    def _forget_derived(self) -> None:
+        for name in ("live", "live_rows", "hierarchy"):
+            self.__dict__.pop(name, None)
+        # For values that callers compute from rows, by a name of their choice. It is replaced, not emptied, after
+        # each change of a row (a thread may be writing to the old one), and neither saved nor pickled.
+        self.memo: dict[str, Any] = {}
 
-    # --- as ArrowStore
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        counts = {**self._counts, "edits": len(self.edits)}
-        return {**self.stored.meta, "fingerprint": to_fingerprint(self._total), "counts": counts}
-
-    @property
-    def n_rows(self) -> int:
-        return self._counts["rows"]
-
-    @property
-    def edits(self) -> dict[str, Edit]:
-        return self.stored.edits if self._edits is None else self._edits
-
-    @property
-    def live(self) -> Mask:
-        live = self._extended(self.stored.live)
-        live[list(self.rows)] = [is_live for _, is_live in self.rows.values()]
-        return live
-
-    def is_live(self, row: int) -> bool:
-        return self.rows[row][1] if row in self.rows else self.stored.is_live(row)
+    def _is_changed(self) -> bool:
+        return bool(self._rows or self._redirects) or self._edits is not None
 
     def is_at(self, path: Path) -> bool:
-        return not self and self.stored.is_at(path)
+        """Whether this is what the folder holds."""
+        return not self._is_changed() and self.stored.is_at(path)
 
     def write_to(self, folder: Path) -> None:
-        if not self:
+        """Write the files to an empty folder, with the changes merged."""
+        if not self._is_changed():
             self.stored.write_to(folder)
             return
         writer = StoreWriter(folder)
@@ -93,141 +85,278 @@ class ChangedStore:
         writer.finish(self.redirects(), meta["source"], report=meta["report"], edits=self.edits)
 
     def to_bytes(self) -> bytes:
+        """What ``to_disk`` would write.
+
+        Raises:
+            PelError: if it is over 2 GiB.
+        """
         with TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
             self.write_to(Path(folder))
             return ArrowStore.read(Path(folder)).to_bytes()
 
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Format, version, fingerprint, counts, source, report of repairs."""
+        counts = {**self._counts, "edits": len(self.edits)}
+        return {**self.stored.meta, "fingerprint": to_fingerprint(self._total), "counts": counts}
+
+    @property
+    def n_rows(self) -> int:
+        """Rows, those of retired entities included."""
+        return self._counts["rows"]
+
+    @property
+    def edits(self) -> Mapping[str, Edit]:
+        """Curators' edits by id, the first edited first."""
+        return self.stored.edits if self._edits is None else self._edits
+
+    # --- look-ups
+
     def find_ids(self, ids: Sequence[str]) -> Rows:
+        """The row of each id, retired or not, without redirects; -1 = unknown."""
         rows = self.stored.find_ids(ids)
         for i in np.flatnonzero(rows < 0).tolist() if self._new_rows else ():
             rows[i] = self._new_rows.get(ids[i], -1)
         return rows
 
-    def find_names(self, names: Sequence[str]) -> list[Rows]:
-        return self._found("name", names, self.stored.find_names(names))
+    def _find_names(self, names: Sequence[str]) -> list[Rows]:
+        return self._with_changed("name", names, self.stored.find_names(names))
 
-    def find_xrefs(self, keys: Sequence[str]) -> list[Rows]:
-        return self._found("xref", keys, self.stored.find_xrefs(keys))
+    def _find_xrefs(self, keys: Sequence[str]) -> list[Rows]:
+        return self._with_changed("xref", keys, self.stored.find_xrefs(keys))
 
-    def _found(self, look_up: Literal["name", "xref"], texts: Sequence[str], stored: list[Rows]) -> list[Rows]:
-        merged = []
-        for text, rows in zip(texts, stored, strict=True):
-            changed = self._rows_by[look_up].get(text, ())
-            unchanged = [row for row in rows.tolist() if row not in self.rows]
-            if changed or len(unchanged) < len(rows):
-                rows = np.array(sorted([*unchanged, *changed]), dtype=np.int64)
-            merged.append(rows)
-        return merged
-
-    def search_names(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
-        hits = [
-            (name, np.array([row for row in rows.tolist() if row not in self.rows], dtype=np.int64))
-            for name, rows in self.stored.search_names(text, n + len(self.rows))
+    def _with_changed(self, by: Literal["name", "xref"], texts: Sequence[str], stored: list[Rows]) -> list[Rows]:
+        if not self._rows:
+            return stored
+        return [
+            np.array(sorted([*self._unchanged(rows).tolist(), *self._rows_by[by].get(text, ())]), dtype=np.int64)
+            for text, rows in zip(texts, stored, strict=True)
         ]
+
+    def _search_names(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
+        stored = self.stored.search_names(text, n + len(self._rows))
+        hits = [(name, self._unchanged(rows)) for name, rows in stored]
         changed = [(name, row) for row, names in self._names.items() for name in names]
         nearest = search_names([pa.array([name for name, _ in changed], type=pa.string())], text, n)
         hits += [(name, np.array([changed[name.position][1]])) for name in nearest]
         return sorted(hits, key=lambda hit: hit[0])
 
-    def successors(self, ids: Sequence[str]) -> list[str | None]:
+    def _successors(self, ids: Sequence[str]) -> list[str | None]:
+        """The successor noted for each id, if it was retired with one."""
         return [self._redirects.get(old, new) for old, new in zip(ids, self.stored.successors(ids), strict=True)]
 
     def redirects(self) -> dict[str, str]:
+        """Retired ids and their successors."""
         merged: dict[str, str | None] = {**self.stored.redirects(), **self._redirects}
         return {old: new for old, new in merged.items() if new is not None}
 
-    def cells_at(self, rows: Rows, *fields: str) -> list[list[Any]]:
-        def value_of(entity: Entity, field: str) -> Any:
-            value = getattr(entity, field)
+    def states(self, ids: Sequence[str]) -> list[State]:
+        """What there is for each id."""
+        rows = self.find_ids(ids)
+        entities = iter(self.entities_at(rows[rows >= 0]))
+        states = []
+        for row, successor in zip(rows.tolist(), self._successors(ids), strict=True):
+            live = row >= 0 and self._is_live(row)
+            states.append(State(next(entities) if row >= 0 else None, live, None if live else successor))
+        return states
+
+    # --- by row
+
+    @cached_property
+    def live(self) -> Mask:
+        """By row; False = retired. Do not write to it."""
+        live = self._extended(self.stored.live)
+        live[list(self._rows)] = [is_live for _, is_live in self._rows.values()]
+        live.flags.writeable = False
+        return live
+
+    def _is_live(self, row: int) -> bool:
+        return self._rows[row][1] if row in self._rows else bool(self.stored.live[row])
+
+    def cells_at(self, rows: ArrayLike, *fields: str) -> list[list[Any]]:
+        """Look up several fields of many entities at once.
+
+        Args:
+            rows: live or retired.
+            fields: of Entity.
+
+        Returns:
+            For each field its values in the rows; several texts are a list.
+        """
+
+        def value_of(row: int, field: str) -> Any:
+            value = getattr(self._rows[row][0], field)
             return list(value) if isinstance(value, tuple) else value
 
+        rows = self._valid(rows)
         stored = self.stored.cells_at(self._unchanged(rows), *fields)
         return [
-            self._merged(rows, cells, lambda row, field=field: value_of(self.rows[row][0], field))  # type: ignore[misc]
+            self._merged(rows, cells, lambda row, field=field: value_of(row, field))  # type: ignore[misc]
             for field, cells in zip(fields, stored, strict=True)
         ]
 
-    def entities_at(self, rows: Rows) -> list[Entity]:
-        return self._merged(rows, self.stored.entities_at(self._unchanged(rows)), lambda row: self.rows[row][0])
+    def entities_at(self, rows: ArrayLike) -> list[Entity]:
+        """The entities in rows; for retired ones, as they were."""
+        rows = self._valid(rows)
+        return self._merged(rows, self.stored.entities_at(self._unchanged(rows)), lambda row: self._rows[row][0])
 
-    def normalized_names_at(self, rows: Rows) -> tuple[list[str], Offsets]:
+    def normalized_names_at(self, rows: ArrayLike) -> tuple[list[str], Offsets]:
+        """Names in normal form, as stored.
+
+        Args:
+            rows: (n,) rows.
+
+        Returns:
+            The distinct normalised names of all rows, and (n + 1,)
+            offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
+        """
+        rows = self._valid(rows)
         names, offsets = self.stored.normalized_names_at(self._unchanged(rows))
+        if not self._rows:
+            return names, offsets
         bounds = offsets.tolist()
         stored = [names[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
         names_by_row = self._merged(rows, stored, self._names.__getitem__)
         return list(chain.from_iterable(names_by_row)), offsets_of(np.array(list(map(len, names_by_row))))
 
-    def _unchanged(self, rows: Rows) -> Rows:
-        return np.array([row for row in rows.tolist() if row not in self.rows], dtype=np.int64)
+    def _valid(self, rows: ArrayLike) -> Rows:
+        valid = np.asarray(rows, dtype=np.int64)
+        if len(valid) and not 0 <= valid.min() <= valid.max() < self.n_rows:
+            wrong = valid.min() if valid.min() < 0 else valid.max()
+            raise PelError(Errors.E110.format(last=self.n_rows - 1, row=wrong))
+        return valid
 
-    def _merged(self, rows: Rows, stored: Iterable[Value], changed: Callable[[int], Value]) -> list[Value]:
+    def _unchanged(self, rows: Rows) -> Rows:
+        if not self._rows:
+            return rows
+        return np.array([row for row in rows.tolist() if row not in self._rows], dtype=np.int64)
+
+    def _merged(self, rows: Rows, stored: list[Value], changed: Callable[[int], Value]) -> list[Value]:
         """The values of rows, where ``stored`` has those of the unchanged ones."""
+        if not self._rows:
+            return stored
         values = iter(stored)
-        return [changed(row) if row in self.rows else next(values) for row in rows.tolist()]
+        return [changed(row) if row in self._rows else next(values) for row in rows.tolist()]
 
     def items(self) -> Iterator[tuple[Entity, bool]]:
+        """Every row in order, and whether it is live."""
         for row, item in enumerate(self.stored.items()):
-            yield self.rows.get(row, item)
+            yield self._rows.get(row, item)
         for row in range(self.stored.n_rows, self.n_rows):
-            yield self.rows[row]
+            yield self._rows[row]
 
-    def is_a_pairs(self) -> tuple[Rows, list[str], Rows]:
+    def _is_a_pairs(self) -> tuple[Rows, list[str], Rows]:
         children, ids, which = self.stored.is_a_pairs()
-        is_kept = ~np.isin(children, list(self.rows))
-        changed = [(row, parent) for row, (entity, _) in self.rows.items() for parent in entity.parents]
+        is_kept = ~np.isin(children, list(self._rows))
+        changed = [(row, parent) for row, (entity, _) in self._rows.items() for parent in entity.parents]
         children = np.concatenate([children[is_kept], np.array([row for row, _ in changed], dtype=np.int64)])
         which = np.concatenate([which[is_kept], len(ids) + np.arange(len(changed))])
         return children, [*ids, *(parent for _, parent in changed)], which
 
-    def type_counts(self, counted: Mask) -> dict[str, int]:
-        counts = Counter(self.stored.type_counts(self._stored_part(counted)))
-        counts.update(kind for row, (entity, _) in self.rows.items() if counted[row] for kind in entity.types)
+    def _type_counts(self) -> Counter[str]:
+        """Live entities by type."""
+        counted = self.live[: self.stored.n_rows].copy()
+        counted[[row for row in self._rows if row < len(counted)]] = False
+        counts = Counter(self.stored.type_counts(counted))
+        counts.update(kind for entity, live in self._rows.values() if live for kind in entity.types)
         return counts
 
-    def rows_with_types(self, types: frozenset[str]) -> Mask:
+    def _rows_with_types(self, types: frozenset[str]) -> Mask:
         mask = self._extended(self.stored.rows_with_types(types))
-        mask[list(self.rows)] = [not types.isdisjoint(entity.types) for entity, _ in self.rows.values()]
+        mask[list(self._rows)] = [not types.isdisjoint(entity.types) for entity, _ in self._rows.values()]
         return mask
 
     def _extended(self, mask: Mask) -> Mask:
         """A mask of the stored rows, made longer for the new ones."""
         return np.append(mask, np.zeros(len(self._new_rows), dtype=bool))
 
-    def _stored_part(self, mask: Mask) -> Mask:
-        """Of a mask of all rows: the stored rows, without those that changed."""
-        part = mask[: self.stored.n_rows].copy()
-        part[[row for row in self.rows if row < len(part)]] = False
-        return part
+    # --- changes
 
-    # --- changes; what the methods do and raise is said in KnowledgeBase
+    def add(self, entities: Iterable[Entity]) -> Rows:
+        """Add entities. One with the id of a retired entity gets the row of that entity.
 
-    def put(self, entities: Iterable[Entity], *, are_new: bool | None = None) -> Rows:
-        """Add or replace entities; are_new: True = their ids must not be live, False = they must be; None = either."""
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if an id exists already or is given twice; nothing is added then.
+        """
+        return self._put(entities, are_new=True)
+
+    def update(self, entities: Iterable[Entity]) -> Rows:
+        """Replace entities by others with the same ids.
+
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if an id is unknown or retired; nothing is changed then.
+        """
+        return self._put(entities, are_new=False)
+
+    def put(self, entities: Iterable[Entity]) -> Rows:
+        """Add entities, or replace those whose ids are live. Listeners are called once for each call, so pass
+        many entities together.
+
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if an id is given twice; nothing is changed then.
+        """
+        return self._put(entities)
+
+    def _put(self, entities: Iterable[Entity], *, are_new: bool | None = None) -> Rows:
+        """are_new: True = their ids must not be live, False = they must be; None = either."""
         checked = _checked(entities)
         ids = [entity.concept_id for entity in checked]
-        states = states_of(self, ids)
+        states = self.states(ids)
         if are_new is False:
-            self._live_rows(ids)
+            self._rows_of_live(ids)
         for entity_id, state in zip(ids, states, strict=True):
             if are_new and state.live:
                 raise PelError(Errors.E101.format(id=entity_id))
         for entity, state in zip(checked, states, strict=True):
             self._edit(entity.concept_id, state, State(entity, True))
-        return self.find_ids(ids)
+        return self._notify(self.find_ids(ids))
 
-    def retire(self, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
-        retired = distinct_ids(ids)
-        rows = self._live_rows(retired)
-        successors = {old: successor[old] for old in retired if old in successor}
-        self._live_rows(list(successors.values()))
+    def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> Rows:
+        """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
+
+        Args:
+            ids: live ids.
+            successor: id -> the id that replaces it.
+
+        Returns:
+            Their rows, which stay as tombstones.
+
+        Raises:
+            PelError: if an id or a successor is not live; nothing is changed then.
+        """
+        retired, given = distinct_ids(ids), successor or {}
+        rows = self._rows_of_live(retired)
+        successors = {old: given[old] for old in retired if old in given}
+        self._rows_of_live(list(successors.values()))
         for old, new in successors.items():
             if new in retired:
                 raise PelError(Errors.E112.format(id=old, got=new))
-        for entity_id, state in zip(retired, states_of(self, retired), strict=True):
+        for entity_id, state in zip(retired, self.states(retired), strict=True):
             self._edit(entity_id, state, State(state.entity, False, successors.get(entity_id)))
-        return rows
+        return self._notify(rows)
 
-    def rename(self, names: Mapping[str, str], *, keep_old: bool) -> Rows:
+    def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> Rows:
+        """Give entities other canonical names; ids, types and definitions stay.
+
+        Args:
+            names: live id -> its new name.
+            keep_old: keep the old name as an alias; otherwise the entity loses it.
+
+        Returns:
+            The rows of the entities whose names changed.
+
+        Raises:
+            PelError: if an id is not live or a name is empty; nothing is changed then.
+        """
         if not isinstance(names, Mapping):
             raise PelError(Errors.E118.format(got=repr(names)))
         for entity_id, name in names.items():
@@ -235,16 +364,27 @@ class ChangedStore:
                 raise PelError(Errors.E118.format(got=f"{entity_id!r}: {name!r}"))
             if not any(char.isprintable() and char != " " for char in name):
                 raise PelError(Errors.E119.format(id=entity_id))
-        rows = self._live_rows(list(names))
+        rows = self._rows_of_live(list(names))
         current = self.entities_at(rows)
         new = _checked(renamed(entity, names[entity.concept_id], keep_old=keep_old) for entity in current)
         is_changed = [after != before for before, after in zip(current, new, strict=True)]
         for before, after in zip(current, new, strict=True):
             if after != before:
                 self._edit(before.concept_id, State(before, True), State(after, True), (after.canonical_name, keep_old))
-        return rows[np.array(is_changed, dtype=np.bool_)]
+        return self._notify(rows[np.array(is_changed, dtype=np.bool_)])
 
     def withdraw(self, ids: Iterable[str]) -> Rows:
+        """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
+
+        Args:
+            ids: of edited entities.
+
+        Returns:
+            Their rows.
+
+        Raises:
+            PelError: if one was not edited; nothing is changed then.
+        """
         edited = distinct_ids(ids)
         for entity_id in edited:
             if entity_id not in self.edits:
@@ -252,13 +392,29 @@ class ChangedStore:
         for entity_id in edited:
             self._set_state(entity_id, self.edits[entity_id].release)
             self._set_edit(entity_id, None)
-        return self.find_ids(edited)
+        return self._notify(self.find_ids(edited))
 
-    def release(self, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool) -> Update:
+    def release(
+        self, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
+    ) -> Update:
+        """Take over what a release of the source says. Where a curator edited an entity, the edit wins: it is
+        applied again to the entity of the release.
+
+        Args:
+            entities: new, changed and unchanged ones; others stay as they are.
+            retired: ids that are no longer used -> successor.
+            as_edits: they are a curator's edits instead, which win.
+
+        Returns:
+            What changed.
+
+        Raises:
+            PelError: if an id is given twice; nothing is changed then.
+        """
         given = {entity.concept_id: entity for entity in _checked(entities)}
         ids = list(dict.fromkeys((*given, *retired)))
         update = Update()
-        for entity_id, current in zip(ids, states_of(self, ids), strict=True):
+        for entity_id, current in zip(ids, self.states(ids), strict=True):
             edit = None if as_edits else self.edits.get(entity_id)
             before = current if edit is None else edit.release
             entity, live = given.get(entity_id, before.entity), entity_id not in retired
@@ -278,6 +434,7 @@ class ChangedStore:
             if not as_edits:
                 self._set_state(entity_id, after)
             update.note(entity_id, current, after)
+        self._notify(self.find_ids(update.ids))
         return update
 
     def _edit(self, entity_id: str, before: State, after: State, name: tuple[str, bool] | None = None) -> None:
@@ -306,13 +463,13 @@ class ChangedStore:
         live = state.live and state.entity is not None
         if (entity := state.entity or current) is not None:
             if current is not None:
-                self._count(row, current, self.is_live(row), -1)
+                self._count(row, current, self._is_live(row), -1)
             else:
                 row = self._new_rows[entity_id] = self.n_rows
                 self._counts["rows"] += 1
             self._count(row, entity, live, 1)
             self._put_row(row, entity, live)
-        current_successor = self.successors([entity_id])[0]
+        current_successor = self._successors([entity_id])[0]
         if current_successor != state.successor:
             for successor, sign in ((current_successor, -1), (state.successor, 1)):
                 if successor is not None:
@@ -328,7 +485,7 @@ class ChangedStore:
     def _put_row(self, row: int, entity: Entity, live: bool) -> None:
         for look_up, text in self._texts(row):
             del self._rows_by[look_up][text][row]
-        self.rows[row] = (entity, live)
+        self._rows[row] = (entity, live)
         names = (entity.canonical_name, *entity.aliases) if live else ()
         self._names[row] = list(dict.fromkeys(map(normalize_alias, names)))
         for look_up, text in self._texts(row):
@@ -336,34 +493,39 @@ class ChangedStore:
 
     def _texts(self, row: int) -> Iterator[tuple[str, str]]:
         """By which look-ups a changed row is found, and by what."""
-        entity, live = self.rows.get(row, (None, False))
+        entity, live = self._rows.get(row, (None, False))
         yield from (("name", name) for name in self._names.get(row, ()))
         yield from (("xref", key) for key in set(map(xref_key, entity.xrefs if entity is not None and live else ())))
 
-    def _live_rows(self, ids: list[str]) -> Rows:
+    def _rows_of_live(self, ids: list[str]) -> Rows:
         rows = self.find_ids(ids)
         for entity_id, row in zip(ids, rows.tolist(), strict=True):
             if row < 0:
                 raise PelError(Errors.E100.format(id=entity_id, n=self._counts["entities"]))
-            if not self.is_live(row):
-                new = self.successors([entity_id])[0]
+            if not self._is_live(row):
+                new = self._successors([entity_id])[0]
                 successor = "without a successor" if new is None else f"its successor is '{new}'"
                 raise PelError(Errors.E114.format(id=entity_id, successor=successor))
         return rows
 
+    def on_change(self, listener: Listener) -> None:
+        """Have a method called after each change, with this knowledge base and the changed rows, so that
+        what was built from it stays in step. Neither copies nor saved folders have listeners.
 
-Store = ArrowStore | ChangedStore
+        Args:
+            listener: a bound method; forgotten along with its object.
+        """
+        reference = WeakMethod(listener)
+        if reference not in self._listeners:
+            self._listeners.append(reference)
 
-
-def states_of(store: Store, ids: Sequence[str]) -> list[State]:
-    """What there is for each id."""
-    rows = store.find_ids(ids)
-    entities = iter(store.entities_at(rows[rows >= 0]))
-    states = []
-    for row, successor in zip(rows.tolist(), store.successors(ids), strict=True):
-        live = row >= 0 and store.is_live(row)
-        states.append(State(next(entities) if row >= 0 else None, live, None if live else successor))
-    return states
+    def _notify(self, rows: Rows) -> Rows:
+        self._forget_derived()
+        self._listeners = [reference for reference in self._listeners if reference() is not None]
+        for reference in self._listeners if len(rows) else ():
+            if (listener := reference()) is not None:
+                listener(self, rows)
+        return rows
 
 
 def distinct_ids(ids: Iterable[str]) -> list[str]:

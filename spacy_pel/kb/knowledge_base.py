@@ -1,11 +1,11 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from weakref import WeakMethod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,15 +19,12 @@ from ..util.packing import Buffer
 from ..util.saved_folder import write_folder
 from ..util.xrefs import vocabulary_name, xref_key
 from .arrow_store import ArrowStore, Mask
-from .changed_store import ChangedStore, Store, distinct_ids, states_of
+from .changed_store import ChangedStore, distinct_ids
 from .codes import codes_at, vocabularies
-from .edits import Edit, State, Update
 from .store_writer import KIND, META, VERSION, Ids, Source, build_store
 
-Listener = Callable[["KnowledgeBase", Rows], None]
 
-
-class KnowledgeBase:
+class KnowledgeBase(ChangedStore):
     """Entities with their names, types, definitions, cross references and broader entities.
 
     Every entity has a row that never changes: new entities are appended, a retired one keeps its row as a
@@ -47,25 +44,12 @@ class KnowledgeBase:
     def __init__(self, entities: Iterable[Entity] = (), *, redirects: Ids = None, source: Source = None):
         with TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
             build_store(Path(folder), entities, redirects=redirects, source=source)
-            self._open(ArrowStore.read(Path(folder)))
-        self._listeners: list[WeakMethod[Listener]] = []
-
-    def _open(self, store: ArrowStore) -> None:
-        self._store: Store = store
-        self._forget_derived()
-
-    def _forget_derived(self) -> None:
-        self._live: Mask | None = None
-        self._live_rows: Rows | None = None
-        # For values that callers compute from rows, by a name of their choice. It is replaced, not emptied, after
-        # each change of a row (a thread may be writing to the old one), and neither saved nor pickled.
-        self.memo: dict[str, Any] = {}
+            super().__init__(ArrowStore.read(Path(folder)))
 
     @classmethod
     def _of(cls, store: ArrowStore) -> "KnowledgeBase":
         kb = cls.__new__(cls)
-        kb._open(store)
-        kb._listeners = []
+        ChangedStore.__init__(kb, store)
         return kb
 
     @classmethod
@@ -116,20 +100,12 @@ class KnowledgeBase:
             PelError: if the folder holds something else or cannot be written.
         """
         path = Path(path)
-        if self._store.is_at(path):
+        if self.is_at(path):
             return
         with _new_folder(path) as part:
-            self._store.write_to(part)
+            self.write_to(part)
         if self.path is not None and self.path.resolve() == path.resolve():
             self._open(ArrowStore.open(path))
-
-    def to_bytes(self) -> bytes:
-        """What ``to_disk`` would write.
-
-        Raises:
-            PelError: if it is over 2 GiB.
-        """
-        return self._store.to_bytes()
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "KnowledgeBase":
@@ -142,25 +118,15 @@ class KnowledgeBase:
 
     def __reduce__(self) -> Any:
         path = self.path
-        if path is not None and self._store.is_at(path):
+        if path is not None and self.is_at(path):
             # another process can map the same files: nothing is copied
             return _reopen, (str(path.resolve()), self.fingerprint)
         return KnowledgeBase.from_bytes, (self.to_bytes(),)
 
     @property
-    def path(self) -> Path | None:
-        """The folder it was opened from; None = in memory."""
-        return self._store.path
-
-    @property
     def fingerprint(self) -> str:
         """Changes with any row or redirect; the same before and after saving."""
         return str(self.meta["fingerprint"])
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        """Format, version, fingerprint, counts, source, report of repairs."""
-        return self._store.meta
 
     @property
     def source(self) -> dict[str, Any]:
@@ -172,11 +138,6 @@ class KnowledgeBase:
 
     def __len__(self) -> int:
         return int(self.meta["counts"]["entities"])
-
-    @property
-    def n_rows(self) -> int:
-        """Rows, those of retired entities included."""
-        return self._store.n_rows
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the entities that are not retired, as a mapping does."""
@@ -210,7 +171,7 @@ class KnowledgeBase:
         is_known[is_known] = self.live[rows[is_known]]
         if not is_known.all():
             unknown = np.flatnonzero(~is_known).tolist()
-            successors = self._store.successors([ids[i] for i in unknown])
+            successors = self._successors([ids[i] for i in unknown])
             for i, successor in zip(unknown, successors, strict=True):
                 rows[i] = -1 if successor is None else self._row_of_successor(ids[i], successor)
         return rows
@@ -220,24 +181,16 @@ class KnowledgeBase:
         new: str | None = successor
         while new is not None and new not in passed:
             row = int(self.find_ids([new])[0])
-            if row >= 0 and self._store.is_live(row):
+            if row >= 0 and self._is_live(row):
                 return row
             passed.add(new)
-            (new,) = self._store.successors([new])
+            (new,) = self._successors([new])
         return -1
-
-    def find_ids(self, ids: Sequence[str]) -> Rows:
-        """The row of each id, retired or not, without redirects; -1 = unknown."""
-        return self._store.find_ids(ids)
 
     def is_retired(self, entity_id: str) -> bool:
         """Whether an entity had this id that was retired."""
         row = int(self.find_ids([entity_id])[0])
-        return row >= 0 and not self._store.is_live(row)
-
-    def redirects(self) -> dict[str, str]:
-        """Retired ids and their successors."""
-        return self._store.redirects()
+        return row >= 0 and not self._is_live(row)
 
     # --- by name
 
@@ -261,7 +214,7 @@ class KnowledgeBase:
         Returns:
             For each the rows of the entities that have this name, ascending.
         """
-        return self._store.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
+        return self._find_names(aliases if normalized else list(map(normalize_alias, aliases)))
 
     def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
@@ -284,7 +237,7 @@ class KnowledgeBase:
         if not text:
             return []
         best: dict[int, str] = {}
-        for name, rows in self._store.search_names(text, 4 * n):
+        for name, rows in self._search_names(text, 4 * n):
             for row in rows.tolist():
                 best.setdefault(row, name.name)
         rows_of_best = list(best)[:n]
@@ -312,7 +265,7 @@ class KnowledgeBase:
 
     def rows_of_xrefs(self, xrefs: Sequence[str]) -> list[Rows]:
         """The rows of the entities that have each cross reference, ascending."""
-        return self._store.find_xrefs(list(map(xref_key, xrefs)))
+        return self._find_xrefs(list(map(xref_key, xrefs)))
 
     def codes(self, entity_id: str, vocabulary: str) -> list[str]:
         """The codes of an entity in a vocabulary, e.g. ["D001249"] in "MESH"; if its id is of that vocabulary, its id.
@@ -370,17 +323,13 @@ class KnowledgeBase:
     def _row_array(self, entity_id: str) -> Rows:
         return np.array([self._known_row(entity_id)])
 
-    @property
+    @cached_property
     def hierarchy(self) -> "Hierarchy":
         """The is-a relations among live entities; empty (false) if there are none."""
-        memo = self.memo
-        if "is_a" not in memo:
-            children, ids, which = self._store.is_a_pairs()
-            parents = self.rows(ids)[which]
-            is_live = (parents >= 0) & self.live[children]
-            memo["is_a"] = Hierarchy(children[is_live], parents[is_live], self.n_rows)
-        hierarchy: Hierarchy = memo["is_a"]
-        return hierarchy
+        children, ids, which = self._is_a_pairs()
+        parents = self.rows(ids)[which]
+        is_live = (parents >= 0) & self.live[children]
+        return Hierarchy(children[is_live], parents[is_live], self.n_rows)
 
     # --- by row
 
@@ -410,213 +359,29 @@ class KnowledgeBase:
         """The cross references of each row; of a retired one, as they were."""
         return self.cells_at(rows, "xrefs")[0]
 
-    def cells_at(self, rows: ArrayLike, *fields: str) -> list[list[Any]]:
-        """Look up several fields of many entities at once.
-
-        Args:
-            rows: live or retired.
-            fields: of Entity.
-
-        Returns:
-            For each field its values in the rows; several texts are a list.
-        """
-        return self._store.cells_at(self._checked(rows), *fields)
-
     def entity_at(self, row: int) -> Entity:
         """The entity in a row; for a retired one, as it was."""
         return self.entities_at([row])[0]
-
-    def entities_at(self, rows: ArrayLike) -> list[Entity]:
-        """The entities in rows; for retired ones, as they were."""
-        return self._store.entities_at(self._checked(rows))
-
-    def normalized_names_at(self, rows: ArrayLike) -> tuple[list[str], Rows]:
-        """Names in normal form, as stored.
-
-        Args:
-            rows: (n,) rows.
-
-        Returns:
-            The distinct normalised names of all rows, and (n + 1,)
-            offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
-        """
-        return self._store.normalized_names_at(self._checked(rows))
-
-    def _checked(self, rows: ArrayLike) -> Rows:
-        checked = np.asarray(rows, dtype=np.int64)
-        if len(checked) and not 0 <= checked.min() <= checked.max() < self.n_rows:
-            wrong = checked.min() if checked.min() < 0 else checked.max()
-            raise PelError(Errors.E110.format(last=self.n_rows - 1, row=wrong))
-        return checked
 
     def entities(self) -> Iterator[Entity]:
         """The live entities in the order of their rows."""
         return (entity for entity, live in self.items() if live)
 
-    def items(self) -> Iterator[tuple[Entity, bool]]:
-        """Every row in order, and whether it is live."""
-        return self._store.items()
-
-    @property
-    def live(self) -> Mask:
-        """By row; False = retired. Do not write to it."""
-        if self._live is None:
-            self._live = self._store.live
-            self._live.flags.writeable = False
-        return self._live
-
-    @property
+    @cached_property
     def live_rows(self) -> Rows:
         """The rows of live entities, ascending."""
-        if self._live_rows is None:
-            self._live_rows = np.flatnonzero(self.live)
-            self._live_rows.flags.writeable = False
-        return self._live_rows
+        rows = np.flatnonzero(self.live)
+        rows.flags.writeable = False
+        return rows
 
     def types(self) -> dict[str, int]:
         """Live entities by type, the most frequent type first."""
-        counts = self._store.type_counts(self.live)
-        pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        pairs = sorted(self._type_counts().items(), key=lambda pair: (-pair[1], pair[0]))
         return {name: count for name, count in pairs if count > 0}
 
     def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
         """By row; True = live and of any of these types."""
-        return self._store.rows_with_types(frozenset(types)) & self.live
-
-    # --- changes
-
-    def add(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities. One with the id of a retired entity gets the row of that entity.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            PelError: if an id exists already or is given twice; nothing is added then.
-        """
-        return self._notify(self._changed_store.put(entities, are_new=True))
-
-    def update(self, entities: Iterable[Entity]) -> Rows:
-        """Replace entities by others with the same ids.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            PelError: if an id is unknown or retired; nothing is changed then.
-        """
-        return self._notify(self._changed_store.put(entities, are_new=False))
-
-    def put(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities, or replace those whose ids are live. Listeners are called once for each call, so pass
-        many entities together.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            PelError: if an id is given twice; nothing is changed then.
-        """
-        return self._notify(self._changed_store.put(entities))
-
-    def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> Rows:
-        """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
-
-        Args:
-            ids: live ids.
-            successor: id -> the id that replaces it.
-
-        Returns:
-            Their rows, which stay as tombstones.
-
-        Raises:
-            PelError: if an id or a successor is not live; nothing is changed then.
-        """
-        return self._notify(self._changed_store.retire(ids, successor or {}))
-
-    def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> Rows:
-        """Give entities other canonical names; ids, types and definitions stay.
-
-        Args:
-            names: live id -> its new name.
-            keep_old: keep the old name as an alias; otherwise the entity loses it.
-
-        Returns:
-            The rows of the entities whose names changed.
-
-        Raises:
-            PelError: if an id is not live or a name is empty; nothing is changed then.
-        """
-        return self._notify(self._changed_store.rename(names, keep_old=keep_old))
-
-    @property
-    def edits(self) -> Mapping[str, Edit]:
-        """Curators' edits by id, the first edited first."""
-        return self._store.edits
-
-    def withdraw(self, ids: Iterable[str]) -> Rows:
-        """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
-
-        Args:
-            ids: of edited entities.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            PelError: if one was not edited; nothing is changed then.
-        """
-        return self._notify(self._changed_store.withdraw(ids))
-
-    def release(
-        self, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
-    ) -> Update:
-        """Take over what a release of the source says. Where a curator edited an entity, the edit wins: it is
-        applied again to the entity of the release.
-
-        Args:
-            entities: new, changed and unchanged ones; others stay as they are.
-            retired: ids that are no longer used -> successor.
-            as_edits: they are a curator's edits instead, which win.
-
-        Returns:
-            What changed.
-
-        Raises:
-            PelError: if an id is given twice; nothing is changed then.
-        """
-        update = self._changed_store.release(entities, retired, as_edits=as_edits)
-        self._notify(self.find_ids(update.ids))
-        return update
-
-    def states(self, ids: Sequence[str]) -> list[State]:
-        """What there is for each id."""
-        return states_of(self._store, ids)
-
-    @property
-    def _changed_store(self) -> ChangedStore:
-        if isinstance(self._store, ArrowStore):
-            self._store = ChangedStore(self._store)
-        return self._store
-
-    def on_change(self, listener: Listener) -> None:
-        """Have a method called after each change, with this knowledge base and the changed rows, so that
-        what was built from it stays in step. Neither copies nor saved folders have listeners.
-
-        Args:
-            listener: a bound method; forgotten along with its object.
-        """
-        reference = WeakMethod(listener)
-        if reference not in self._listeners:
-            self._listeners.append(reference)
-
-    def _notify(self, rows: Rows) -> Rows:
-        self._forget_derived()
-        self._listeners = [reference for reference in self._listeners if reference() is not None]
-        for reference in self._listeners if len(rows) else ():
-            if (listener := reference()) is not None:
-                listener(self, rows)
-        return rows
+        return self._rows_with_types(frozenset(types)) & self.live
 
 
 class Hierarchy:

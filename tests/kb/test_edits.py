@@ -151,6 +151,6 @@ def test_damaged_edits_are_refused(tmp_path):
     kb.retire(["C1"])
     for damage in (b"{}\n", b"\xff", b'"x"\n', kb.to_bytes()[:3]):
         store = KnowledgeBase.from_bytes(kb.to_bytes())
-        store._store.buffers["edits.jsonl"] = damage
+        store.stored.buffers["edits.jsonl"] = damage
         with pytest.raises(PelError, match="PEL-E004.*edits"):
             _ = store.edits
