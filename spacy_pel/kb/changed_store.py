@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 from weakref import WeakMethod
 
 import numpy as np
@@ -29,11 +29,8 @@ from .edits import Edit, State, Update, differing_fields, renamed
 from .repair import repaired
 from .store_writer import StoreWriter, redirect_digest, row_digest, to_fingerprint
 
-if TYPE_CHECKING:
-    from .knowledge_base import KnowledgeBase
-
 Value = TypeVar("Value")
-Listener = Callable[["KnowledgeBase", Rows], None]
+Listener = Callable[[Any, Rows], None]  # takes the knowledge base and the rows that changed
 
 
 class ChangedStore:
