@@ -25,32 +25,25 @@ _READERS = (
 Filter = list[str] | None
 Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
 Types = Annotated[Filter, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
-Sources = Annotated[Filter, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")]
-Languages = Annotated[Filter, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")]
 IdPrefix = Annotated[str, option("TEXT", "Only entities whose id starts with this.", show_default=False)]
-Strict = Annotated[bool, flag("--strict", "Reject invalid entities instead of repairing them.")]
 _N_LISTED = 20  # ids of each kind in the result
 
 
-def kb_source(reader: str, settings: Filter, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """Make a reader from the options of a command.
-
-    Args:
-        reader: its name.
-        settings: of ``--set``.
-        options: other settings; lists have items separated by commas, and what is empty is left out.
-
-    Returns:
-        The reader, and its settings for meta.json.
+def _reader_for(
+    files: list[Path], name: str | None, settings: Filter, filters: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """The reader for files, and its name and settings for meta.json. Filters that are lists have items separated by
+    commas; empty ones are left out.
 
     Raises:
-        PelError: if the reader lacks one of the settings.
+        PelError: if nothing says which reader it is, or the reader lacks one of the settings.
     """
-    of_reader: dict[str, Any] = parse_settings(settings or [])
-    for name, value in options.items():
+    name = name or reader_of_all(files)
+    of_reader = parse_settings(settings or [])
+    for filter_name, value in filters.items():
         if value:
-            of_reader[name] = split_names(",".join(value)) if isinstance(value, list) else value
-    return make_reader("pel_kb_readers", reader, of_reader), {"reader": reader, "settings": of_reader}
+            of_reader[filter_name] = split_names(",".join(value)) if isinstance(value, list) else value
+    return make_reader("pel_kb_readers", name, of_reader), {"reader": name, "settings": of_reader}
 
 
 @kb_cli.command("build")
@@ -59,12 +52,15 @@ def kb_build(
     files: Annotated[list[Path], argument("FILE", "The source files; for umls the META folder.")],
     reader: Reader = None,
     types: Types = None,
-    sources: Sources = None,
-    languages: Languages = None,
+    sources: Annotated[
+        Filter, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")
+    ] = None,
+    languages: Annotated[
+        Filter, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")
+    ] = None,
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
-    strict: Strict = False,
     as_json: bool = JSON,
 ) -> None:
     """Build a knowledge base from source files.
@@ -73,8 +69,8 @@ def kb_build(
     """
     from ..kb.from_files import build_kb
 
-    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
-    made, source = kb_source(reader or reader_of_all(files), settings, **filters)
+    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
+    made, source = _reader_for(files, reader, settings, filters)
     kb = build_kb(made, files, out, about=source, below=below or (), show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
@@ -124,12 +120,9 @@ def kb_add(
     ],
     reader: Reader = None,
     types: Types = None,
-    sources: Sources = None,
-    languages: Languages = None,
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
-    strict: Strict = False,
     retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
     as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
     as_json: bool = JSON,
@@ -158,13 +151,12 @@ def kb_add(
     from ..abbreviations.inventory import is_inventory
     from ..kb.from_files import apply_changes, read_changes
 
-    filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix, "strict": strict}
     if reader is None and is_inventory(files[0]):
-        if any((*filters.values(), below, settings, retire_missing, as_edits)):
+        if any((types, id_prefix, below, settings, retire_missing, as_edits)):
             raise PelError(Errors.E687.format(path=files[0]))
         emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
         return
-    made, _ = kb_source(reader or reader_of_all(files), settings, **filters)
+    made, _ = _reader_for(files, reader, settings, {"types": types, "id_prefix": id_prefix})
     changes = read_changes(made, files, below=below or ())
     with changed_kb(kb) as (opened, component):
         update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)

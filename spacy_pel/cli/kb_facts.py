@@ -2,21 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
 from ._app import kb_cli
 from ._kb import index_meta, open_kb
 from ._options import CurrentKB, KBOrPipeline, OldKB, argument, option
-from ._output import JSON, emit, first_rows, key_values, type_rows
+from ._output import JSON, count_with_examples, emit, first_rows, key_values, type_rows
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
 _MAY_BE_EMPTY = ("aliases", "types", "definition", "xrefs", "parents")
 _BATCH = 10_000
-_N_SHOWN = 5  # parents, children
 
 
 @kb_cli.command("info")
@@ -118,31 +116,23 @@ def kb_show(
 def _entity_text(result: dict[str, Any]) -> str:
     from ..types.semantic_types import type_label
 
-    lines = [f"{result['concept_id']}  {result['canonical_name']}"]
-    if "successor_of" in result:
-        lines.append(f"successor of {result['successor_of']}, which is retired")
-    if result["types"]:
-        lines.append(f"types: {' · '.join(map(type_label, result['types']))}")
-    if result["definition"]:
-        lines.append(result["definition"])
-    codes: dict[str, list[str]] = {}
-    for xref in result.get("xrefs", []):
-        vocabulary, colon, code = xref.partition(":")
-        codes.setdefault(vocabulary if colon else "other codes", []).append(code or xref)
-    lines += [f"{vocabulary}: {', '.join(its_codes)}" for vocabulary, its_codes in codes.items()]
-    if result["parent_names"]:
-        lines.append(f"parents: {_named(result['parent_names'])}")
-    if children := result["children"]:
-        lines.append(f"{len(children):,} children: {_named(children)}")
-    if aliases := result["aliases"]:
-        lines += ["aliases:", *(f"- {alias}" for alias in aliases)]
-    return "\n".join(lines)
+    children, retired = result["children"], result.get("successor_of")
+    rows = {
+        "successor of": retired and f"{retired}, which is retired",
+        "types": " · ".join(map(type_label, result["types"])),
+        "definition": result["definition"],
+        "codes": ", ".join(result.get("xrefs", ())),
+        "parents": " · ".join(_named(result["parent_names"])),
+        "children": children and count_with_examples(len(children), _named(children)),
+        "aliases": " · ".join(result["aliases"]),
+    }
+    shown = key_values({key: text for key, text in rows.items() if text})
+    return f"{result['concept_id']}  {result['canonical_name']}\n{shown}".rstrip()
 
 
-def _named(names: dict[str, str | None]) -> str:
-    """The first ids with their names; an id that the KB lacks has none."""
-    shown = [f"{entity_id} {name or ''}".rstrip() for entity_id, name in islice(names.items(), _N_SHOWN)]
-    return " · ".join([*shown, *(["…"] if len(names) > _N_SHOWN else [])])
+def _named(names: dict[str, str | None]) -> list[str]:
+    """Ids with their names; an id that the KB lacks has none."""
+    return [f"{entity_id} {name or ''}".rstrip() for entity_id, name in names.items()]
 
 
 @kb_cli.command("diff")
@@ -172,20 +162,15 @@ def kb_diff(
 
 
 def _diff_text(result: dict[str, Any], limit: int, name: Callable[[str], str]) -> str:
+    notes: dict[str, str] = {old: f" -> {new}" for old, new in result["removed"].items() if new}
+    notes |= {entity_id: f" ({', '.join(fields)})" for entity_id, fields in result["changed"].items()}
     lines: list[str] = []
     for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
-        ids = result[kind]
+        ids = list(result[kind])
         lines.append(f"{len(ids):,} {kind}")
-        lines += [f"{sign} {entity_id} {name(entity_id)}{_note(ids, entity_id)}" for entity_id in list(ids)[:limit]]
+        lines += [f"{sign} {entity_id} {name(entity_id)}{notes.get(entity_id, '')}" for entity_id in ids[:limit]]
         if len(ids) > limit:
             lines.append(f"  … and {len(ids) - limit:,} more (--limit, --json)")
     if any(result["n_edits"].values()):
         lines.append("edits: {old:,} in OLD, {new:,} in NEW".format(**result["n_edits"]))
     return "\n".join(lines)
-
-
-def _note(changes: Any, entity_id: str) -> str:
-    note = changes[entity_id] if isinstance(changes, dict) else None
-    if not note:
-        return ""
-    return f" -> {note}" if isinstance(note, str) else f" ({', '.join(note)})"
