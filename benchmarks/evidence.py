@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.candidates.evidence.evidence import OF_NAMES
+from spacy_pel.candidates.evidence import OF_NAMES
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
 from spacy_pel.linking.calibration import Examples, collect, count_label_types
-from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
+from spacy_pel.linking.combiner import LinearCombiner, right_first
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable
@@ -43,11 +43,9 @@ KINDS: dict[str, tuple[str, ...]] = {
     "formulas": ("formula",),
     "variants": ("variant",),
     "derivations": ("derivation",),
-    "opposites": ("opposite",),
     "preferred names": ("preferred",),
-    "numbers of names": ("n_names",),
-    "names that say more": ("extension",),
     "abbreviations": ("abbreviation",),
+    "names that say more": ("extension",),
     "spelling": ("edit", "partial"),
     "all names and spelling": (*OF_NAMES, "abbreviation"),
     "all but vectors": ("prior", "popularity", "seen", TOPIC, *OF_NAMES, "abbreviation"),

@@ -256,7 +256,7 @@ def open_pipeline(path: Path) -> Any:
 
 def open_generator(path: Path) -> None:
     """Load it for its knowledge base."""
-    from spacy_pel.candidates.loading import load_generator
+    from spacy_pel.candidates.generator_base import load_generator
     from spacy_pel.kb import KnowledgeBase
 
     load_generator(path, kb=KnowledgeBase.from_disk(path.parent / "base" / "kb"))

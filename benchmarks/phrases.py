@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.candidates.evidence.variants import variants
+from spacy_pel.candidates.other_forms import variants
 from spacy_pel.corpora.formats.jsonl import read_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.nil import logistic

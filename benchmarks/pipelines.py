@@ -22,7 +22,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.bootstrap import Difference, share_difference
 from spacy_pel.evaluation.outcomes import Flags
 from spacy_pel.linking.calibration import Examples
-from spacy_pel.linking.combiners.linear import is_gold
+from spacy_pel.linking.combiner import is_gold
 from spacy_pel.util import machine_note, progress, write_json
 
 MEASURES = ("recall@1", "recall@1, seen", "recall@1, unseen", "candidates")

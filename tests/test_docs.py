@@ -38,7 +38,7 @@ from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.edits import edits_from_bytes, edits_to_bytes
 from spacy_pel.kb.from_files import read_changes
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
-from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS
+from spacy_pel.linking.combiner import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
 from spacy_pel.training.ranker import settings as rank_settings
 from spacy_pel.training.retriever import settings

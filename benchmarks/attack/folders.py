@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.attack.mutations import mutated
 from benchmarks.attack.runner import Wrong, emptied
 from benchmarks.speed import made_up_pipeline
-from spacy_pel.candidates.loading import load_generator
+from spacy_pel.candidates.generator_base import load_generator
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.index import EntityIndex

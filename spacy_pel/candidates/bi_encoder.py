@@ -11,7 +11,7 @@ from ..registry import registry
 from ..types import CandidateTable, EncodedMention, Encoder, Mask, MentionInText, Rows, Vectors
 from ..util import fingerprint
 from ..util.arrays import numbered
-from .evidence.evidence import find_candidates
+from .evidence import find_candidates
 from .generator_base import GeneratorBase
 
 if TYPE_CHECKING:  # imports faiss
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # imports faiss
 @registry.pel_candidates("spacy-pel.BiEncoderCandidates.v1")
 class BiEncoderCandidates(GeneratorBase):
     """The nearest rows of the component's index by the vectors of its encoder, the entities that have the
-    surface form as a name, and those that it refers to in annotated text; see ``evidence/evidence.py``.
+    surface form as a name, and those that it refers to in annotated text; see ``candidates/evidence.py``.
 
     It has no data of its own: encoder and index are set by ``bind``, and the index follows changes of the
     knowledge base. It searches at least six times as many rows as candidates are requested.

@@ -17,7 +17,7 @@ from ..kb.compare import prefix_hint, warn_of_other_ids
 from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered
-from .combiners.linear import is_gold, right_first
+from .combiner import is_gold, right_first
 from .confidence import AnswerScores, Confidence
 from .decider import Decider, Ranked
 from .linker import Linker

@@ -19,7 +19,7 @@ from ..kb import KnowledgeBase
 from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Rows, Scores
 from ..util import normalize_alias
 from ..util.arrays import ranks, segment_sum
-from .combiners.linear import is_gold
+from .combiner import is_gold
 from .nil import logistic, rounded
 from .query import MentionQuery
 

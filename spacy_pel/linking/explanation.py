@@ -8,7 +8,7 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from ..candidates.evidence.evidence import NAMED
+from ..candidates.evidence import NAMED
 from ..errors import one_line
 from ..index.embed import names_of
 from ..index.row_table import NAME_KINDS, hash_texts
@@ -49,7 +49,7 @@ class CandidateEvidence:
         nearest_mention: that mention in its context, if it was learned (see ``learned``); the
             text of other mentions is not stored.
         learned: the entry of that mention in the memory.
-        features: all features of the candidate, see FEATURES of ``evidence/evidence.py``.
+        features: all features of the candidate, see FEATURES of ``candidates/evidence.py``.
         contributions: what each input of the combiner adds to the score, before the softmax if
             there is one. Empty for a combiner that cannot say.
         ranker_score: of the reranker, as a logit; None if it did not read the candidate.

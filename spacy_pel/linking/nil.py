@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..candidates.evidence.evidence import NAMED
+from ..candidates.evidence import NAMED
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import UNRELATED, CandidateTable, Flags, Floats, Scores, Vectors

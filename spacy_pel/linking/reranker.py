@@ -14,7 +14,7 @@ from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
 from ..util import logger
 from ..util.arrays import ranks, softmax
 from ..util.saved_folder import read_part
-from .combiners.linear import conditional_logit, is_gold
+from .combiner import conditional_logit, is_gold
 from .query import MentionQuery
 
 _L2 = 1e-4  # of the two weights

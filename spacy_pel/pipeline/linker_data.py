@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..candidates.bi_encoder import BiEncoderCandidates
-from ..candidates.loading import check_origin
+from ..candidates.generator_base import check_origin
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase

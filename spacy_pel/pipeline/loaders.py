@@ -70,7 +70,7 @@ def make_generator_loader(path: PathLike) -> Callable[[KnowledgeBase, CandidateG
     """
 
     def load(kb: KnowledgeBase, generator: CandidateGenerator) -> CandidateGenerator:
-        from ..candidates.loading import check_origin
+        from ..candidates.generator_base import check_origin
 
         check_origin(Path(path), kb)
         return generator.from_disk(Path(path))

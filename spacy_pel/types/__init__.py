@@ -1,7 +1,6 @@
 """The types of this package: the data that its parts exchange, and the interfaces of the parts."""
 
 from .arrays import (
-    FUSED,
     LABEL_TYPE,
     MENTION_TYPE,
     NIL,

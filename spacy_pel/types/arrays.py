@@ -14,7 +14,6 @@ from .texts import Entity, MentionInText
 NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
 
 # features of a CandidateTable beside those of the evidence
-FUSED = "fused"  # the fused ranks of several generators
 LABEL_TYPE = "label_type"  # P(type of the entity | label of the mention), see ``linking/mention_types.py``
 MENTION_TYPE = "mention_type"  # P(type of the entity | mention in its context), see ``linking/mention_types.py``
 UNRELATED = "unrelated"  # of a mention: the cosine of an entity that has nothing to do with it, see ``evidence.py``
@@ -35,8 +34,8 @@ class CandidateTable:
 
     Attributes:
         kb_rows: (n, k) int64, rows of the knowledge base; -1 = no candidate, behind all others of the mention.
-        features: name -> (n, k) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED where
-            several generators found the candidates, LABEL_TYPE, MENTION_TYPE and TOPIC where these are known.
+        features: name -> (n, k) float32; names in ``FEATURES`` of ``candidates/evidence.py``, and
+            LABEL_TYPE, MENTION_TYPE and TOPIC where these are known.
             What it is where there is no candidate means nothing.
         vectors: (n, width) of the mentions, where they are known.
         of_mentions: name -> (n,) float32, what is known of the mentions themselves; see ``SurfaceRecord``.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.evidence import KINDS, first_is_right, measure, without
-from spacy_pel.candidates.evidence.evidence import FEATURES
+from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.linking.calibration import Examples
 from spacy_pel.types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable
 

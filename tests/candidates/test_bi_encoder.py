@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
-from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.types import MentionInText
 
 from .conftest import mentions_of

@@ -6,12 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import FEATURES
-from spacy_pel.candidates.loading import load_generator, make_generator
+from spacy_pel.candidates.evidence import FEATURES
+from spacy_pel.candidates.generator_base import load_generator, make_generator
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.types import FUSED, Entity
+from spacy_pel.types import Entity
 from spacy_pel.util.saved_folder import MANIFEST, write_manifest
 
 from .conftest import found, mentions_of, values_of
@@ -89,7 +89,7 @@ def test_tables_are_complete(made):
         assert (table.filled == (np.arange(table.kb_rows.shape[1]) < counts[:, None])).all()
         assert all(len(set(ids)) == len(ids) for ids in found(made.kb, table))
         # those of the cosine, and of an ensemble what its ranks say
-        assert set(table.features) - {FUSED} == set(FEATURES)
+        assert set(table.features) == set(FEATURES)
         for values in table.features.values():
             assert values.shape == table.kb_rows.shape and values.dtype == np.float32
             assert np.isfinite(values).all()

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.loading import make_generator
-from spacy_pel.candidates.names import words_of
+from spacy_pel.candidates.generator_base import make_generator
+from spacy_pel.candidates.name_generator import words_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.generators.bm25 import BM25

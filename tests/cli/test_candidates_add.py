@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from spacy_pel.candidates.loading import make_generator
+from spacy_pel.candidates.generator_base import make_generator
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from linking.tables import NearestRow
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
@@ -11,7 +12,6 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
-from spacy_pel.linking.combiners.best_row import BestRow
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import read_jsonl
@@ -31,7 +31,7 @@ def linker():
     kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
     encoder = HashEmbed(width=128)
     index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=TRAIN)
-    return Linker(kb, encoder, index, BestRow(), NetworkNil(), threshold=0.6)
+    return Linker(kb, encoder, index, NearestRow(), NetworkNil(), threshold=0.6)
 
 
 @pytest.fixture

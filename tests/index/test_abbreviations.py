@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.abbreviations.inventory import abbreviation_counts
-from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.entity_index import VERSION

@@ -14,8 +14,7 @@ from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
-from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.combiners.linear import linear_features
+from spacy_pel.linking.combiner import LinearCombiner, linear_features
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import TOPIC, Document, Entity, Mention

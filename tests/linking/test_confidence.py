@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import FEATURES
+from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import cross_fitted_answers
-from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set
 from spacy_pel.linking.decider import Decider
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Entity
 
 from .annotated import examples, fit_mentions
-from .tables import laid_out, table_of
+from .tables import NearestRow, laid_out, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +127,10 @@ def test_composite_mentions_need_all_of_their_entities():
 
 @pytest.mark.parametrize(
     ("combiner", "expected"),
-    [(LinearCombiner(), [[0.8, 0.2], [0.8, 0.0], [0.0, 0.0]]), (BestRow(), [[0.6457, 0.3543], [1.0, 0.0], [0.0, 0.0]])],
+    [
+        (LinearCombiner(), [[0.8, 0.2], [0.8, 0.0], [0.0, 0.0]]),
+        (NearestRow(), [[0.6457, 0.3543], [1.0, 0.0], [0.0, 0.0]]),
+    ],
 )
 def test_a_combiner_says_whether_its_scores_are_shares(combiner, expected):
     """The numbers of a mention do not: those of one candidate, a cosine of 0.8, look like a share."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import NAMED, unrelated_cosines
+from spacy_pel.candidates.evidence import NAMED, unrelated_cosines
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_encoder
@@ -15,7 +15,7 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil, default_inputs
 from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import NIL, UNRELATED, Entity

@@ -8,7 +8,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import count_label_types
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.corrections import Correction
 from spacy_pel.linking.mention_types import LabelTypes
 from spacy_pel.linking.nil import LogisticNil

@@ -10,12 +10,12 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, fit
-from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .annotated import fit_documents, gold_queries
-from .tables import laid_out, table_of
+from .tables import NearestRow, laid_out, table_of
 
 DISEASES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
 DRUGS = ["aspirin", "heparin", "codeine", "insulin"]
@@ -35,7 +35,7 @@ def make_linker(kb):
     index = EntityIndex.build(kb, encoder, index=FaissIVF())
 
     def make(combiner=None, nil_model=None, **settings):
-        return Linker(kb, encoder, index, combiner or BestRow(), nil_model or NetworkNil(), **settings)
+        return Linker(kb, encoder, index, combiner or NearestRow(), nil_model or NetworkNil(), **settings)
 
     return make
 
@@ -97,7 +97,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     linker = make_linker(LinearCombiner(), LogisticNil())
     turned = KnowledgeBase(list(kb.entities())[::-1])
     index = EntityIndex.build(turned, linker.encoder, index=FaissIVF())
-    other = Linker(turned, linker.encoder, index, BestRow(), NetworkNil())
+    other = Linker(turned, linker.encoder, index, NearestRow(), NetworkNil())
     corpus = mixed_documents()
     queries = gold_queries(corpus)
     first = collect(linker, queries[::2], corpus[::2])
@@ -118,7 +118,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
 def test_fit_gives_the_combiner_linkable_mentions_only(make_linker):
     seen = {}
 
-    class Recorder(BestRow):
+    class Recorder(NearestRow):
         def fit(self, table, gold):
             seen["n"] = len(table)
             seen["gold"] = [rows.tolist() for rows in gold]

@@ -5,7 +5,7 @@ import pytest
 
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
-from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.mention_types import labels_after_linking, type_shares
 from spacy_pel.types import MENTION_TYPE, CandidateTable, Entity
 from spacy_pel.types.semantic_types import ST21PV

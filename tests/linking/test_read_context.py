@@ -14,7 +14,7 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, MentionQuery, Reranker
 from spacy_pel.linking.calibration import fit
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.pipeline.linker_data import learned_state, load_learned_state

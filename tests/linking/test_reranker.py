@@ -8,7 +8,7 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Document, Entity, Mention
 from spacy_pel.util.arrays import softmax

@@ -8,7 +8,7 @@ import pytest
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.linking.track_record import KINDS, SHAPE, WORD_FEATURES, SurfaceRecord
 from spacy_pel.types import Entity

@@ -13,13 +13,14 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold, thresholds_by_label
 from spacy_pel.types import NIL, Entity
 
 from .annotated import fit_mentions
+from .tables import NearestRow
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
     linker.threshold = {"B": 0.5}  # no threshold of A: as without one
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, True, True]
-    linker.threshold, linker.decider.combiner = None, BestRow()  # its scores are no probabilities
+    linker.threshold, linker.decider.combiner = None, NearestRow()  # its scores are no probabilities
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
     linker.decider.combiner, linker.decider.nil_model = (
         LinearCombiner(),
@@ -100,7 +101,7 @@ def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
     encoder = HashEmbed(width=64)
     index, nil_model = EntityIndex.build(kb, encoder, index=FaissIVF()), NetworkNil(track_record=False)
-    return Linker(kb, encoder, index, BestRow(), nil_model)
+    return Linker(kb, encoder, index, NearestRow(), nil_model)
 
 
 def ask(surface, label):

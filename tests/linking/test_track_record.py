@@ -6,12 +6,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import NAMED
+from spacy_pel.candidates.evidence import NAMED
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, count_outcomes, fit
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.track_record import FEATURES, SurfaceRecord, TrackRecord
@@ -177,8 +177,8 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
 
 
 def test_an_explanation_says_how_a_candidate_is_named():
-    linker = make_linker(make_kb(["fever", "nucleus"]), LogisticNil())
-    kinds = {"fever": "exact", "14C-fever": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
+    linker = make_linker(make_kb(["fever", "nucleus", "ethanol"]), LogisticNil())
+    kinds = {"fever": "exact", "EtOH": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
     for word, named in kinds.items():
         text = str(explain(linker, MentionQuery(word, 0, len(word))))
         assert ("named by" in text) == bool(named)

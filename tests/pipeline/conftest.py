@@ -42,7 +42,7 @@ TEXTS = [
 # the parts that need no weights and no fitting; given so that a test does not depend on defaults
 PLAIN: dict[str, Any] = {
     "encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64},
-    "combiner": {"@pel_combiners": "spacy-pel.BestRow.v1"},
+    "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
     "nil_model": {"@pel_nil": "spacy-pel.NetworkNil.v1"},
 }
 NAME = "proxy_entity_linker"

@@ -6,7 +6,7 @@ import logging
 import pytest
 import spacy
 
-from spacy_pel.candidates.loading import load_generator
+from spacy_pel.candidates.generator_base import load_generator
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence.evidence import OF_NAMES, RowSource, candidate_table
+from ...candidates.evidence import OF_NAMES, RowSource, candidate_table
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import NIL, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors

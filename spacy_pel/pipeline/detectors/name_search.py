@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...candidates.evidence.variants import other_numbers, stay_apart
+from ...candidates.other_forms import other_numbers, stay_apart
 from ...util.names import Runs, compatible, runs_of
 from .boundaries import has_blank_line
 

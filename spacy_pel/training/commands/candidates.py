@@ -45,7 +45,7 @@ def candidates_build(
 
     Example: spacy-pel candidates build corpus/kb training/tfidf --generator tfidf
     """
-    from ...candidates.loading import make_generator
+    from ...candidates.generator_base import make_generator
     from ...util import atomic_path
     from ...util.files import folder_size
     from ...util.saved_folder import add_to_part
@@ -119,7 +119,7 @@ def _load_generators(
     kb: "KnowledgeBase", folders: list[Path], pipeline: Path | None
 ) -> dict[str, tuple[Any, float | None]]:
     """Generator and seconds of its build, by label."""
-    from ...candidates.loading import load_generator
+    from ...candidates.generator_base import load_generator
     from ...evaluation.outcomes import run_names
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
@@ -176,7 +176,7 @@ def candidates_add(
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf
     """
-    from ...candidates.loading import load_generator
+    from ...candidates.generator_base import load_generator
     from ...cli._saved_pipeline import changed_copy, learned_path
     from ...kb import KnowledgeBase
     from ...pipeline.linker_data import generator_kind

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...candidates.generator_base import read_arrays, write_arrays
-from ...candidates.name_generator import Found, NameGenerator, Search
-from ...candidates.names import NameTable, words_of
-from ...candidates.vectorized_names import best_of
+from ...candidates.name_generator import Found, NameGenerator, NameTable, Search, words_of
+from ...candidates.tfidf import best_of
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...registry import registry

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...candidates.generator_base import read_arrays, write_arrays
-from ...candidates.name_generator import Found, NameGenerator, Search
-from ...candidates.names import NameTable
-from ...candidates.vectorized_names import VectorizedNames
+from ...candidates.name_generator import Found, NameGenerator, NameTable, Search
+from ...candidates.tfidf import VectorizedNames
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...registry import registry

@@ -8,7 +8,7 @@ from ...corpora import read_corpus, read_gold
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...linking import Linker
-from ...linking.combiners.linear import is_gold
+from ...linking.combiner import is_gold
 from ...types import Document, RankedRows, Ranker, RankingTask
 from ...util import fingerprint, logger
 from ..base_trainer import BaseTrainer, Task

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ...encoders.templates import EntityTemplate
 from ...encoders.token_arrays import RaggedTokens
 from ...kb import KnowledgeBase
-from ...linking.combiners.linear import is_gold
+from ...linking.combiner import is_gold
 from ...registry import registry
 from ...types import Entity, RankedRows
 from ...util import normalize_alias

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
-from spacy_pel.candidates.evidence.evidence import FEATURES
+from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
-from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
+from spacy_pel.linking.combiner import LinearCombiner, right_first
 from spacy_pel.linking.decider import break_even_threshold
 from spacy_pel.linking.nil import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
 from spacy_pel.training.generators.bm25 import BM25

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.linking.calibration import collect
-from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, LinearCombiner, right_first
+from spacy_pel.linking.combiner import DEFAULT_WEIGHTS, LinearCombiner, right_first
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import CandidateTable, Rows

@@ -7,19 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.candidates.evidence.evidence import candidate_table
+from spacy_pel.candidates.evidence import candidate_table
 from spacy_pel.candidates.generator_base import GeneratorBase
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.finder import CandidateFinder
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.retriever.dev import nearest_entities
-from spacy_pel.types import CandidateTable, Document, Encoder, Mask, MentionInText, RankedRows, Ranker, RankingTask
+from spacy_pel.types import (
+    CandidateTable,
+    Document,
+    Encoder,
+    Mask,
+    MentionInText,
+    RankedRows,
+    Ranker,
+    RankingTask,
+    Scores,
+)
 
 from .ranking import DEPTH, Ranking
 from .worlds import JOINER, world_numbers
@@ -72,6 +81,26 @@ class WorldFinder(CandidateFinder):
         return [self.rows[query.label] for query in queries]
 
 
+class ByCosine:
+    """Scores an entity by its cosine. Nothing is fitted."""
+
+    is_probability = False
+
+    def __call__(self, table: CandidateTable) -> Scores:
+        """(n, k), -inf where there is no candidate."""
+        return np.where(table.filled, table.features["name"], -np.inf).astype(np.float32)
+
+    def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
+        """Nothing to learn."""
+
+    def state(self) -> dict[str, Any]:
+        """Empty, there is nothing to keep."""
+        return {}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Nothing to load."""
+
+
 class WorldLinker(Linker):
     """Finds candidates in a joined knowledge base, for each mention within its own world: that of the query's
     label, see ``world_queries``.
@@ -84,7 +113,7 @@ class WorldLinker(Linker):
     def __init__(self, kb: KnowledgeBase, encoder: Encoder):
         kinds = ("card", "alias")
         index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=True)
-        parts = (kb, encoder, index, BestRow(), NetworkNil())
+        parts = (kb, encoder, index, ByCosine(), NetworkNil())
         super().__init__(*parts, top_k=DEPTH, batch_size=_BATCH, read_context="always", generator=NearestEntities())
         self.finder = WorldFinder(kb, encoder, self.generator, None, entity_types={}, form_cache=1)
         self.finder.rows = {}

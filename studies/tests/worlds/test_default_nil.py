@@ -12,7 +12,7 @@ from spacy_pel_studies.worlds.nil_tasks import draw_world, nil_tasks
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import WITH_VECTORS, WITHOUT_VECTORS
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import normalize_alias

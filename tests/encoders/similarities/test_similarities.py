@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities import DotProduct, Euclidean, Similarity, TokenVectors, take
 from spacy_pel.errors import PelError

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from linking.tables import NearestRow
 from thinc.api import Config
 
 from spacy_pel.encoders.hash_embed import HashEmbed
@@ -10,7 +11,6 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
-from spacy_pel.linking.combiners import BestRow
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.training.ranker.loop import RankTrainer
@@ -36,7 +36,7 @@ def linker_of(kb):
     """Over the cards and names of a knowledge base."""
     encoder = HashEmbed(width=64, context_weight=0.0)
     index = EntityIndex.build(kb, encoder, index=FaissIVF())
-    return Linker(kb, encoder, index, BestRow(), NetworkNil())
+    return Linker(kb, encoder, index, NearestRow(), NetworkNil())
 
 
 @pytest.fixture(scope="session")

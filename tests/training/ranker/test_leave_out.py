@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.corpora.original import original_id
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
@@ -13,8 +13,7 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.combiners.linear import is_gold
+from spacy_pel.linking.combiner import LinearCombiner, is_gold
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates

@@ -14,7 +14,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
-from spacy_pel.linking.combiners.linear import is_gold
+from spacy_pel.linking.combiner import is_gold
 from spacy_pel.registry import registry
 from spacy_pel.training.batching import without_names
 from spacy_pel.training.ranker.candidates import RankMentions, find_best

@@ -1,6 +1,6 @@
 """Evidence of surface forms alone, from an index with a small encoder, for tests of what names say."""
 
-from spacy_pel.candidates.evidence.evidence import find_candidates
+from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF

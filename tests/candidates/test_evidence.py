@@ -1,12 +1,14 @@
 """The vectorised evidence against a literal one, and the counts of surfaces."""
+# ruff: noqa: F811 (fixtures of another folder)
 
 from collections import Counter
 
 import numpy as np
 import pytest
+from index.conftest import documents, encoder, kb  # noqa: F401
 from rapidfuzz import fuzz
 
-from spacy_pel.candidates.evidence.evidence import FEATURES, find_candidates
+from spacy_pel.candidates.evidence import FEATURES, find_candidates
 from spacy_pel.index import AliasPriors, EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.types import UNRELATED, Entity, MentionInText
@@ -80,20 +82,12 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "variant": float(row in variant),
                 "formula": 0.0,  # no name of this knowledge base is one of a formula
                 "derivation": 0.0,  # and no word has one
-                "opposite": 0.0,  # nor an opposite
+                "extension": 0.0,  # and no name has "of"
                 "preferred": float(
                     row in exact | variant and are_equal_or_numbers(key, normalize_alias(kb.name_at(row)))
                 ),
-                "n_names": 0.0,  # see below
-                "extension": 0.0,  # and no name has "of"
                 "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
             }
-
-        new = [row for row in exact if not rows[row]["popularity"]]
-        if len(new) > 1:
-            mean = np.mean([np.log1p(len(own_names(kb, row))) for row in new])
-            for row in new:
-                rows[row]["n_names"] = np.log1p(len(own_names(kb, row))) - mean
         cosines = {row: max(rows[row]["name"], best["mention"].get(row, -9)) for row in rows}
 
         tables.append({})

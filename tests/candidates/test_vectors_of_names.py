@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, vstack
 
-from spacy_pel.candidates.vectorized_names import VectorizedNames, best_of
+from spacy_pel.candidates.tfidf import VectorizedNames, best_of
 
 
 def vectors_of(n, columns=60, seed=0):

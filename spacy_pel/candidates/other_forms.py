@@ -1,13 +1,14 @@
-"""Regular variants of a name: "plasma cells" is not a name of the entity "plasma cell", but it means it, as
-"SR48968" means "SR 48968", and "oedema" "edema"."""
+"""Other forms of a name. Variants: "plasma cells" is not a name of the entity "plasma cell", but it means it, as
+"SR48968" means "SR 48968", and "oedema" "edema". Derivations: "nuclear" means the entity "nucleus", as "transfected"
+means "transfection", "hepatic" "liver", and "apoptosis" "apoptotic process"."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from importlib import resources
 from itertools import pairwise, product
 
-from ...util.names import GREEK, GREEK_SYMBOL
-from .word_lists import read_sections, words_in
+from ..util.names import GREEK, GREEK_SYMBOL
 
 _SHORTEST = 3  # characters of a singular: "rats", but not the acronym "Cs"
 _SHORTEST_PLURAL = 5  # of the plural of a mention: "CAP" is not "CAPS", the name of a syndrome
@@ -17,9 +18,48 @@ _FEW_RUNS = 5  # of a short name; their blanks may be set in any way
 _MOST_WORDS = 12  # of a longer name, one blank of which may be left out
 _THOUSANDS = 3  # digits: "48,968" may be one number, but "1,2" are two
 _APART = frozenset("no in at of to for and or by".split())  # "no 2" is not "no2", nitrogen dioxide
+_SHORTEST_STEM = 3  # letters of a word without its ending
+_SHORTEST_NOUN = 4
+_SHORTEST_WORD = 5  # letters of a stem before an ending that nouns have, too: "camp" is no "camping"
+_FEW_WORDS = 5  # of a name whose words are derived
+_DOUBLED = frozenset("bdgklmnprt")  # after a short vowel: "stopped" and "stopping"
+_VOWELS = frozenset("aeiou")
+_SOUNDED = _VOWELS | {"y"}
 
-_LISTS = read_sections("variants.txt")
+
+def read_sections(file: str) -> dict[str, list[str]]:
+    """The lines of each "[section]" of a file, without comments."""
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in (resources.files(__package__) / file).read_text(encoding="utf8").splitlines():
+        if line.startswith("["):
+            lines = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            lines.append(line)
+    return sections
+
+
+def words_in(lines: Sequence[str]) -> list[str]:
+    """What blanks divide."""
+    return " ".join(lines).split()
+
+
+def pairs_in(lines: Sequence[str]) -> dict[str, str]:
+    """Every other word, and the word after it."""
+    words = words_in(lines)
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+_LISTS = read_sections("other_forms.txt")
 _PARTS, _BOTH_BRITISH = words_in(_LISTS["british_american"]), words_in(_LISTS["both_british"])
+_OF_WORDS = frozenset(["", "e", "es", "s"])  # endings of nouns as well: "cats" are no "cation"
+_OF_ENDING = {
+    ending: nouns.replace("_", " ").split("/")
+    for ending, _, nouns in (rule.partition("=") for rule in words_in(_LISTS["endings"]))
+}
+_OF_WORD = pairs_in(_LISTS["nouns"])
+_NOT_DERIVED = frozenset(words_in(_LISTS["not_derived"]))
+_LONGEST = max(map(len, _OF_ENDING))
 
 
 def other_numbers(form: str) -> list[str]:
@@ -135,3 +175,52 @@ def _plurals(form: str) -> list[str]:
     else:
         plural = form + ("es" if form.endswith(("s", "x", "z", "ch", "sh")) else "s")
     return [plural] if len(plural) >= _SHORTEST_PLURAL else []
+
+
+@lru_cache(maxsize=4096)
+def derivations(form: str) -> tuple[str, ...]:
+    """Names that a form may stand for: one of its words, an adjective or a form of a verb, becomes a noun.
+
+    Args:
+        form: a name in normal form, of up to five words, e.g. "cardiac development".
+
+    Returns:
+        e.g. ("heart development", ...), in the other English, too, and forms that are
+        no words; distinct, and without ``form`` itself.
+    """
+    derived: dict[str, None] = {}
+    for english in (form, *british_or_american(form)):
+        words = english.split(" ")
+        if len(words) <= _FEW_WORDS:
+            for number, word in enumerate(words):
+                for noun in _nouns(word):
+                    derived[" ".join([*words[:number], noun, *words[number + 1 :]])] = None
+    derived.pop(form, None)
+    return tuple(derived)
+
+
+def _nouns(word: str) -> tuple[str, ...]:
+    if not word.isalpha() or word in _NOT_DERIVED or _is_acronym(word):
+        return ()
+    nouns: dict[str, None] = {}
+    if word in _OF_WORD:
+        nouns[_OF_WORD[word].replace("_", " ")] = None
+    for length in range(min(_LONGEST, len(word) - _SHORTEST_STEM) + 1):
+        ending, stem = word[len(word) - length :], word[: len(word) - length]
+        if ending not in _OF_WORDS or _is_word(stem):
+            for noun in _OF_ENDING.get(ending, ()):
+                nouns[stem + noun] = None
+                if noun == "ing" and stem[-1] in _DOUBLED and stem[-2] in _VOWELS and stem[-3] not in _VOWELS:
+                    nouns[stem + stem[-1] + noun] = None
+    nouns.pop(word, None)
+    return tuple(noun for noun in nouns if len(noun) >= _SHORTEST_NOUN)
+
+
+def _is_word(stem: str) -> bool:
+    """May this stem be a verb or an adjective, perhaps without a last "e"?"""
+    return len(stem) >= _SHORTEST_WORD and not (stem[-1] in "aiousy" and not stem.endswith("ss"))
+
+
+def _is_acronym(word: str) -> bool:
+    """Whether this is hardly a word: "mpsiiic" is a mucopolysaccharidosis."""
+    return "ii" in word or not _SOUNDED.intersection(word[:4])

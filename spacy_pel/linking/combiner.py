@@ -1,50 +1,37 @@
 """A weighted sum of the evidence for a candidate, with weights fitted on a dev set.
 
-Its inputs are computed from the features of ``evidence/evidence.py``:
+Its inputs are computed from the features of ``candidates/evidence.py``:
 
-feature         | made of                                   | why
-----------------|-------------------------------------------|----------------------------------------------
-name            | best cosine with a card or name           |
-mention         | best cosine with an annotated mention     |
-best            | the better of both                        | one good row is enough
-has_mention     | 1 if a mention of it was found            | elsewhere "mention" is not its own
-log_vote        | log(vote + 0.001)                         | many near mentions agree
-exact           | 1 if the mention is one of its names      |
-exact_unseen    | the same, for forms never annotated       | names say more where there are no counts
-log_prior       | log(prior + 0.001)                        | counts are skewed
-popularity_seen | log(1 + count), for forms annotated       | misleads where the surface form is new
-name_unseen     | name, for forms never annotated           | as exact_unseen
-name_first      | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
-best_first      | 1 / (1 + rank by best)                    | little for another
-edit            | spelling: similarity to its nearest name  | word pieces hide spelling
-edit_unseen     | the same, for forms never annotated       | as exact_unseen
-partial         | the same for the best stretch             | a name inside a longer mention, or around it
-partial_unseen  | the same, for forms never annotated       | as exact_unseen
-variant_unseen  | 1 if a regular variant is one of its      | as exact_unseen: "plasma cells" is "plasma cell"
-                | names, and the form is no name            |
-formula_unseen  | 1 if one of its names spells it out, and  | as exact_unseen: "CaCl2" is "calcium chloride"
-                | the form is no name                       |
-derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
-_unseen         | of its names, and no variant is a name    |
-opposite_unseen | 1 if its names say the opposite           | as exact_unseen; vectors of opposites are near
-preferred_unseen| 1 if the form or a variant is its         | synonyms are shared with other entities more
-                | preferred name                            | often
-n_names_unseen  | log(1 + names), less its mean over the    | what several vocabularies name is meant more
-                | new entities of this name                 | often than its twin in one of them
-extension_unseen| 1 if none of these holds, but one of its  | texts leave out what their subject tells:
-                | names says a little more, see             | "layer of retina", "gene expression"
-                | extensions.py                             |
-abbreviation    | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
-log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
-                |                                           | frequent the others are differs between texts
-log_mention     | log(mention_type + 0.01)                  | what the detector takes the mention for
-_type           |                                           |
-log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
-fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
-fused_first     | 1 / (1 + rank by fused)                   | as name_first
+feature           | made of                                   | why
+------------------|-------------------------------------------|----------------------------------------------
+name              | best cosine with a card or name           |
+name_unseen       | the same, for forms never annotated       | names say more where there are no counts
+name_first        | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
+best_first        | 1 / (1 + rank by name or mention)         | little for another
+mention           | best cosine with an annotated mention     |
+has_mention       | 1 if a mention of it was found            | elsewhere "mention" is not its own
+log_vote          | log(vote + 0.001)                         | many near mentions agree
+exact             | 1 if the mention is one of its names      |
+exact_unseen      | the same, for forms never annotated       | as name_unseen
+log_prior         | log(prior + 0.001)                        | counts are skewed
+edit              | spelling: similarity to its nearest name  | word pieces hide spelling
+partial           | the same for the best stretch             | a name inside a longer mention, or around it
+formula_unseen    | 1 if one of its names spells it out, and  | "CaCl2" is "calcium chloride"
+                  | the form is no name                       |
+derivation_unseen | 1 if a noun that it may stand for is one  | "nuclear" is "nucleus"
+                  | of its names, and no variant is a name    |
+preferred_unseen  | 1 if the form or a variant is its         | synonyms are shared with other entities more
+                  | preferred name                            | often
+extension_unseen  | 1 if the form names nothing, but one of   | texts leave out what their subject tells:
+                  | its names says a little more              | "layer of retina", "gene expression"
+abbreviation      | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
+log_label_type    | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
+                  |                                           | frequent the others are differs between texts
+log_mention_type  | log(mention_type + 0.01)                  | what the detector takes the mention for
+log_topic         | log(topic + 0.001)                        | annotated texts on the same subject name it
 
-A feature with the same value for all candidates of a mention, such as "seen", cannot change their order;
-it only modifies the weights of other features.
+Nine inputs more ranked no better (docs/studies/evidence.md). A feature with the same value for all candidates
+of a mention, such as "seen", cannot change their order; it only modifies the weights of other features.
 """
 
 from collections.abc import Sequence
@@ -53,55 +40,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError
-from ...registry import registry
-from ...types import FUSED, LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
-from ...util.arrays import ranks, softmax
-from ...util.config import check_range
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
+from ..util.arrays import ranks, softmax
+from ..util.config import check_range
 
 _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
-_FORMULA = "formula_unseen"
-_OF_UNSEEN = ("variant", "formula", "derivation", "opposite", "preferred", "n_names", "extension")
+_OF_UNSEEN = ("formula", "derivation", "preferred", "extension")  # they count for forms never annotated
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``. All but
-# the weights of abbreviations, preferred names, numbers of names and extensions, chosen on dev sets, and of formulas
-# and derivations: the latter two are right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight
-# of derivations down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text
-# rank as well or better; for formulas 10 to 30 are the same, for preferred names 0.7 to 4, for extensions 2 to 3.
-# What says the opposite is wrong in 98 of 100 cases; from -5 to -8 the ranking is the same.
+# the weights of abbreviations, preferred names and extensions, chosen on dev sets, and of formulas and derivations:
+# the latter two are right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations
+# down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or
+# better; for formulas 10 to 30 are the same, for preferred names 0.7 to 4, for extensions 2 to 3. "name_unseen",
+# "mention", "edit" and "partial" were given the weights of inputs that resembled them and are gone.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
-    "mention": 2.49,
-    "best": 9.33,
+    "name_unseen": 11.52,
+    "name_first": 0.4,
+    "best_first": 0.95,
+    "mention": 7.2,
     "has_mention": 0.84,
     "log_vote": -0.11,
     "exact": -0.58,
     "exact_unseen": 2.58,
     "log_prior": 0.3,
-    "popularity_seen": 0.17,
-    "name_unseen": 2.19,
-    "name_first": 0.4,
-    "best_first": 0.95,
-    "edit": 2.56,
-    "edit_unseen": 3.47,
-    "partial": 0.14,
-    "partial_unseen": 1.76,
-    "variant_unseen": 2.24,
+    "edit": 6.03,
+    "partial": 1.9,
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
-    "opposite_unseen": -5.0,
-    "preferred_unseen": 1.0,
-    "n_names_unseen": 0.25,
+    "preferred_unseen": 2.0,
     "extension_unseen": 2.0,
     "abbreviation": 1.5,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_mention_type": 0.5,
     "log_topic": 0.28,
-    "fused": 0.0,
-    "fused_first": 0.0,
 }
 
 
@@ -165,8 +142,8 @@ class LinearCombiner:
             used = used[np.arange(self.max_mentions) * len(used) // self.max_mentions]
         table, gold = table.take(used), [gold[i] for i in used]
         named = linear_features(table)
-        if (named[_FORMULA].max(axis=1) > 0).sum() < _MIN_FORMULAS:
-            named[_FORMULA] = np.zeros_like(named[_FORMULA])
+        if (named["formula_unseen"].max(axis=1) > 0).sum() < _MIN_FORMULAS:
+            named["formula_unseen"] = np.zeros_like(named["formula_unseen"])
         matrix = np.stack(list(named.values()), axis=2)
         scale = matrix[table.filled].std(axis=0)
         matrix = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 1e-9)
@@ -196,37 +173,28 @@ class LinearCombiner:
 def linear_features(table: CandidateTable) -> dict[str, Floats]:
     """(n, k) each, by name; those of DEFAULT_WEIGHTS in their order; 0 where there is no candidate."""
     filled = table.filled
-    wide = {name: np.where(filled, values, 0.0).astype(np.float64) for name, values in table.features.items()}
-    best = table.cosines
-    unseen = 1.0 - wide["seen"]
-    absent = np.zeros(filled.shape)
-    fused = wide.get(FUSED, absent)
-    named = {
-        "name": wide["name"],
-        "mention": wide["mention"],
-        "best": best.astype(np.float64),
-        "has_mention": (wide["vote"] > 0).astype(np.float64),
-        "log_vote": np.log(wide["vote"] + _EPSILON),
-        "exact": wide["exact"],
-        "exact_unseen": wide["exact"] * unseen,
-        "log_prior": np.log(wide["prior"] + _EPSILON),
-        "popularity_seen": wide["popularity"] * wide["seen"],
-        "name_unseen": wide["name"] * unseen,
+    values = {name: np.where(filled, array, 0.0).astype(np.float64) for name, array in table.features.items()}
+    unseen, absent = 1.0 - values["seen"], np.zeros(filled.shape)
+    inputs = {
+        "name": values["name"],
+        "name_unseen": values["name"] * unseen,
         "name_first": _first(table.features["name"], filled),
-        "best_first": _first(best, filled),
-        "edit": wide["edit"],
-        "edit_unseen": wide["edit"] * unseen,
-        "partial": wide["partial"],
-        "partial_unseen": wide["partial"] * unseen,
-        **{f"{name}_unseen": wide.get(name, absent) * unseen for name in _OF_UNSEEN},
-        "abbreviation": np.log1p(wide.get("abbreviation", absent) / _EPSILON),
-        "log_label_type": np.log(np.minimum(wide[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in wide else absent,
-        "log_mention_type": np.log(wide[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in wide else absent,
-        "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
-        "fused": fused,
-        "fused_first": _first(table.features[FUSED], filled) if FUSED in wide else fused,
+        "best_first": _first(table.cosines, filled),
+        "mention": values["mention"],
+        "has_mention": (values["vote"] > 0).astype(np.float64),
+        "log_vote": np.log(values["vote"] + _EPSILON),
+        "exact": values["exact"],
+        "exact_unseen": values["exact"] * unseen,
+        "log_prior": np.log(values["prior"] + _EPSILON),
+        "edit": values["edit"],
+        "partial": values["partial"],
+        **{f"{name}_unseen": values.get(name, absent) * unseen for name in _OF_UNSEEN},
+        "abbreviation": np.log1p(values.get("abbreviation", absent) / _EPSILON),
+        "log_label_type": np.log(np.minimum(values[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in values else absent,
+        "log_mention_type": np.log(values[MENTION_TYPE] + _LEAST_TYPE) if MENTION_TYPE in values else absent,
+        "log_topic": np.log(values[TOPIC] + _EPSILON) if TOPIC in values else absent,
     }
-    return {name: np.where(filled, values, 0.0) for name, values in named.items()}
+    return {name: np.where(filled, array, 0.0) for name, array in inputs.items()}
 
 
 def _first(values: Scores, filled: NDArray[np.bool_]) -> Floats:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.evidence.evidence import NAMED
-from spacy_pel.candidates.evidence.formulas import formula_names
+from spacy_pel.candidates.formulas import formula_names
+from spacy_pel.candidates.name_evidence import NAMED
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import SUMMARY, summarize
 from spacy_pel.types import Document, Entity, Mention
 
@@ -23,37 +23,23 @@ ENTITIES = [
     Entity("COBALT", "cobalt"),
     Entity("ETHANOL", "ethanol"),
     Entity("RETIRED", "sodium chloride"),
-    Entity("DOPAMINE", "dopamine"),
     Entity("KCL", "KCL compound", aliases=("KCL",)),
     Entity("KCL2", "potassium chloride"),
-    Entity("HYDROCHLOROTHIAZIDE", "HCT", aliases=("hydrochlorothiazide",)),
 ]
 
 
 # "_" stands for a blank
 A_FORMULA_IS_READ = """
     H2O water  H2O2 hydrogen_peroxide  CO carbon_monoxide  Co cobalt  Fe iron  K potassium  Ca2+ calcium
-    Ca++ calcium  Ca2+ calcium_2  Na+ sodium_ion  Fe3+ ferric_ion  Fe(III) ferric_iron  Cr(VI) hexavalent_chromium
-    Cl- chloride  SO42- sulfate  NO3- nitrate  HCO3_- bicarbonate  PO4(3-) phosphate  NH4+ ammonium  OH- hydroxide
-    O2- superoxide  O2•− superoxide  Ca2+_ions calcium  13C carbon_13  [14C] carbon_14  C-13 carbon_13
+    Ca++ calcium  Ca2+ calcium_2  Na+ sodium_ion  Fe3+ ferric_ion  Cl- chloride  SO42- sulfate  NO3- nitrate
+    HCO3_- bicarbonate  PO4(3-) phosphate  NH4+ ammonium  OH- hydroxide  O2- superoxide  Ca2+_ions calcium
+    13C carbon_13  [14C] carbon_14  C-13 carbon_13  ¹³C carbon_13  18F- fluorine_18  3H tritium
     MgCl2 magnesium_dichloride  FeCl3 ferric_chloride  FeCl3 iron_iii_chloride  FeCl2 ferrous_chloride
-    CuSO4·5H2O cupric_sulfate  Ca(OH)2 calcium_hydroxide  (NH4)2SO4 ammonium_sulfate  NH4Cl ammonium_chloride
-    K2Cr2O7 potassium_dichromate  H₂SO₄ sulfuric_acid  H(2)O(2) hydrogen_peroxide  Ca²⁺ calcium  EtOH ethanol
-    L-Arg l_arginine  L-Arg arginine  DL-Met methionine  [3H]dopamine dopamine  [3H]-L-arginine l_arginine
-    Fe+3 iron_3  Ca+2 calcium_2  Ca_2+ calcium_2  Ca_(2+) calcium_2  Ca^{2+} calcium_2  Ca<sup>2+</sup> calcium_2
-    [Ca2+]i calcium_2  [Ca(2+)]i calcium_2  PO4_3- phosphate_3  PO4_3- phosphate  PO4-3 phosphate  SO₄²⁻ sulfate
-    CO3_2- carbonate  UO2_2+ uranyl  Fe(CN)6_3- ferricyanide  FeIII ferric_ion  Fe_II ferrous_ion  CrVI chromium_vi
-    Cu(ii) cupric_ion  Zn_(II) zinc_2  Fe(0) iron  Hg0 mercury_0  iron(III) ferric_ion  Copper(II) cupric_ion
-    ferrous_ions iron_2  ferric_iron iron_3  zinc_ions zinc_2  Zn_cations zinc_ion  Cl_ion chloride
-    ·NO nitric_oxide  NO• nitric_oxide  •OH hydroxyl_radical  HO· hydroxyl_radical  O2−• superoxide  O2•− superoxide
-    •CH3 methyl_radical  HO2• hydroperoxyl  CO3•- carbonate_radical  NO2• nitrogen_dioxide  *OH hydroxyl_radical
-    15_N nitrogen_15  ¹³C carbon_13  99m_Tc technetium_99m  18F- fluorine_18  H218O water  H2(18)O 18_o_water
-    H2_18O water  H2[18O] water  13CO2 carbon_dioxide  15NO3- nitrate  15NH4Cl ammonium_chloride  C18O2 carbon_dioxide
-    D2O heavy_water  CDCl3 deuterated_chloroform  CDCl3 chloroform  CD3OD methanol_d4  CD3CN acetonitrile  C6D6 benzene
-    D2SO4 sulfuric_acid  NaOD sodium_hydroxide  DMSO-d6 dimethyl_sulfoxide  d6-DMSO dimethyl_sulfoxide
-    DMSO-D6 dimethyl_sulfoxide_d6  [D6]DMSO dimethyl_sulfoxide  (CD3)2SO dimethyl_sulfoxide  acetone-d6 acetone_d6
-    chloroform-d chloroform  THF-d8 tetrahydrofuran  d3-morphine morphine  glucose-d7 deuterated_glucose
-    [U-14C]glucose glucose  125I-insulin insulin  bupropion_HCl bupropion_hydrochloride  bupropion_HCl bupropion
+    Ca(OH)2 calcium_hydroxide  (NH4)2SO4 ammonium_sulfate  NH4Cl ammonium_chloride  K2Cr2O7 potassium_dichromate
+    H₂SO₄ sulfuric_acid  H(2)O(2) hydrogen_peroxide  Ca²⁺ calcium  EtOH ethanol  D2O heavy_water
+    Ca_2+ calcium_2  Ca_(2+) calcium_2  Ca^{2+} calcium_2  Ca<sup>2+</sup> calcium_2  [Ca2+]i calcium_2
+    [Ca(2+)]i calcium_2  PO4_3- phosphate_3  PO4_3- phosphate  SO₄²⁻ sulfate  CO3_2- carbonate  UO2_2+ uranyl
+    Fe(CN)6_3- ferricyanide  Zn_cations zinc_ion  Cl_ion chloride
 """
 
 
@@ -67,36 +53,8 @@ def test_a_formula_is_read(written, name):
     [
         *("", " ", "-", "+", "()", "(2+)", "H", "p53", "CD4", "B12", "H3", "C14", "K562", "COX2", "IL-2", "5-HT"),
         *("Ca(OH", "14-3-3", "HCl solution of salts", "٣H", "NaCl" * 20),
-        *("CrCl", "CrI", "CoI", "InS", "TaS", "HoF", "NiCN", "Fe(CN)6", "CaO2", "PtO2", "K(II)", "Cd4+"),
-        *(
-            "CD4",
-            "CD3",
-            "ND4",
-            "D2",
-            "DCN",
-            "KOD",
-            "NaV",
-            "CaV",
-            "PtII 2",
-            "Pt II",
-            "Th0",
-            "VII",
-            "lead II",
-            "14 C",
-            "18 F",
-        ),
-        *(
-            "cyclin-d1",
-            "vitamin-d3",
-            "resolvin-d3",
-            "dopamine-d3",
-            "d3-receptor",
-            "hepatitis-d",
-            "cell ions",
-            "R.",
-            "Cl.",
-        ),
-        "dilute HCl",
+        *("CrCl", "CrI", "CoI", "InS", "TaS", "HoF", "NiCN", "Fe(CN)6", "CaO2", "PtO2", "KOD", "K(II)", "Cd4+"),
+        *("CD3", "ND4", "D2", "DCN", "NaV", "CaV", "PtII 2", "Pt II", "VII", "14 C", "18 F", "cyclin-d1", "cell ions"),
     ],
 )
 def test_what_is_no_formula_has_no_name(written):
@@ -108,10 +66,8 @@ def test_what_is_no_formula_has_no_name(written):
     [
         ("FeCl3", ("ferric chloride", "iron iii chloride", "iron chloride", "iron trichloride")),
         ("HCl", ("hydrochloric acid", "hydrogen chloride")),
-        ("NO2-", ("nitrite", "nitrite ion", "nitrite anion")),
+        ("NO2-", ("nitrite 1", "nitrite", "nitrite ion", "nitrite anion")),
         ("Zn", ("zinc atom", "zinc")),
-        ("Fe0", ("iron 0", "iron atom", "iron")),
-        ("O(2-)", ("oxide 2", "oxide", "oxide ion", "oxide anion")),
     ],
 )
 def test_the_preferred_name_comes_first(written, names):
@@ -130,13 +86,12 @@ def named(kb, *surfaces, allowed=None):
 
 
 def test_a_formula_finds_the_first_of_its_names_or_a_variant_of_it(kb):
-    assert named(kb, "CaCl2", "Cl-", "FeCl3", "Ca2+", "EtOH", "[3H]dopamine") == [
+    assert named(kb, "CaCl2", "Cl-", "FeCl3", "Ca2+", "EtOH") == [
         {"formula": ["CACL2"]},
         {"formula": ["CHLORIDES"]},
         {"formula": ["FERRIC"]},  # and not the one that is called iron trichloride
         {"formula": ["CALCIUM2"]},
         {"formula": ["ETHANOL"]},
-        {"formula": ["DOPAMINE"]},
     ]
 
 

@@ -1,1 +1,0 @@
-"""The evidence for a candidate: near rows, names, priors and spelling."""

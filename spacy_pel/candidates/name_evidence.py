@@ -1,0 +1,134 @@
+"""What the names of entities say of a surface form: which entities it names, and how alike their spellings are."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from rapidfuzz import process
+
+from ..kb import KnowledgeBase
+from ..types import Flags, Floats, Rows
+from ..util import normalize_alias
+from ..util.arrays import distinct
+from .other_forms import derivations, variants
+
+
+class Form(NamedTuple):
+    """A surface form.
+
+    Attributes:
+        normal: in normal form.
+        formulas: the names that it has as a formula, see formulas.py.
+        short: its normal form as an abbreviation, see abbreviations/definitions.py; "" = it is none.
+    """
+
+    normal: str
+    formulas: tuple[str, ...]
+    short: str
+
+
+# The ways in which a form names an entity, in order: one counts where no earlier one finds any. Each gives lists of
+# names; the first list with a name that the knowledge base has counts.
+_WAYS: dict[str, Callable[[Form], Iterable[Sequence[str]]]] = {
+    "exact": lambda form: [[form.normal]],
+    "formula": lambda form: [[name, *variants(name)] for name in form.formulas],
+    "variant": lambda form: [variants(form.normal)],
+    "derivation": lambda form: [derivations(form.normal)],
+}
+NAMED = tuple(_WAYS)
+_LEFT_OUT = ("cell", "pathway", "system")  # words that texts leave out
+
+
+def rows_by_name(kb: KnowledgeBase, forms: Sequence[Form]) -> dict[str, list[Rows]]:
+    """Look up forms in the knowledge base. No type filter has a say in which way counts.
+
+    Returns:
+        For each of NAMED, and each form, the distinct rows of the entities that it names in this way.
+    """
+    nothing = np.empty(0, dtype=np.int64)
+    found: dict[str, list[Rows]] = {}
+    waiting = list(range(len(forms)))
+    for way, lists_of in _WAYS.items():
+        lists = [(number, names) for number in waiting for names in lists_of(forms[number])]
+        rows_of_names = iter(kb.rows_of_aliases([name for _, names in lists for name in names], normalized=True))
+        found[way] = [nothing] * len(forms)
+        for number, names in lists:
+            rows = [rows for rows in (next(rows_of_names) for _ in names) if len(rows)]
+            if rows and not len(found[way][number]):
+                found[way][number] = np.unique(np.concatenate(rows))
+        waiting = [number for number in waiting if not len(found[way][number])]
+    return found
+
+
+class NamePairs(NamedTuple):
+    """Pairs of a surface form and an entity, and the names of the entities, read once for a batch.
+
+    Attributes:
+        forms: in normal form.
+        form_of: (p,), the form of each pair; a pair may occur several times.
+        kb_rows: (p,), its entity.
+        names: of each entity, in normal form; a retired one has none.
+    """
+
+    forms: Sequence[str]
+    form_of: Rows
+    kb_rows: Rows
+    names: Mapping[int, list[str]]
+
+    @classmethod
+    def read(cls, kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, kb_rows: Rows) -> "NamePairs":
+        """Of the names that a knowledge base stores."""
+        entities = np.unique(kb_rows)
+        names, offsets = kb.normalized_names_at(entities)
+        of_entities = (names[start:end] for start, end in pairwise(offsets.tolist()))
+        return cls(forms, form_of, kb_rows, dict(zip(entities.tolist(), of_entities, strict=True)))
+
+    def take(self, pairs: Rows | Flags) -> "NamePairs":
+        """Some of the pairs."""
+        return self._replace(form_of=self.form_of[pairs], kb_rows=self.kb_rows[pairs])
+
+    def similarity(self, scorer: Callable[..., float]) -> Floats:
+        """(p,), how a scorer of rapidfuzz rates the spelling of the most similar name; 0 for an entity without names.
+
+        Word pieces hide spelling: the towers place "carcinomas" and "sarcomas" nearly as close as "carcinomas" and
+        "carcinoma".
+        """
+        n_rows = int(self.kb_rows.max(initial=0)) + 1
+        pairs, pair_of = distinct(self.form_of * n_rows + self.kb_rows)
+        nearest = [
+            process.extractOne(self.forms[pair // n_rows], self.names[pair % n_rows], scorer=scorer)
+            for pair in pairs.tolist()
+        ]
+        return np.array([0.0 if name is None else name[1] for name in nearest])[pair_of]
+
+    def are_preferred(self, kb: KnowledgeBase) -> Flags:
+        """(p,), is the form, or a variant of it, the entity's preferred name? Of two entities named "syndactyly", texts
+        mean the one that is called so rather than the one that has it as a synonym."""
+        entities, entity_of = np.unique(self.kb_rows, return_inverse=True)
+        preferred = [normalize_alias(names[0]) for names in kb.names_at(entities)]
+        pairs = zip(self.form_of.tolist(), entity_of.tolist(), strict=True)
+        same = [preferred[entity] in (self.forms[form], *variants(self.forms[form])) for form, entity in pairs]
+        return np.array(same, dtype=np.bool_)
+
+    def say_more(self) -> Flags:
+        """(p,), has the entity a name that says a little more: with "of" something, "cell", "pathway" or "system"
+        behind the form or a variant of it, or any one word beside a derivation of the form? "Outer nuclear layer" is
+        short for "outer nuclear layer of retina", and "expressed" stands for "gene expression"."""
+        asked = {self.forms[form] for form in set(self.form_of.tolist())}
+        stems = {form: ({form, *variants(form)}, set(derivations(form))) for form in asked}
+        pairs = zip(self.form_of.tolist(), self.kb_rows.tolist(), strict=True)
+        says = [any(_says_more(name, *stems[self.forms[form]]) for name in self.names[row]) for form, row in pairs]
+        return np.array(says, dtype=np.bool_)
+
+
+def _says_more(name: str, same: set[str], derived: set[str]) -> bool:
+    head, of, _ = name.partition(" of ")
+    words_before, _, last_word = name.rpartition(" ")
+    _, _, words_behind = name.partition(" ")
+    return (
+        (bool(of) and head in same)
+        or (last_word in _LEFT_OUT and words_before in same)
+        or words_before in derived
+        or words_behind in derived
+    )

@@ -1,2 +1,0 @@
-from .best_row import BestRow
-from .linear import LinearCombiner
