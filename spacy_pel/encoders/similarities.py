@@ -18,7 +18,6 @@ from ..util.arrays import at_least_float32, offsets_of, take_pieces, unit_length
 from ..util.config import PartSettings
 from .backend import empty_vectors
 
-Metric = Literal["inner_product", "euclidean"]
 IndexSide = Literal["mention", "entity"]
 
 
@@ -44,12 +43,10 @@ class Similarity(PartSettings, ABC):
     Attributes:
         registered_name: its name in the registry "pel_similarities".
         token_level: whether it compares tokens.
-        metric: what the pooled vectors are compared by: their inner product or their distance.
     """
 
     registered_name: ClassVar[str]
     token_level: ClassVar[bool] = False
-    metric: ClassVar[Metric] = "inner_product"
 
     # both sides are an ``Encoded``: tensors, or TokenVectors
     @abstractmethod
@@ -228,7 +225,6 @@ class Euclidean(Similarity):
     """
 
     registered_name = "spacy-pel.Euclidean.v1"
-    metric = "euclidean"
 
     def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""

@@ -107,8 +107,7 @@ def candidates_eval(
     n_documents = len({prediction.doc for prediction in gold.predictions})
     counts = {"n": len(gold.mentions), "n_nil": gold.n_nil, "n_documents": n_documents}
     origin = {"kb_fingerprint": entities.fingerprint, "corpus_fingerprint": fingerprint(corpus)}
-    how = {"limit_documents": limit_documents, "bootstrap": {"unit": "document", "samples": 1000, "seed": seed}}
-    result = {**counts, "generators": rows, **origin, **how}
+    result = {**counts, "generators": rows, **origin}
     write_json(output / "candidates.json", result)
     save_figure(*recall_figure(rows), output / "recall.png")
     message(f"Wrote {output}")

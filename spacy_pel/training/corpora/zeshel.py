@@ -127,9 +127,6 @@ def _rows(files: Sequence[Path], keys: Sequence[str]) -> Iterator[Row]:
             yield f"{path}, line {number}", record
 
 
-_KEYS = ("document_id", "title", "text")
-
-
 @registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
 @dataclass(kw_only=True, eq=False)
 class ZeshelKB(KBReaderBase):
@@ -160,11 +157,11 @@ class ZeshelKB(KBReaderBase):
         """The pages in the order of the files."""
         for path in json_files(paths):
             for place, record in self.records(path):
-                if not all(isinstance(record.get(key), str) for key in _KEYS):
+                if not all(isinstance(record.get(key), str) for key in _PAGE):
                     expected = '{"document_id", "title", "text"}, all of them strings'
                     todo = "Pass the files of ZESHEL's folder documents."
                     raise unexpected(place, expected, ", ".join(record) or "no keys", todo)
-                page_id, title, text = (record[key] for key in _KEYS)
+                page_id, title, text = (record[key] for key in _PAGE)
                 words = text.split(maxsplit=self.n_words + len(title) + 1)
                 if self.skip_title:
                     words = words[_title_length(title, words) :]

@@ -1,18 +1,16 @@
 """A report of one or more evaluations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-from markupsafe import Markup
+from typing import Any, NamedTuple
 
 from ...evaluation.figures import COLORS, inline_figures
 from ...evaluation.links import entity_url, render_template
 from ...evaluation.metrics.groups import GROUPINGS, MentionGroups
 from ...evaluation.outcomes import Prediction, Run, read_run, run_names
 from ...kb import KnowledgeBase
-from .errors import KINDS, ErrorSample, ShownError, shown_error, texts_of
-from .tables import Table, difference_table, group_tables, metric_table, relation_table, run_notes
+from .errors import KINDS, ErrorSample, shown_error, texts_of
+from .tables import difference_table, group_tables, metric_table, relation_table, run_notes
 
 
 class Report(NamedTuple):
@@ -27,29 +25,6 @@ class Report(NamedTuple):
     html: str
     errors: dict[str, dict[str, int]]
     n_shown: int
-
-
-class Page(NamedTuple):
-    """The content of the page.
-
-    Attributes:
-        title, description: at its top.
-        runs: name -> note; the order decides the colours.
-        tables: in their order.
-        figures: title -> SVG, from ``figures.inline_svg``.
-        kinds: kind of error -> what it means.
-        counts: run -> kind -> number of errors, shown or not.
-        errors: those shown.
-    """
-
-    title: str
-    description: str
-    runs: Mapping[str, str]
-    tables: Sequence[Table]
-    figures: Mapping[str, Markup]
-    kinds: Mapping[str, str]
-    counts: Mapping[str, Mapping[str, int]]
-    errors: Sequence[ShownError]
 
 
 class _Reading(NamedTuple):
@@ -110,17 +85,20 @@ def make_report(
     errors.sort(key=lambda error: list(KINDS).index(error.kind))
     shown = [table for table in tables if table]
     figures = inline_figures(runs)
-    page = Page(title, _description(runs), run_notes(runs), shown, figures, kinds, counts, errors)
+    page: dict[str, Any] = {"title": title, "description": _description(runs), "runs": run_notes(runs), "tables": shown}
+    page |= {"figures": figures, "kinds": kinds, "counts": counts, "errors": errors}
     return Report(render_report(page), counts, len(errors))
 
 
-def render_report(page: Page) -> str:
+def render_report(page: dict[str, Any]) -> str:
     """The HTML page, with an error browser. All text in it is escaped, and it loads nothing from elsewhere.
 
     Args:
-        page: its content.
+        page: its content: "title" and "description"; "runs", name -> note, whose order decides the colours; "tables";
+            "figures", title -> SVG; "kinds" of errors and what they mean; "counts", run -> kind -> number of errors,
+            shown or not; "errors", those shown (``ShownError``).
     """
-    types = sorted({name for error in page.errors for name in error.types if name})
+    types = sorted({name for error in page["errors"] for name in error.types if name})
     return render_template(
         "report.html", Path(__file__).parent, page=page, url_of=entity_url, types=types, n_styles=len(COLORS)
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.encoders.similarities import Similarity
+from spacy_pel.encoders.similarities import Euclidean, Similarity
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.figures import COLORS, new_panels, save_figure
 from spacy_pel.types import Entity, MentionInText, Vectors
@@ -70,7 +70,7 @@ def distances(similarity: Similarity, vectors: Vectors) -> Floats:
 
     given = torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float64))
     found = np.asarray(similarity(given, given).numpy(), dtype=np.float64)
-    if similarity.metric == "euclidean":
+    if isinstance(similarity, Euclidean):
         apart = -found
     else:
         own = np.diag(found)

@@ -4,7 +4,7 @@ from evaluation.conftest import PageParser
 
 from spacy_pel.evaluation.figures import inline_svg, new_figure
 from spacy_pel.training.report.errors import ShownEntity, ShownError
-from spacy_pel.training.report.report import Page, render_report
+from spacy_pel.training.report.report import render_report
 from spacy_pel.training.report.tables import Cell, Table
 
 EVIL = "<script>alert(1)</script>"
@@ -19,7 +19,7 @@ def page(runs=(EVIL, 'b"&')):
         ShownEntity("x&y", 'say "x"', "1", 0.5, False, True),
     ]
     errors = [ShownError(runs[-1], "k", [EVIL, 'T"1'], EVIL, EVIL, "after", "DISO", EVIL, "x&y", EVIL, entities)]
-    return Page(
+    return dict(
         title=EVIL,
         description=EVIL,
         runs=dict.fromkeys(runs, EVIL),
