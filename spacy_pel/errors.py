@@ -318,8 +318,6 @@ class Errors(metaclass=WithCodes):
         "The KB has none of the gold ids of {n} mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus "
         "annotated with this KB.{hint}"
     )
-    E622 = "Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got '{got}'."
-    E623 = "Expected a string or number at {key} of each document, but '{document}' has only the keys: {known}."
     E624 = "The pipeline's KB is empty. Add entities with: spacy-pel kb add PIPELINE ENTITIES.jsonl"
     E625 = "Expected mentions with ids, but all {n} are NIL. Recall counts mentions whose entity is in the KB."
     E626 = "Expected --fold as PIPELINE=CORPUS, got {got!r}. Example: --fold training/fold_0=corpus/fold_0.jsonl"
@@ -381,7 +379,6 @@ class Errors(metaclass=WithCodes):
     E682 = "Expected the same mentions, but {a} has {n_a} and {b} {n_b}; {n} are in only one, e.g. {example}."
     E683 = "Expected the same gold ids, but {n} mentions differ, e.g. {example}: {gold_a} in {a}, {gold_b} in {b}."
     E684 = "Expected predictions with types of the KB, but {path} has none. Pass the KB with --kb, or evaluate again."
-    E685 = "Expected the corpus that {run} was evaluated on, but {got}. Pass it with --corpus."
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from spacy_pel.errors import PelError
 from spacy_pel.util import logger
-from spacy_pel.util.console import ChunkProgress
+from spacy_pel.util.console import progress_bar
 
 REFUSED, NET, ACCEPTED = "refused", "by the net", "accepted"
 RAW, WRONG, CRASH, HANG = "raw exceptions", "wrong", "crashes", "hangs"
@@ -141,11 +141,11 @@ def run_attack(attack: Attack, *, seed: int, seconds: float, most: int | None, h
     prepared(attack, folder)
     end = time.monotonic() + seconds
     number = 0
-    with ChunkProgress(description=f"Attacking {attack.name}", total=most) as bar:
+    with progress_bar(f"Attacking {attack.name}", most) as bar:
         while time.monotonic() < end and (most is None or number < most):
             stop = number + BATCH if most is None else min(number + BATCH, most)
             done, number = number, _batch(attack, seed, range(number, stop), end, hang, folder, tally)
-            bar.advance(number - done)
+            bar.update(number - done)
     return tally
 
 

@@ -28,7 +28,6 @@ def evaluate(
     end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
     top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
     seen: Annotated[Files, option("FILE", "Training corpus (repeatable). Default: that of the index.")] = None,
-    group_by: Annotated[str | None, option("KEY", "Also metrics by a key of the documents, e.g. meta.world.")] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -48,7 +47,7 @@ def evaluate(
 
     nlp, name, component = load_pipeline(pipeline)
     documents, queries = list(read_gold(corpus)), query_maker(nlp, name=name)  # offsets are checked before linking
-    common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True, "group_by": group_by}
+    common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
     common["corpus_fingerprint"] = fingerprint(corpus)
     if seen:
         texts = chain.from_iterable(read_corpus(path) for path in seen)
@@ -72,8 +71,7 @@ def _text(metrics: dict[str, Any]) -> str:
             ends = [metrics[f"{key}{end}"] for end in ("_low", "_high") if f"{key}{end}" in metrics]
             shares[key] = percent(value) + (f"  [{', '.join(map(percent, ends))}]" if ends else "")
     columns = ("n", "accuracy", "recall@1", "coverage@95", "coverage@98")
-    kinds = [*metrics["mention_groups"].values(), metrics.get("groups", {})]
-    groups = [group for kind in kinds for group in kind.items()]
+    groups = [group for kind in metrics["mention_groups"].values() for group in kind.items()]
     lines = [head, key_values(shares), group_table("mentions of", groups, columns)]
     if types := metrics.get("mention_types"):
         lines.append(

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..registry import registry
 from ..types import Rows, Vectors
 from ..util import progress
-from ..util.console import CHUNK, report_parts
 from ..util.processes import make_fork_safe
 from .token_arrays import RaggedTokens
 
@@ -103,9 +102,6 @@ def encode_batches(
     # a single worker runs in this thread, since torch sets up its thread pool again in each new one
     with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         done: Iterable[EncodedBatch] = pool.map(encode_rows, batches) if pool else map(encode_rows, batches)
-        if CHUNK.get() is not None:
-            # the longest of a batch comes first; the others are padded to it
-            done = report_parts(done, [len(rows) * float(lengths[rows[0]]) for rows in batches])
         if show_progress:
             done = progress(done, description=description, total=len(batches))
         yield from done

@@ -11,12 +11,11 @@ from ..kb.compare import no_known_id, warn_of_other_ids
 from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, write_json
-from ..util.console import ChunkProgress
+from ..util.console import progress_bar
 from .metrics.all_metrics import compute_metrics
 from .metrics.detection import Detection
-from .metrics.groups import GROUPINGS, DocumentGroups, MentionGroups
+from .metrics.groups import GROUPINGS, MentionGroups, Relations
 from .metrics.recall import RECALL_AT
-from .metrics.relations import Relations
 from .outcomes import Outcomes, Prediction, recorded, tapped
 from .predict import (
     IsSeen,
@@ -43,7 +42,6 @@ def evaluate(
     corpus_fingerprint: str = "",
     seed: int = 0,
     show_progress: bool = False,
-    group_by: str | None = None,
 ) -> dict[str, Any]:
     """Link the gold mentions of a corpus and compare the links with the gold ids.
 
@@ -58,7 +56,6 @@ def evaluate(
         corpus_fingerprint: goes into the metrics.
         seed: random seed of the bootstrap.
         show_progress: show a progress bar.
-        group_by: "meta.KEY" of the documents: adds metrics of each group, and their mean.
 
     Returns:
         The metrics, see ``all_metrics.POLICY`` and docs/file-formats.md.
@@ -68,7 +65,7 @@ def evaluate(
     """
     predict = partial(predict_gold, linker, queries=queries, top_k=top_k)
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, group_by)
+    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress)
 
 
 def evaluate_end_to_end(
@@ -82,7 +79,6 @@ def evaluate_end_to_end(
     corpus_fingerprint: str = "",
     seed: int = 0,
     show_progress: bool = False,
-    group_by: str | None = None,
     extension_prefix: str = "pel",
 ) -> dict[str, Any]:
     """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
@@ -99,7 +95,7 @@ def evaluate_end_to_end(
     detection = Detection()
     predict = partial(predict_end_to_end, nlp, linker, spans=spans, detection=detection, prefix=extension_prefix)
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, group_by, detection)
+    return _evaluate(linker, documents, predict, facts, is_seen, output, seed, show_progress, detection)
 
 
 def _evaluate(
@@ -111,20 +107,17 @@ def _evaluate(
     output: str | Path | None,
     seed: int,
     show_progress: bool,
-    group_by: str | None,
     detection: Detection | None = None,
 ) -> dict[str, Any]:
     _check_ids(linker.kb, documents)
-    groups = DocumentGroups(group_by) if group_by else None
+    relations, groups = Relations(linker.kb), {name: MentionGroups(GROUPINGS[name]) for name in _GROUPED_BY}
     total = len(documents) if isinstance(documents, Sized) else None
-    with ChunkProgress(description="Linking documents", total=total, show=show_progress) as bar:
+    with progress_bar("Linking documents", total, show=show_progress) as bar:
         tally = Tally(bar)
-        watched = groups.watch(documents) if groups else documents
-        known = {"is_seen": is_seen or seen_in_index(linker.kb, linker.index), "is_known": form_in_index(linker.index)}
-        relations, by = Relations(linker.kb), {name: MentionGroups(GROUPINGS[name]) for name in _GROUPED_BY}
-        taps = [relations.add, *(one.add for one in by.values())]
-        predictions = tapped(predict(watched, **known, tally=tally), taps)
-        outcomes = Outcomes.of(recorded(predictions, output))
+        is_seen = is_seen or seen_in_index(linker.kb, linker.index)
+        predictions = predict(documents, is_seen=is_seen, is_known=form_in_index(linker.index), tally=tally)
+        taps = [relations.add, *(group.add for group in groups.values())]
+        outcomes = Outcomes.of(recorded(tapped(predictions, taps), output))
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
     if tally.n_left_out and not tally.n_linked:
@@ -132,14 +125,12 @@ def _evaluate(
     if outcomes.is_nil.all() and tally.n_outside:
         raise no_known_id(linker.kb, n=tally.n_outside, example=tally.outside)
     warn_of_other_ids(linker.kb, n_outside=tally.n_unknown, n=tally.n_with_ids, example=tally.outside)
-    ks = [k for k in RECALL_AT if k <= facts["top_k"]]
     metrics = {
-        **compute_metrics(outcomes, ks=ks, seed=seed),
+        **compute_metrics(outcomes, ks=[k for k in RECALL_AT if k <= facts["top_k"]], seed=seed),
         **relations.metrics(),
-        "mention_groups": {name: one.metrics(outcomes, seed=seed) for name, one in by.items()},
+        "mention_groups": {name: group.metrics(outcomes, seed=seed) for name, group in groups.items()},
         **(detection.scores(seed=seed) if detection else {}),
         **facts,
-        **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
         **({"n_documents_left_out": tally.n_left_out} if tally.n_left_out else {}),
         "n_outside": tally.n_outside,
         "threshold": linker.nil_threshold,

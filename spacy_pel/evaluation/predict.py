@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
 from ..corpora.original import original_id
@@ -13,14 +13,12 @@ from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
 from ..types import Document, Mention
 from ..util import logger
-from ..util.console import ChunkProgress
 from .metrics.detection import Detection, Found
 from .outcomes import Outcomes, Prediction
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
 IsKnown = Callable[[str], bool]
-_MENTIONS = 1024  # linked at a time
 
 
 @dataclass
@@ -35,10 +33,10 @@ class Tally:
             have none that the KB has.
         outside: an example of an id that the KB lacks.
         n_linked, n_left_out: documents that were linked, and those that could not be.
-        bar: counts the documents that are linked.
+        bar: of progress, counts the documents.
     """
 
-    bar: ChunkProgress
+    bar: Any
     seconds: float = 0.0
     n_mentions: int = 0
     n_with_ids: int = 0
@@ -66,11 +64,6 @@ class Tally:
         self.n_with_ids += bool(prediction.outside or prediction.gold)
         self.n_unknown += bool(prediction.outside and not prediction.gold)
         self.outside = self.outside or next(iter(prediction.outside), "")
-
-
-class _Answer(NamedTuple):
-    link: Link
-    form: str  # as the linker read it
 
 
 def gold_queries(document: Document) -> list[MentionQuery]:
@@ -103,64 +96,53 @@ def predict_gold(
         In the order of the corpus; where a document failed, without candidates and with the
         id "".
     """
-    for block in _blocks(documents):
-        answers = iter(_answers_or_none(linker, block, queries, top_k, tally, tally.bar))
-        for document in block:
-            for mention in document.mentions:
+    for block in _blocks(documents, linker.batch_size):
+        for document, answers in _linked(linker, block, queries, top_k, tally):
+            for mention, (query, link) in zip(document.mentions, answers, strict=True):
                 prediction = gold_prediction(linker.kb, document, mention, is_seen)
                 tally.saw(prediction)
-                if answer := next(answers):
-                    prediction.set_link(answer.link)
-                    prediction.known_form = is_known(answer.form)
+                if link is not None:
+                    prediction.set_link(link)
+                    prediction.known_form = is_known(query.surface)
                 yield prediction
+            tally.bar.update(1)
 
 
-def _answers_or_none(
-    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: ChunkProgress | None
-) -> list[_Answer | None]:
-    """None for the mentions of a document that fails on its own."""
+def _linked(
+    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally
+) -> Iterator[tuple[Document, list[tuple[Any, Link | None]]]]:
+    """The queries and links of each document; no links for one that fails on its own."""
+    started = time.perf_counter()
     try:
-        answers = _answers(linker, block, queries, top_k, tally, bar)
+        asked = [queries(document) for document in block]
+        links = linker.link(list(chain.from_iterable(asked)), top_k=top_k)
     except Exception as err:
         if len(block) > 1:
-            each = (_answers_or_none(linker, [document], queries, top_k, tally, None) for document in block)
-            return list(chain.from_iterable(each))
-        tally.failed(block[0], reason_of(err))
-        return [None] * len(block[0].mentions)
+            for document in block:
+                yield from _linked(linker, [document], queries, top_k, tally)
+        else:
+            tally.failed(block[0], reason_of(err))
+            yield block[0], [(None, None)] * len(block[0].mentions)
+        return
+    tally.took(started, len(links))
     tally.n_linked += len(block)
-    return list(answers)
+    left = iter(links)
+    for document, of_document in zip(block, asked, strict=True):
+        yield document, [(query, next(left)) for query in of_document]
 
 
-def _answers(
-    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: ChunkProgress | None
-) -> list[_Answer]:
-    started = time.perf_counter()
-    asked: list[MentionQuery] = []
-    ends: list[int] = []  # of the documents' mentions
-    for document in block:
-        asked += queries(document)
-        ends.append(len(asked))
-    links: list[Link] = []
-    done = start = 0
-    for number, end in enumerate(ends, start=1):
-        if end - start >= linker.batch_size or number == len(ends):  # whole documents
-            links += linker.link(asked[start:end], top_k=top_k)
-            start = end
-            if bar is not None:
-                bar.advance(number - done)
-                done = number
-    tally.took(started, len(asked))
-    return [_Answer(link, query.surface) for link, query in zip(links, asked, strict=True)]
-
-
-def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def _blocks(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    """Documents that have this many mentions together, or are the last."""
     block: list[Document] = []
+    n = 0
     for document in documents:
         block.append(document)
-        if sum(len(other.mentions) for other in block) >= _MENTIONS:
+        n += len(document.mentions)
+        if n >= size:
             yield block
-            block = []
-    yield block
+            block, n = [], 0
+    if block:
+        yield block
 
 
 def predict_end_to_end(
@@ -208,7 +190,7 @@ def predict_end_to_end(
                 _take_over(span, prediction, prefix)
                 prediction.known_form = is_known(prediction.text)
             predictions.append(prediction)
-        tally.bar.advance(1)
+        tally.bar.update(1)
         spans_found = [Found(*at, span.label_, _id_of(span, prefix)) for at, span in found.items()]
         detection.add(original_id(document), spans_found, predictions)
         yield from predictions
@@ -243,13 +225,21 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     """
     resolved = [kb.resolve(entity_id) for entity_id in mention.ids]
     gold = list(dict.fromkeys(live for live in resolved if live is not None))
-    start, end = mention.start, mention.end
-    prediction = Prediction(document.id, start, end, document.text[start:end], mention.label, gold, kb_id="")
-    prediction.original = original if (original := original_id(document)) != document.id else ""
-    prediction.composite, prediction.seen = mention.composite, bool(gold) and is_seen(gold)
-    prediction.outside = [entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None]
-    prediction.types = sorted({name for entity_id in gold for name in kb[entity_id].types})
-    return prediction
+    original = original_id(document)
+    return Prediction(
+        document.id,
+        mention.start,
+        mention.end,
+        document.text[mention.start : mention.end],
+        mention.label,
+        gold,
+        kb_id="",
+        composite=mention.composite,
+        seen=bool(gold) and is_seen(gold),
+        outside=[entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None],
+        types=sorted({name for entity_id in gold for name in kb[entity_id].types}),
+        original=original if original != document.id else "",
+    )
 
 
 def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Iterable[Link]) -> Outcomes:

@@ -4,7 +4,7 @@ that memory stays bounded however large the knowledge base is."""
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from ..kb import KnowledgeBase
 from ..types import Document, Encoder, Entity, MentionInText, Rows, Vectors
 from ..util import normalize_alias
 from ..util.arrays import numbered
-from ..util.console import ChunkProgress
+from ..util.console import progress_bar
 from .row_table import NAME_KINDS, SEED, hash_texts, sample_rows
 
 _CHUNK = 16_384  # strings at a time: 25 MB of vectors at width 384
@@ -114,7 +114,7 @@ def embed_entities(
         entities: Iterable[tuple[int, Entity]] = ((row, kb.entity_at(row)) for row in kb_rows.tolist())
         if np.array_equal(kb_rows, kb.live_rows):
             entities = zip(kb_rows.tolist(), kb.entities(), strict=True)  # faster
-        bar = ChunkProgress(description=f"Embedding {kind} rows", total=len(kb_rows), show=show_progress)
+        bar = progress_bar(f"Embedding {kind} rows", len(kb_rows), show=show_progress)
         if kind == "card":
             yield from _chunks(kind, entities, encoder.encode_entities, bar)
         else:
@@ -125,12 +125,12 @@ def embed_entities(
 def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
     """Embed mentions."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
-    bar = ChunkProgress(description="Embedding mention rows", total=len(gold.mentions), show=show_progress)
+    bar = progress_bar("Embedding mention rows", len(gold.mentions), show=show_progress)
     yield from _chunks("mention", pairs, encoder.encode_mention_rows, bar)
 
 
 def _chunks(
-    kind: str, items: Iterable[tuple[int, Item]], encode: Callable[[Sequence[Item]], Vectors], bar: ChunkProgress
+    kind: str, items: Iterable[tuple[int, Item]], encode: Callable[[Sequence[Item]], Vectors], bar: Any
 ) -> Iterator[Chunk]:
     """Encode a stream chunk by chunk; within a chunk equal items are encoded once."""
     stream, last = iter(items), -1
@@ -141,7 +141,7 @@ def _chunks(
             # the bar of names counts entities; one may have names in two chunks
             new = int((np.diff(kb_rows, prepend=last) != 0).sum()) if kind == "alias" else len(chunk)
             last = int(kb_rows[-1])
-            with bar.chunk(new):
-                vectors = [encode(unique)[of_chunk]]
+            vectors = [encode(unique)[of_chunk]]
+            bar.update(new)
             # popped, so that they are not kept while the next ones are computed
             yield Chunk(kind, kb_rows, hash_texts(kind, unique)[of_chunk], vectors.pop())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..types import Rows, Scores, Vectors
 from ..util.arrays import Ragged, offsets_of, owners
-from ..util.console import ChunkProgress
+from ..util.console import progress_bar
 
 _QUERIES = 4096  # compared at a time: 16,384 entities x 4,096 scores = 270 MB
 
@@ -108,11 +108,11 @@ def mine(
     pieces = Ragged(np.concatenate([np.zeros(0, np.int64), *gold]), offsets_of(np.array([len(ids) for ids in gold])))
     search = make_search(depth + min(int(pieces.lengths.max(initial=0)), _MAX_GOLD))
     searching = 0.0
-    with ChunkProgress(description="Mining", total=n_entities, show=show_progress) as bar:
+    with progress_bar("Mining", n_entities, show=show_progress) as bar:
         for rows, vectors in chunks:
             begun = time.perf_counter()
             search.add(rows, np.asarray(vectors, dtype=np.float32))
-            bar.advance(len(rows))
+            bar.update(len(rows))
             searching += time.perf_counter() - begun
     begun = time.perf_counter()
     scores, nearest = search.result()

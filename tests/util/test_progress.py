@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.util import console, progress
-from spacy_pel.util.console import ChunkProgress, report_parts
+from spacy_pel.util.console import progress_bar
 
 
 @pytest.fixture(autouse=True)
@@ -13,49 +13,24 @@ def delay(monkeypatch):
     return usual
 
 
-def last_line(capfd):
-    return capfd.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
-
-
 def test_items_pass_and_are_counted(capfd):
-    assert list(progress(range(20), description="Linking", total=30, start=10, warm_up=5)) == list(range(20))
-    assert "30/30" in last_line(capfd)
+    assert list(progress(range(20), description="Linking")) == list(range(20))
+    assert "20/20" in capfd.readouterr().err
 
 
-def test_what_is_done_at_once_has_no_bar(capfd, delay, monkeypatch):
+def test_chunks_are_counted_when_they_are_done(capfd):
+    with progress_bar("Embedding", 30) as bar:
+        for _ in range(3):
+            bar.update(10)
+    assert "30/30" in capfd.readouterr().err
+
+
+def test_what_is_done_at_once_silent_or_empty_has_no_bar(capfd, delay, monkeypatch):
+    assert list(progress(range(9), description="Linking", show=False)) == list(range(9))
+    assert list(progress([], description="Linking")) == []
+    assert list(progress(iter(()), description="Linking", total=0)) == []
     monkeypatch.setattr(console, "_DELAY", delay)
     assert list(progress(range(3), description="Linking")) == [0, 1, 2]
-    assert list(progress(range(3), description="Linking", warm_up=2)) == [0, 1, 2]
-    with ChunkProgress(description="Linking", total=3) as bar, bar.chunk(3):
-        pass
+    with progress_bar("Linking", 3) as bar:
+        bar.update(3)
     assert capfd.readouterr().err == ""
-
-
-def test_silent(capfd):
-    assert list(progress(range(9), description="Linking", warm_up=2, show=False)) == list(range(9))
-    assert capfd.readouterr().err == ""
-
-
-def test_no_items_no_bar(capfd):
-    assert list(progress([], description="Linking", warm_up=64)) == []
-    assert list(progress(iter(()), description="Linking", total=0)) == []
-    with ChunkProgress(description="Linking", total=0), ChunkProgress(description="Linking", show=False) as bar:
-        with bar.chunk(3):
-            assert list(report_parts("ab", [1, 1])) == ["a", "b"]
-    assert capfd.readouterr().err == ""
-
-
-def test_a_chunk_advances_with_its_work(capfd):
-    seen = []
-    with ChunkProgress(description="Embedding", total=30) as bar:
-        for _ in range(2):
-            with bar.chunk(10):
-                for _ in report_parts(range(3), [6, 3, 1]):
-                    seen.append(bar._bar.n)
-                list(report_parts(range(2), [1, 1]))  # never back, never further
-                assert bar._bar.n == seen[-1]
-        list(report_parts(range(3), [1, 1, 1]))  # of no chunk
-        with bar.chunk(10):
-            assert bar._bar.n == 20
-    assert seen == [6, 9, 10, 16, 19, 20]
-    assert "30/30" in last_line(capfd)

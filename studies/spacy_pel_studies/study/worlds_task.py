@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.evaluation.outcomes import Prediction
 from spacy_pel.kb import KnowledgeBase
@@ -15,6 +14,7 @@ from spacy_pel.training.retriever.settings import RunSettings
 from spacy_pel.util import fingerprint
 
 from ..retrieval import evaluate_retrieval
+from ..worlds.group_recall import GroupOutcomes, GroupTable, recall_by_group
 from ..worlds.ranking import by_encoder
 from ..worlds.unseen_world import UnseenWorld
 from ..worlds.worlds import WorldTrainer, join_worlds

@@ -16,12 +16,12 @@ import torch
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.pretrained import load_encoder
-from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.util import atomic_path, logger, normalize_alias, write_json, write_jsonl
 
+from .group_recall import GroupOutcomes, GroupTable, recall_by_group
 from .ranker import WorldRanker, by_ranker
 from .ranking import Ranking, by_encoder, by_name, names_first
 from .tables import POLICY, as_markdown, world_difference

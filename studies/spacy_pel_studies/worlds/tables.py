@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spacy_pel.evaluation.metrics.groups import GroupTable, with_intervals
+from .group_recall import GroupTable, with_intervals
 
 KS = (1, 4, 8, 16, 32, 64)  # Cai et al. 2023, Table 8, and recall@1
 POLICY = (

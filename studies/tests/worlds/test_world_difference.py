@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from spacy_pel_studies.worlds.group_recall import GroupOutcomes, GroupTable
 from spacy_pel_studies.worlds.tables import world_difference
-
-from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable
 
 
 def world(*ranks_by_document):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
-from spacy_pel.evaluation.metrics.groups import GroupOutcomes
 from spacy_pel.evaluation.metrics.recall import average_precision, precision_recall_curve
 from spacy_pel.evaluation.outcomes import Outcomes, Prediction
 
@@ -34,7 +33,6 @@ def test_the_parts_of_a_document_are_drawn_together():
     ]
     expected, found = (compute_metrics(Outcomes.of(one), ks=[1], n_samples=200) for one in (whole, parts))
     assert found == expected and found["n_documents"] == 30
-    assert GroupOutcomes.of(parts).documents == GroupOutcomes.of(whole).documents
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.evaluation import Outcomes
-from spacy_pel.evaluation.metrics.relations import RELATIONS, Relations
+from spacy_pel.evaluation.metrics.groups import RELATIONS, Relations
 from spacy_pel.evaluation.outcomes import Run
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.report.tables import relation_table

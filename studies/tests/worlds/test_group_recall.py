@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
+from spacy_pel_studies.worlds.group_recall import GroupOutcomes, GroupTable, recall_by_group
 
-from spacy_pel.evaluation.metrics.groups import GroupOutcomes, GroupTable, recall_by_group
+from spacy_pel.evaluation import Prediction
 
-from ..conftest import predicted
+
+def predicted(gold, doc, rank=0):
+    """A prediction whose gold entity is at this rank; 0 = not among the candidates."""
+    candidates = [("G" if place == rank else f"X{place}", 1.0 / place) for place in range(1, 65)]
+    return Prediction(doc, 0, 1, "x", "", gold, "", candidates)
 
 
 def group(*ranks_by_document):
     return GroupOutcomes.of(
-        [
-            predicted(["G"], None, "", doc=f"d{n}", rank=rank)
-            for n, ranks in enumerate(ranks_by_document)
-            for rank in ranks
-        ]
+        [predicted(["G"], f"d{n}", rank) for n, ranks in enumerate(ranks_by_document) for rank in ranks]
     )
 
 
@@ -31,7 +32,7 @@ def test_by_hand():
 
 
 def test_mentions_without_gold_are_left_out():
-    outcomes = GroupOutcomes.of([predicted(["G"], None, doc="a", rank=1), predicted([], None, doc="a")])
+    outcomes = GroupOutcomes.of([predicted(["G"], "a", 1), predicted([], "a")])
     assert outcomes.documents == ["a"] and outcomes.rank.tolist() == [1]
 
 
