@@ -29,7 +29,7 @@ from ..types import (
     best_cosines,
 )
 from ..util import normalize_alias
-from ..util.arrays import distinct, numbered, places_of, segment_sum, softmax, take_pieces
+from ..util.arrays import numbered, places_of, segment_sum, softmax, take_pieces
 from .formulas import formula_names
 from .name_evidence import NAMED, Form, NamePairs, rows_by_name
 
@@ -79,7 +79,7 @@ class Pairs:
     def __init__(self, sources: Mapping[str, Matches], n_rows: int):
         self._sources = sources
         keys = [matches.mentions * n_rows + matches.kb_rows for matches in sources.values()]
-        pairs, pair_of = distinct(np.concatenate(keys))
+        pairs, pair_of = np.unique(np.concatenate(keys), return_inverse=True)
         self.mentions, self.kb_rows = np.divmod(pairs, max(n_rows, 1))
         self._pairs = dict(zip(sources, np.split(pair_of, np.cumsum(list(map(len, keys)))[:-1]), strict=True))
 

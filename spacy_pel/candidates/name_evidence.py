@@ -10,7 +10,6 @@ from rapidfuzz import process
 from ..kb import KnowledgeBase
 from ..types import Flags, Floats, Rows
 from ..util import normalize_alias
-from ..util.arrays import distinct
 from .other_forms import derivations, variants
 
 
@@ -95,7 +94,7 @@ class NamePairs(NamedTuple):
         "carcinoma".
         """
         n_rows = int(self.kb_rows.max(initial=0)) + 1
-        pairs, pair_of = distinct(self.form_of * n_rows + self.kb_rows)
+        pairs, pair_of = np.unique(self.form_of * n_rows + self.kb_rows, return_inverse=True)
         nearest = [
             process.extractOne(self.forms[pair // n_rows], self.names[pair % n_rows], scorer=scorer)
             for pair in pairs.tolist()

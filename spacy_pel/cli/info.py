@@ -114,11 +114,11 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     from ..util.processes import machine_note, memory_in_use
 
     started = time.perf_counter()
-    from ..pipeline.detectors.name_search import example_names, example_text
+    from ..pipeline.detectors.name_search import example_text
 
     nlp, name, component = load_pipeline(path)
     loaded, memory = time.perf_counter(), memory_in_use()
-    text = example_text(example_names(component.kb, _N_NAMES))
+    text = example_text(component.kb, _N_NAMES)
     began = time.perf_counter()
     nlp(text)
     seconds = {"load": loaded - started, "first_link": time.perf_counter() - began}

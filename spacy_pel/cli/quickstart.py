@@ -65,7 +65,7 @@ def quickstart(
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
-    from ..pipeline.detectors.name_search import example_names, example_text
+    from ..pipeline.detectors.name_search import example_text
     from ..pipeline.mentions import mention_spans
     from ..pipeline.records import mention_record
 
@@ -91,7 +91,7 @@ def quickstart(
             linker.decider.calibrated_threshold = _NAMES_LINKED
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
-        doc = loaded.nlp(example_text(example_names(loaded.component.kb, _N_SHOWN)))
+        doc = loaded.nlp(example_text(loaded.component.kb, _N_SHOWN))
         spans = mention_spans(doc, loaded.component.spans_key)
         mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]
     vectors.finish()

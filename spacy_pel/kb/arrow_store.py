@@ -14,8 +14,7 @@ from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import hash_strings, read_json, write_json
 from ..util.arrays import Offsets, offsets_of, owners, take_pieces
-from ..util.arrow_files import Table, read_arrays
-from ..util.name_search import FoundName, search_names
+from ..util.arrow_files import FoundName, Table, read_arrays, search_names
 from ..util.packing import Buffer, pack_files, unpack_files
 from ..util.saved_folder import MANIFEST, check_folder, damaged
 from ..util.xrefs import xref_key

@@ -22,7 +22,7 @@ from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import normalize_alias
 from ..util.arrays import Offsets, offsets_of
-from ..util.name_search import FoundName, search_names
+from ..util.arrow_files import FoundName, search_names
 from ..util.xrefs import xref_key
 from .arrow_store import ArrowStore, Mask
 from .edits import Edit, State, Update, differing_fields, renamed

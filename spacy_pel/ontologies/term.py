@@ -1,11 +1,10 @@
 """A term of an ontology, before it has an id in the knowledge base."""
 
+import html
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-from ..util.names import unescape_references
 
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
 _LISTS = ("xrefs", "parents", "types", "replaced_by", "consider", "alt_ids")
@@ -91,12 +90,9 @@ def clean_text(text: str) -> str:
 
     Returns:
         The string without those marks.
-
-    Raises:
-        ValueError: at a character reference to no character.
     """
     if "&" in text and _ENTITY.search(text):
-        text = unescape_references(text)
+        text = html.unescape(text)
     if "\\" in text:
         text = _LITERAL_ESCAPE.sub(" ", text).replace('\\"', '"').replace("\\'", "'")
     return _BLANKS.sub(" ", text).strip()

@@ -1,15 +1,23 @@
 """The types of this package: the data that its parts exchange, and the interfaces of the parts."""
 
-from .arrays import (
+from .data import (
+    DOC_ID,
     LABEL_TYPE,
     MENTION_TYPE,
     NIL,
+    TITLE_LENGTH,
     TOPIC,
     UNRELATED,
+    Candidate,
     CandidateTable,
+    Document,
+    EncodedMention,
+    Entity,
     Flags,
     Floats,
     Mask,
+    Mention,
+    MentionInText,
     RankedRows,
     RankingTask,
     Rows,
@@ -17,16 +25,4 @@ from .arrays import (
     Vectors,
     best_cosines,
 )
-from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
-from .texts import (
-    DOC_ID,
-    TITLE_LENGTH,
-    Candidate,
-    CorpusReader,
-    Document,
-    EncodedMention,
-    Entity,
-    KBReader,
-    Mention,
-    MentionInText,
-)
+from .parts import CandidateGenerator, Combiner, Encoder, KBReader, NilModel, Ranker, VectorIndex

@@ -1,14 +1,27 @@
 """The interfaces of the parts of a linker."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import CandidateTable, RankingTask, Rows, Scores, Vectors
-from .texts import Entity, MentionInText
+from .data import CandidateTable, Entity, MentionInText, RankingTask, Rows, Scores, Vectors
+
+
+class KBReader(Protocol):
+    """Streams the entities of source files.
+
+    After the iteration ``report`` counts repairs by kind, ``redirects`` maps retired
+    ids to their successors and ``source`` holds origin, version and licence.
+    """
+
+    report: dict[str, int]
+    redirects: dict[str, str]
+    source: dict[str, Any]
+
+    def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]: ...
 
 
 @runtime_checkable

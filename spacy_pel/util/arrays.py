@@ -84,31 +84,6 @@ def segment_sum(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float64]:
     return sums.astype(np.float64, copy=False)
 
 
-def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What ``np.unique(keys, return_inverse=True)`` returns, faster: key and position
-    are sorted as one number.
-
-    Args:
-        keys: (m,) not negative.
-
-    Returns:
-        The distinct keys, ascending, and (m,) which of them
-        each key is.
-    """
-    bits = len(keys).bit_length()
-    if not len(keys) or int(keys.max()).bit_length() + bits > 63:
-        found, which = np.unique(keys, return_inverse=True)
-        return found, which.astype(np.int64, copy=False)
-    both: NDArray[Any] = (keys << bits) + np.arange(len(keys))
-    both.sort()
-    ordered = both >> bits
-    new = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    inverse = np.empty(len(keys), dtype=np.int64)
-    inverse[both & ((1 << bits) - 1)] = np.cumsum(new) - 1
-    return ordered[new], inverse
-
-
 def numbered(items: Iterable[Item]) -> tuple[list[Item], NDArray[np.int64]]:
     """The distinct items, in the order in which they come first, and which of them each item is."""
     numbers: dict[Item, int] = {}

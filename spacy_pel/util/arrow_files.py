@@ -1,4 +1,4 @@
-"""Arrow IPC files as random-access tables: written in chunks, read in place.
+"""Arrow IPC files as random-access tables: written in chunks, read in place; and a search in columns of names.
 
 Nothing is decoded when a file is opened. A memory-mapped file needs no private memory, and
 all processes share its pages.
@@ -7,10 +7,11 @@ all processes share its pages.
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .names import hash_strings
@@ -184,3 +185,60 @@ def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
     """Views of the file, without a copy unless it is compressed."""
     batch = pa.ipc.open_file(buffer).get_batch(0)
     return {name: batch.column(name).to_numpy() for name in batch.schema.names}
+
+
+class FoundName(NamedTuple):
+    """A name that was found; the order of these tuples is the order of the results.
+
+    Attributes:
+        rank: 0 = the text itself, 1 = a name that begins with it, 2 = each word of it begins a word of the
+            name, 3 = each word of it is in the name.
+        length: of the name: of equal rank, the shortest name is the nearest.
+        name: normalised.
+        position: in the searched names.
+    """
+
+    rank: int
+    length: int
+    name: str
+    position: int
+
+
+def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[FoundName]:
+    """Find the names that contain each word of a text, in any order.
+
+    Args:
+        chunks: normalised names.
+        text: normalised, not empty.
+        n: how many at most.
+
+    Returns:
+        The best first; positions count over all chunks.
+    """
+    if text.encode("utf8", "ignore").decode("utf8") != text:
+        return []  # a lone surrogate is in no name
+    words = sorted(set(text.split()), key=len, reverse=True)  # the longest leaves the fewest
+    best: list[FoundName] = []
+    start = 0
+    for chunk in chunks:
+        best = sorted([*best, *_in_chunk(chunk, start, text, words, n)])[:n]
+        start += len(chunk)
+    return best
+
+
+def _in_chunk(names: pa.StringArray, start: int, text: str, words: Sequence[str], n: int) -> Iterable[FoundName]:
+    positions = np.arange(start, start + len(names))
+    for word in words:
+        has_word = pc.match_substring(names, word)
+        names, positions = names.filter(has_word), positions[has_word.to_numpy(zero_copy_only=False)]
+    if not len(names):
+        return []
+    begins = [pc.or_(pc.starts_with(names, word), pc.match_substring(names, f" {word}")) for word in words]
+    rank = np.full(len(names), 3)
+    rank[np.all([begin.to_numpy(zero_copy_only=False) for begin in begins], axis=0)] = 2
+    rank[pc.starts_with(names, text).to_numpy(zero_copy_only=False)] = 1
+    rank[pc.equal(names, text).to_numpy(zero_copy_only=False)] = 0
+    lengths = pc.utf8_length(names).to_numpy(zero_copy_only=False)
+    order = np.lexsort((positions, lengths, rank))[:n]
+    chosen = names.take(pa.array(order)).to_pylist()
+    return map(FoundName, rank[order].tolist(), lengths[order].tolist(), chosen, positions[order].tolist())

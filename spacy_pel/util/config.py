@@ -1,7 +1,6 @@
 """Settings: config files, code of the user's own, the arguments of parts and the ranges of numbers."""
 
 import operator
-import re
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,6 @@ from typing import Any, ClassVar
 from ..errors import Errors, PelError, did_you_mean
 from .files import unexpected
 from .parsing import check_unicode
-
-_BLANKS = 1000  # in a row; configparser takes time by their square
 
 
 def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> Any:
@@ -33,49 +30,27 @@ def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> An
     from configparser import Error as ConfigParserError
 
     from spacy.util import load_config as spacy_load_config
+    from spacy.util import walk_dict
     from thinc.api import Config, ConfigValidationError
 
     if not Path(path).is_file():
         raise unexpected(path, "a config file", "no file", "Check the path; configs/ has examples.")
     config: Any = {}
     try:
-        _check_blanks(Path(path))
         config = spacy_load_config(Path(path), interpolate=not overrides)
         if overrides:
             for name in overrides:
                 _make_room(config, name.split(".")[:-1])
             config = Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
-        got = describe_config_error(err) + _meant(config, overrides or {})
-        raise PelError(Errors.E601.format(path=path, got=got)) from err
+        known = [".".join(keys) for keys, _ in walk_dict(config)]
+        unknown = [name for name in overrides or {} if name.split(".")[0] not in config]
+        hint = next(filter(None, (did_you_mean(name, known) for name in unknown)), "")
+        raise PelError(Errors.E601.format(path=path, got=describe_config_error(err) + hint)) from err
     except (ValueError, ConfigParserError, TypeError, LookupError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
     check_unicode(config, path)
     return config
-
-
-def _meant(config: dict[str, Any], overrides: dict[str, Any]) -> str:
-    """The setting that is nearest to the first override of no section of the config."""
-    known = list(_leaves(config))
-    hints = (did_you_mean(name, known) for name in overrides if name.split(".")[0] not in config)
-    return next(filter(None, hints), "")
-
-
-def _leaves(section: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """Dotted names of the settings."""
-    for key, value in section.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}"
-
-
-def _check_blanks(path: Path) -> None:
-    with path.open(encoding="utf8", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            most = max(map(len, re.findall(r"\s+", line)), default=0)
-            if most > _BLANKS:
-                raise ValueError(f"{most:,} blanks in a row in line {number}")
 
 
 def _make_room(config: Any, sections: Sequence[str]) -> None:

@@ -41,8 +41,7 @@ def unexpected(place: object, expected: str, got: object, todo: str = "Fix the f
 
 PathLike = str | Path
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
-_EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times its size a .gz may hold
-_USUAL_EXPANSION = "200"  # MeSH expands 20 times, UMLS 8 times
+_EXPANSION = 200  # times its size a .gz may hold; MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
 _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 LONGEST_LINE = 256 * 2**20  # bytes of the longest line
@@ -65,7 +64,7 @@ def open_text(path: PathLike) -> IO[str]:
 
     Raises:
         PelError: if there is no such file or it cannot be opened; while reading, if a .gz holds more
-            than 200 times its size, or what the environment variable SPACY_PEL_MAX_EXPANSION says.
+            than 200 times its size.
     """
     return io.TextIOWrapper(open_bytes(path), encoding="utf8")
 
@@ -111,18 +110,10 @@ def check_expansion(path: PathLike, *, packed_size: int, size: int) -> None:
     Raises:
         PelError: if it holds more than it may.
     """
-    if size <= _SMALL:
-        return
-    setting = os.environ.get(_EXPANSION) or _USUAL_EXPANSION
-    try:
-        limit = max(_SMALL, int(packed_size * float(setting)))
-    except (ValueError, OverflowError) as err:
-        place = f"the environment variable {_EXPANSION}"
-        raise unexpected(place, "a number", repr(setting), "Fix or unset it.") from err
+    limit = max(_SMALL, packed_size * _EXPANSION)
     if size > limit:
         expected = f"a compressed file of at most {limit / 2**20:,.0f} MiB of data"
-        todo = f"If you trust it, unpack it, or set {_EXPANSION} to more than {setting}."
-        raise unexpected(path, expected, "more", todo)
+        raise unexpected(path, expected, "more", "If you trust it, unpack it.")
 
 
 def ending_of(path: Path) -> str:
@@ -181,11 +172,8 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
             if not lines:
                 return
             if len(lines[-1]) > LONGEST_LINE:
-                place, expected = (
-                    Place(Path(path), number + len(lines) - 1),
-                    f"lines of at most {LONGEST_LINE // 2**20} MiB",
-                )
-                raise unexpected(place, expected, "a longer one", "Check that this is the right file.")
+                place, most = f"{path}, line {number + len(lines) - 1}", f"lines of at most {LONGEST_LINE >> 20} MiB"
+                raise unexpected(place, most, "a longer one", "Check that this is the right file.")
             if number == 1 and b"\r" in lines[0].rstrip():
                 text = b"".join(lines)
                 if text.count(b"\r") - text.count(b"\r\n") >= len(lines):

@@ -1,6 +1,5 @@
 """Names as look-up keys: one normal form, and 64-bit hashes that are the same on every machine."""
 
-import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -110,28 +109,3 @@ def hash_strings(texts: Sequence[str]) -> NDArray[np.uint64]:
     # a lone surrogate in a query is not an error: it matches nothing
     digests = [blake2b(text.encode("utf8", "surrogatepass"), digest_size=8).digest() for text in texts]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64, copy=False)
-
-
-_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
-
-
-def unescape_references(text: str) -> str:
-    """Replace character references of XML and HTML, such as &#945; and &amp;, by their characters.
-
-    Args:
-        text: a name or a definition.
-
-    Returns:
-        The text; unknown names of references stay.
-
-    Raises:
-        ValueError: if a number is none of a Unicode character.
-    """
-    if "&" not in text:
-        return text
-    for match in _REFERENCE.finditer(text):
-        digits = (match[1] or match[2]).lstrip("0")
-        code = int(digits, 16 if match[1] else 10) if len(digits) < 8 else 0x110000
-        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise ValueError(f"{match[0][:20]}, which is no character")
-    return html.unescape(text)

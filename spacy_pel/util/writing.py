@@ -146,32 +146,18 @@ def _move_into_place(part: Path, target: Path) -> None:
         os.replace(part, target)
         return
     old = part.with_name(f"{target.name}.old")
-    lock = _lock_of_replacing(target)
-    try:
+    with one_at_a_time(target):  # else another one may find no folder between the two steps
         os.replace(target, old)
         try:
             os.replace(part, target)
         except OSError:
             os.replace(old, target)
             raise
-    finally:
-        _unlock(lock)
-
-
-def _lock_of_replacing(target: Path) -> int | None:
-    """Keep those who change the folder from finding none between the two steps. Who has been here for a minute is not
-    between them."""
-    above = target.resolve().parent
-    try:
-        return None if above in _held.__dict__.get("folders", ()) else _lock(above)
-    except PelError:
-        return None
 
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Wait until nobody else is here for the same folder: no thread, and no process of this machine. A thread
-    that is here already waits for itself.
+    """Wait until nobody else is here for the same folder: no other thread, and no process of this machine.
 
     The lock is on the folder above, because the folder itself is replaced. It ends with the process, and
     leaves no file. On Windows, and on network file systems without such locks, nobody waits.
@@ -184,19 +170,18 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     """
     held = _held.__dict__.setdefault("folders", set())
     above = folder.resolve().parent
+    if above in held:
+        yield
+        return
     lock = _lock(above)
     held.add(above)
     try:
         yield
     finally:
         held.discard(above)
-        _unlock(lock)
-
-
-def _unlock(lock: int | None) -> None:
-    if lock is not None:
-        fcntl.flock(lock, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
-        os.close(lock)
+        if lock is not None:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
+            os.close(lock)
 
 
 def _lock(folder: Path) -> int | None:

@@ -53,17 +53,7 @@ def test_a_section_below_one_that_comes_later(tmp_path):
         load_config(tmp_path / "x.cfg")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            '[a]\nb = "x"\nc' + " " * 200_000 + "\n",
-            "200,00[01] blanks in a row in line 3",
-        ),  # 5 minutes for configparser
-        ('[a]\nb = "\\ud800"\n', "a lone surrogate"),
-    ],
-)
-def test_text_that_is_no_config(tmp_path, text, said):
-    (tmp_path / "x.cfg").write_text(text)
-    with pytest.raises(PelError, match=f"x.cfg.*{said}"):
+def test_text_that_utf8_cannot_hold(tmp_path):
+    (tmp_path / "x.cfg").write_text('[a]\nb = "\\ud800"\n')
+    with pytest.raises(PelError, match="x.cfg.*a lone surrogate"):
         load_config(tmp_path / "x.cfg")

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -133,7 +134,12 @@ def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(folder, monk
 def test_a_change_does_not_wait_forever(folder, monkeypatch):
     monkeypatch.setattr(writing, "_PATIENCE", 0.1)
     before = contents(folder)
-    with update_folder(folder, kind=KIND, version=1), pytest.raises(PelError, match="E014.*Nothing was changed"):
+
+    def change():
         with update_folder(folder, kind=KIND, version=1, rewritten=NAMES):
             pass
+
+    with update_folder(folder, kind=KIND, version=1), ThreadPoolExecutor(1) as other:
+        with pytest.raises(PelError, match="E014.*Nothing was changed"):
+            other.submit(change).result()
     assert contents(folder) == before

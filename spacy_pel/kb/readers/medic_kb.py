@@ -1,5 +1,6 @@
 """Entities from MEDIC, CTD's disease vocabulary, in the text form of DNorm and BioSyn."""
 
+import html
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -9,7 +10,6 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
-from ...util.names import unescape_references
 from .reader_base import KBReaderBase
 
 
@@ -56,11 +56,7 @@ class MedicKB(KBReaderBase):
             ids, bars, names = line.partition("||")
             if not bars:
                 raise unexpected(place, "id[|id…]||name[|synonym…]", quoted(line))
-            try:
-                unescaped = [unescape_references(name) for name in names.split("|")]
-            except ValueError as err:
-                raise unexpected(place, "names", err) from err
-            yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), unescaped)
+            yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), list(map(html.unescape, names.split("|"))))
 
 
 def _corpus_id(entity_id: str) -> str:

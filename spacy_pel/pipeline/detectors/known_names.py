@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from ...encoders.tower import Tower
 from ...types import DOC_ID
 from ...types.semantic_types import st21pv_type
+from ...util.arrays import look_up
 
 _LONGEST = 6  # tokens of a stretch
 _CHARACTERS = (2, 40)  # letters and digits of a name
@@ -65,8 +66,7 @@ class KnownNames:
         """What is known of stretches: ``marked`` and ``named``; 0 = nothing."""
         if not len(self.hashes):
             return np.zeros(len(hashes), np.uint16), np.zeros(len(hashes), np.uint8)
-        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        is_known = self.hashes[at] == hashes
+        at, is_known = look_up(self.hashes, hashes)
         return np.where(is_known, self.marked[at], 0), np.where(is_known, self.named[at], 0)
 
     def codes_of(self, n: int, spans: NDArray[np.int64], marked: NDArray[np.uint16], named: NDArray[np.uint8]) -> Codes:
@@ -89,23 +89,18 @@ class KnownNames:
     def features(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """What the codes of each kind mean as numbers, (codes, 5 + labels) and (codes, 3 + labels): first, inside and
         last token, for marked names the share and the logarithm of the count, and the label."""
-        n = len(self.labels)
-        sizes = zip(self.n_codes, (5, 3), strict=True)
-        marked, named = (np.zeros((size, width + n), np.float32) for size, width in sizes)
-        for code in range(1, len(marked)):
-            value, place = divmod(code - 1, _PLACES)
-            rest, label = divmod(value, n + 1)
-            rate, count = divmod(rest, len(_COUNTS))
-            marked[code, :3] = place < 2, place > 1, place in (0, 3)
-            marked[code, 3:5] = _RATES[rate], np.log1p(_COUNTS[count]) / 5
-            if label < n:
-                marked[code, 5 + label] = 1
-        for code in range(1, len(named)):
-            label, place = divmod(code - 1, _PLACES)
-            named[code, :3] = place < 2, place > 1, place in (0, 3)
-            if label < n:
-                named[code, 3 + label] = 1
-        return marked, named
+        n_labels = len(self.labels)
+        features = []
+        for size, has_counts in zip(self.n_codes, (True, False), strict=True):
+            value, place = np.divmod(np.arange(size - 1), _PLACES)
+            value, label = np.divmod(value, n_labels + 1)
+            columns = [place < 2, place > 1, (place == 0) | (place == 3)]
+            if has_counts:
+                rate, count = np.divmod(value, len(_COUNTS))
+                columns += [np.array(_RATES)[rate], np.log1p(np.array(_COUNTS)[count]) / 5]
+            columns += list(np.eye(n_labels, n_labels + 1)[:, label])
+            features.append(np.pad(np.stack(columns, axis=1).astype(np.float32), ((1, 0), (0, 0))))
+        return features[0], features[1]
 
     def write(self, path: Path, weights: Mapping[str, Any]) -> None:
         """Save the names with what a model learned of them.

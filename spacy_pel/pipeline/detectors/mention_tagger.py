@@ -160,8 +160,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             kept = labels_named(self.labels_keep, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, of_tags in zip(docs, scores, strict=True):
             begins = [token.idx for token in doc]
-            found = self._found(doc, of_tags)
-            split_tokens(doc, found)
+            mentions = self._offsets(doc, of_tags)
+            split_tokens(doc, mentions)
             of_tags = of_tags[np.searchsorted(begins, [token.idx for token in doc], side="right") - 1]
             of_labels = of_tags[:, 1::2] + of_tags[:, 2::2]
             present = list(doc.ents)
@@ -169,30 +169,20 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            for span in self._labelled(doc, found, np.log(of_labels + _LEAST)):
+            logs = np.log(of_labels + _LEAST)
+            for offsets in mentions:
+                span: Any = doc.char_span(*offsets)
+                label = self.labels[int(logs[span.start : span.end].sum(axis=0).argmax())]
                 tokens = range(span.start, span.end)
-                if span.label_ in kept and taken.isdisjoint(tokens):
-                    present.append(span)
+                if label in kept and taken.isdisjoint(tokens):
+                    present.append(Span(doc, span.start, span.end, label=label))
                     taken.update(tokens)
             doc.set_ents(present, blocked=blocked)
             total = of_labels.sum(axis=1, keepdims=True)
             shares = np.divide(of_labels, total, out=np.zeros_like(of_labels), where=total > 0)
             write_token_types(doc, self.labels, shares)
 
-    def _labelled(self, doc: Doc, found: Iterable[tuple[int, int]], logs: Vectors) -> Iterator[Span]:
-        """Mentions with their likeliest labels.
-
-        Args:
-            doc: the document, with tokens that begin and end where mentions do.
-            found: character offsets.
-            logs: (tokens, labels), log P(label).
-        """
-        for offsets in found:
-            span: Any = doc.char_span(*offsets)
-            label = self.labels[int(logs[span.start : span.end].sum(axis=0).argmax())]
-            yield Span(doc, span.start, span.end, label=label)
-
-    def _found(self, doc: Doc, of_tags: Vectors) -> list[tuple[int, int]]:
+    def _offsets(self, doc: Doc, of_tags: Vectors) -> list[tuple[int, int]]:
         """Mentions by the likeliest of outside, first token and further one, whatever their label. White space has no
         tag of its own, as it has no word pieces: a mention continues across a wrapped line, but not across a blank
         line or into the next list item. No mention ends within a word that the tokenizer splits, such as "id" into

@@ -33,9 +33,6 @@ _other_numbers = lru_cache(maxsize=1 << 16)(other_numbers)
 _GLUED = 3  # letters of a word that a number may be glued to or follow: "type2", "COVID 19", but not "PD-1"
 _LONGEST_ACRONYM = 5  # characters
 _SHORTEST_WITH_NUMBER = 4  # characters of a name that may be in another number
-_ONTOLOGY = 500  # entities; fewer are taken for a table
-_NEIGHBOURS = 50  # entities to choose an example from
-_SHORT = 2  # words of a short name
 _BIAS, _OF_LENGTH = 0.08, 1.07  # fitted on eight ontologies by `python -m benchmarks.phrases`
 _WORD = re.compile(r"[^\W_]+")
 
@@ -91,20 +88,8 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> list[Mention]:
     return reading[::-1]
 
 
-class DistinctNames(NamedTuple):
-    """Names to search for, each once.
-
-    Attributes:
-        names: in any case.
-        acronyms: as they are written.
-    """
-
-    names: list[str]
-    acronyms: list[str]
-
-
-def distinct_names(names: Iterable[str]) -> DistinctNames:
-    """The names to search for, in any case except for short ones.
+def distinct_names(names: Iterable[str]) -> Iterator[str]:
+    """The names to search for, each once, in any case except for short ones.
 
     Acronyms are found as they are written: "MI" but not "mi", "AS" but not "as". These are words of two
     characters, and of up to five with a capital letter after the first. Names without letters and single
@@ -113,19 +98,15 @@ def distinct_names(names: Iterable[str]) -> DistinctNames:
     Args:
         names: names and aliases; of those that differ only in case, the first one is kept.
 
-    Returns:
+    Yields:
         In the order given.
     """
     seen: set[str] = set()
-    distinct = DistinctNames([], [])
     for name in names:
-        is_exact = is_acronym(name)
-        key = name if is_exact else name.lower()
-        if key in seen or len(name) < 2 or not any(map(str.isalpha, name)):
-            continue
-        seen.add(key)
-        (distinct.acronyms if is_exact else distinct.names).append(name)
-    return distinct
+        key = name if is_acronym(name) else name.lower()
+        if key not in seen and len(name) >= 2 and any(map(str.isalpha, name)):
+            seen.add(key)
+            yield name
 
 
 def is_acronym(name: str) -> bool:
@@ -163,7 +144,7 @@ class NameTable:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names: dict[str, tuple[str, ...]] = {}  # by normal form; () for the beginning of a longer name
-        for name in chain(*distinct_names(names)):
+        for name in distinct_names(names):
             words = runs_of(name).words
             form = " ".join(words)
             self._names[form] = (*self._names.get(form, ()), name)
@@ -334,30 +315,14 @@ def phrase_probability(surface: str) -> float:
     return 1.0 / (1.0 + math.exp(-(_BIAS + _OF_LENGTH * relative_length(surface))))
 
 
-def example_names(kb: "KnowledgeBase", n: int) -> list[str]:
-    """Names to show as examples: the first ones of a table; but of an ontology, whose first entities are its
-    most general ones, such as "All", short ones from n equal parts.
+def example_text(kb: "KnowledgeBase", n: int) -> str:
+    """A sentence with the names of n entities, evenly spread over the knowledge base: the first ones of an ontology
+    are its most general ones, such as "All".
 
     Args:
         kb: with at least one entity.
         n: how many; fewer if it has fewer entities.
-
-    Returns:
-        Canonical names.
     """
     rows = kb.live_rows
-    if len(rows) < _ONTOLOGY:
-        return [names[0] for names in kb.names_at(rows[:n])]
-    examples = []
-    for part in range(n):
-        middle = (2 * part + 1) * len(rows) // (2 * n)
-        near = [names[0] for names in kb.names_at(rows[middle : middle + _NEIGHBOURS])]
-        examples.append(min(near, key=lambda name: max(len(name.split()), _SHORT)))  # the first short one
-    return examples
-
-
-def example_text(names: Sequence[str]) -> str:
-    """A sentence with these names, at least one."""
-    *first, last = names
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"This is about {listed}."
+    *names, last = (names[0] for names in kb.names_at(rows[:: max(1, len(rows) // n)][:n]))
+    return f"This is about {', '.join(names)} and {last}." if names else f"This is about {last}."

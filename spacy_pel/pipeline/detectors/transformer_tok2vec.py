@@ -1,11 +1,10 @@
 """An encoder's transformer as the layer under a detector; ``spacy train`` fine-tunes it."""
 
 import contextlib
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import spacy
@@ -74,16 +73,7 @@ def make_transformer_tok2vec(
     check_range("rate", rate, above=0)
     check_range("max_length", max_length, least=8)
     check_range("overlap", overlap, least=0, below=1)
-    shim = TowerShim(
-        name=name,
-        layers=layers,
-        max_length=max_length,
-        overlap=overlap,
-        batch_size=batch_size,
-        rate=rate,
-        store=store,
-        names=names,
-    )
+    shim = TowerShim(TowerSettings(name, layers, max_length, overlap, batch_size, rate, store, names))
     return Model(
         "transformer_tok2vec", _forward, init=_initialize, dims={"nO": None}, attrs={"dropout_rate": 0.0}, shims=[shim]
     )
@@ -112,40 +102,29 @@ def _initialize(model: Model[list[Doc], list[Floats2d]], X: Any = None, Y: Any =
     model.set_dim("nO", shim.width, force=True)
 
 
+class TowerSettings(NamedTuple):
+    """As for ``make_transformer_tok2vec``."""
+
+    name: str | None
+    layers: int | None
+    max_length: int
+    overlap: float
+    batch_size: int
+    rate: float
+    store: str
+    names: str | None
+
+
 class TowerShim(Shim):
-    """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle.
+    """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle. Inference is
+    run by ``backend``."""
 
-    name, layers, max_length, overlap, batch_size, rate, store, names: as for ``make_transformer_tok2vec``.
-
-    Args:
-        backend: runs inference; None = TorchBackend.
-    """
-
-    def __init__(
-        self,
-        *,
-        name: str | None,
-        layers: int | None,
-        max_length: int,
-        overlap: float,
-        batch_size: int,
-        rate: float,
-        store: str,
-        names: str | None = None,
-        backend: Backend | None = None,
-    ):
+    def __init__(self, settings: TowerSettings):
         super().__init__(None)
-        self.name = name
-        self.layers = layers
-        self.max_length = max_length
-        self.overlap = overlap
-        self.batch_size = batch_size
-        self.rate = rate
-        self.store = store
-        self.names = names
+        self.settings = settings
         self.known: KnownNames | None = None
         self._of_folds: list[KnownNames] = []  # by the other folds of the training text
-        self.backend: Backend = backend or TorchBackend()
+        self.backend: Backend = TorchBackend()
         self._tokenizer: Any = None
         self._encode: EncodeBatch | None = None
 
@@ -158,24 +137,24 @@ class TowerShim(Shim):
             PelError: if there is no such model, or neither name nor weights, or it does not have the
                 layers.
         """
-        if self.names is not None and self.known is None:
-            raise PelError(Errors.E356.format(names=self.names))
-        if self.name is None:
+        if self.settings.names is not None and self.known is None:
+            raise PelError(Errors.E356.format(names=self.settings.names))
+        if self.settings.name is None:
             self._tower()
             return
         from ...encoders.pretrained import load_pretrained, load_tower
 
-        folder = Path(self.name)
+        folder = Path(self.settings.name)
         is_saved = (folder / _WEIGHTS).is_file() and (folder / "tokenizer.json").is_file()
-        tokenizer, transformer = load_tower(folder) if is_saved else load_pretrained(self.name, [])
-        if self.layers is not None:
-            _keep_layers(transformer, self.layers)
+        tokenizer, transformer = load_tower(folder) if is_saved else load_pretrained(self.settings.name, [])
+        if self.settings.layers is not None:
+            _keep_layers(transformer, self.settings.layers)
         self._set(tokenizer, transformer)
 
     def _set(self, tokenizer: Any, transformer: Any) -> None:
         from ...encoders.pretrained import check_lengths
 
-        check_lengths(transformer.config, self.max_length)
+        check_lengths(transformer.config, self.settings.max_length)
         self._tokenizer = tokenizer
         tower = Tower(transformer, pooling="mean")
         module: Any = TokenTower(tower) if self.known is None else NamedTower(tower, self.known.features())
@@ -192,11 +171,11 @@ class TowerShim(Shim):
         Raises:
             PelError: if ``names`` is no knowledge base.
         """
-        if self.names is None:
+        if self.settings.names is None:
             return
         from ...kb import KnowledgeBase
 
-        self.known, self._of_folds = learn_names(labels, mentions, KnowledgeBase.from_disk(self.names))
+        self.known, self._of_folds = learn_names(labels, mentions, KnowledgeBase.from_disk(self.settings.names))
 
     def _tower(self) -> Any:
         if self._model is None:
@@ -220,7 +199,7 @@ class TowerShim(Shim):
         if encode is None:
             self._encode = encode = self.backend.prepare(tower)
         pad_id = self._tokenizer.pad_token_id
-        batches = encode_batches(encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id)
+        batches = encode_batches(encode, windows.windows, batch_size=self.settings.batch_size, pad_id=pad_id)
         return windows.vectors(batches, self.width)
 
     def begin_update(self, fwd_args: list[Doc], *, dropout: float = 0.0) -> tuple[Any, Callable[[Any], None]]:
@@ -240,8 +219,8 @@ class TowerShim(Shim):
         device = next(tower.parameters()).device
         order = np.argsort(-windows.windows.lengths, kind="stable")
         parts, numbers = [torch.zeros((0, self.width), device=device)], [np.zeros(0, dtype=np.int64)]
-        for start in range(0, len(order), self.batch_size):
-            rows = order[start : start + self.batch_size]
+        for start in range(0, len(order), self.settings.batch_size):
+            rows = order[start : start + self.settings.batch_size]
             ids, mask = windows.windows.padded(rows, self._tokenizer.pad_token_id)
             states = tower(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
             inside, of_batch = windows.read(rows, mask.shape[1])
@@ -258,7 +237,8 @@ class TowerShim(Shim):
 
     def _windows(self, docs: list[Doc], codes_of: Callable[[KnownNames, Doc], Codes]) -> TokenWindows:
         codes = None if self.known is None else partial(codes_of, self.known)
-        return token_windows(self._tokenizer, docs, max_length=self.max_length, overlap=self.overlap, codes_of=codes)
+        sizes = {"max_length": self.settings.max_length, "overlap": self.settings.overlap}
+        return token_windows(self._tokenizer, docs, codes_of=codes, **sizes)  # type: ignore[arg-type]
 
     def _training_codes(self, known: KnownNames, doc: Doc) -> Codes:
         """By the other texts alone: what a text itself marks must not tell. A saved layer has no folds any more."""
@@ -274,7 +254,7 @@ class TowerShim(Shim):
             if parameter.grad is None:
                 continue
             value, _ = optimizer(
-                (self.id, name), torch2xp(parameter.data), torch2xp(parameter.grad), lr_scale=self.rate
+                (self.id, name), torch2xp(parameter.data), torch2xp(parameter.grad), lr_scale=self.settings.rate
             )
             # in place: a tensor made of the array would keep the one that it was made of, and so on
             parameter.data.copy_(xp2torch(value, device=parameter.device))
@@ -286,25 +266,18 @@ class TowerShim(Shim):
         """Args:
         params: values for the time of the context, e.g. averages.
         """
-        named = dict(self._model.named_parameters()) if self._model is not None else {}
-        backup = {name: parameter.data for name, parameter in named.items() if (self.id, name) in params}
-        for name in backup:
-            named[name].data = xp2torch(params[self.id, name], device=backup[name].device)
-        self._encode = None if backup else self._encode
+        own = [] if self._model is None else list(self._model.named_parameters())
+        before = [(parameter, parameter.data) for name, parameter in own if (self.id, name) in params]
+        for name, parameter in own:
+            if (self.id, name) in params:
+                parameter.data = xp2torch(params[self.id, name], device=parameter.device)
+        self._encode = None
         try:
             yield
         finally:
-            for name, value in backup.items():
-                named[name].data = value
-            self._encode = None if backup else self._encode
-
-    def copy(self) -> "TowerShim":
-        """With weights of its own, and an id of its own for optimizers."""
-        twin = copy.deepcopy(self)
-        with Shim.global_id_lock:
-            Shim.global_id += 1
-            twin.id = Shim.global_id
-        return twin
+            for parameter, value in before:
+                parameter.data = value
+            self._encode = None
 
     def to_device(self, device_type: str, device_id: int) -> None:
         """Args:
@@ -326,10 +299,10 @@ class TowerShim(Shim):
     def _write(self, path: Path) -> None:
         from ...encoders.pretrained import save_tower
 
-        dtype = torch.float32 if self.store == "float32" else torch.float16
+        dtype = torch.float32 if self.settings.store == "float32" else torch.float16
         with write_folder(path, kind=_KIND, version=_VERSION) as part:
             transformer, tokenizer = self._tower().tower.transformer, self._tokenizer
-            save_tower(transformer, tokenizer, part, dtype, small_words=self.store == "int8")
+            save_tower(transformer, tokenizer, part, dtype, small_words=self.settings.store == "int8")
             if self.known is not None:
                 self.known.write(part / _NAMES, self._model.weights())
 

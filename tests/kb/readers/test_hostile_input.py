@@ -65,14 +65,6 @@ def test_json_that_is_nested_too_deeply(tmp_path):
         refused(reader, tmp_path / name, "E002.*invalid JSON")
 
 
-@pytest.mark.parametrize("reference", ["&#" + "9" * 5000 + ";", "&#x110000;", "&#55296;", "&#99999999999"])
-def test_character_references_to_no_character(tmp_path, reference):
-    (tmp_path / "medic.txt").write_text(f"D1||one\nD2||two {reference}|three\n")
-    refused(MedicKB(), tmp_path / "medic.txt", r"E002.*medic\.txt, line 2.*no character")
-    (tmp_path / "terms.obo").write_text(f"[Term]\nid: A:1\nname: one {reference};\n")
-    refused(OboKB(), tmp_path / "terms.obo", r"E002.*A:1.*terms\.obo, line 1.*no character")
-
-
 def test_character_references_are_read():
     assert clean_text("&#946; &#x03B2; &amp; &#0000000000065;") == "β β & A"
 
@@ -191,11 +183,7 @@ def test_mapping_tables(tmp_path, lines, said):
     assert "bad.sssom.tsv" in str(caught.value) and len(str(caught.value)) <= 1000
 
 
-def test_merge_names_the_file_of_a_bad_name(tmp_path):
-    (tmp_path / "terms.obo").write_text("[Term]\nid: A:1\nname: x &#55296; y\nxref: UMLS:C1\n")
-    sources = {"onto": {"files": ["terms.obo"], "id_xref": ["UMLS"]}}
-    with pytest.raises(PelError, match=r"E002.*A:1.*terms\.obo.*no character"):
-        list(Merge(parse_merge_config({"sources": sources}), tmp_path)())
+def test_merge_names_the_setting_that_a_reader_lacks(tmp_path):
     reading = {"names": {"reader": "jsonl", "settings": {"nonsense": 1}}}
     with pytest.raises(PelError, match=r"E142.*merge\.sources\.names\.settings.*nonsense"):
         list(Merge(parse_merge_config({"sources": reading}), tmp_path)())

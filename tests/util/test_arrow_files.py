@@ -8,8 +8,7 @@ import pytest
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
-from spacy_pel.util import name_search
-from spacy_pel.util.name_search import search_names
+from spacy_pel.util.arrow_files import search_names
 
 ENTITIES = [
     Entity("C1", "Diabetes mellitus", ("DM", "sugar diabetes")),
@@ -71,9 +70,7 @@ def slow(names, text, n):
     return sorted(found)[:n]
 
 
-@pytest.mark.parametrize("many", [1, 3, 1000])
-def test_as_a_slow_search(many, monkeypatch):
-    monkeypatch.setattr(name_search, "_MANY", many)
+def test_as_a_slow_search():
     rng = random.Random(0)
     pieces = ["ab", "b", "aa", "ä", "abba", "c"]
     names = sorted({" ".join(rng.choices(pieces, k=rng.randint(1, 4))) for _ in range(300)})
