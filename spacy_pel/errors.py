@@ -130,13 +130,8 @@ class Errors(metaclass=WithCodes):
     E142 = "Invalid merge config {path}: {got}. Fix this setting."
     E143 = "Expected entities from {sources} of the merge config {path}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
-    E145 = (
-        "Expected the id of an entity to keep, with all below it, got '{id}'{hint}. Check the id and the other filters."
-    )
-    E146 = (
-        "Expected entities with parents (is-a) to keep what is below {ids}, got none with any. Read an ontology, "
-        "or JSON lines or a table with parents."
-    )
+    E145 = "Expected the id of an entity of the files, got '{id}'{hint}. Check the id and the other filters."
+    E146 = "Expected is-a parents to keep what is below {ids}, got none. Read a source with parents, e.g. an ontology."
 
     # Corpora: E200-E299
     E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."
@@ -184,10 +179,7 @@ class Errors(metaclass=WithCodes):
     # Text, encoders, losses, negatives and training: E300-E399
     E301 = "Expected {name} {wanted}, got {value}. Change it."
     E302 = "This encoder has no weights. Set its name and call initialize(), or load a folder with from_disk()."
-    E303 = (
-        "'{name}' is no folder, package:NAME or Hugging Face model that can be loaded: {got}. "
-        "Check the name, or give a folder."
-    )
+    E303 = "Expected a folder, package:NAME or a Hugging Face model, got '{name}': {got}. Check the name."
     E305 = "Expected store = {expected}, got '{value}'."
     E307 = "Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. Known sizes: {known}."
     E304 = "The checkpoint at {path} cannot be read: {got}. Delete that folder to start a new training."
@@ -214,10 +206,7 @@ class Errors(metaclass=WithCodes):
     E351 = "Expected encoders that differ in their weights alone, but they also differ in: {differing}."
     E352 = "Expected max_length of at most {most}, the transformer's limit, got {got}. Decrease it."
     E353 = "The transformer has no weights. Set the name of TransformerTok2Vec.v1, or load a trained pipeline."
-    E356 = (
-        "The names of '{names}' need pel_mention_tagger, whose training text tells how often each is a mention. "
-        "Use it, or set names = null."
-    )
+    E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
     E391 = (
@@ -239,9 +228,7 @@ class Errors(metaclass=WithCodes):
     E410 = "Expected the encoder of the index ({theirs}), got {ours}. Rebuild the index with: spacy-pel index"
     E411 = "Expected the index with the fingerprint {expected} at {path}, got {got}. Put it back, or load again."
     E412 = "Expected codes among {known}, got '{got}'. Fix the setting 'codes'."
-    E413 = (
-        "Expected row_bytes that divide the width, and training vectors, got {got}. Change them, or use codes 'fp16'."
-    )
+    E413 = "Expected row_bytes that divide the width, and training vectors, got {got}. Change them, or use 'fp16'."
     E414 = "Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
     E416 = (
         "Expected an index with full vectors (codes fp32, or fp16 for fp16) at {path}, got {got}. Build it "
@@ -267,10 +254,7 @@ class Errors(metaclass=WithCodes):
     E458 = "{generator} needs an encoder and an index, which the pipeline {path} lacks. Use another pipeline."
 
     # The spaCy component and the linker: E500-E599
-    E500 = (
-        "entity_types maps '{label}' to {types}, but the KB has no such types or ids. Its types: {known}. "
-        "Fix the setting."
-    )
+    E500 = "entity_types maps '{label}' to {types}, which the KB lacks. Its types: {known}. Fix the setting."
     E501 = "Expected gold mentions whose entities are in the KB, got none among {n}. Use a corpus of this KB.{hint}"
     E502 = (
         "The component '{name}' has no {missing} yet. Load a trained pipeline with spacy.load(), or set kb_loader, "
@@ -364,10 +348,7 @@ class Errors(metaclass=WithCodes):
         "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a "
         "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
     )
-    E668 = (
-        "A worker process was killed, or crashed. If memory ran out, use fewer processes. To continue, run the same "
-        "command with --resume."
-    )
+    E668 = "A worker process was killed or crashed. If memory ran out, use fewer processes. Continue with: --resume"
     E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"
     E672 = '{where}: expected {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got {got}. Fix the line.'
     E673 = "Expected one of CORRECTIONS.jsonl, --list and --undo, got {got}. See: spacy-pel teach --help"
@@ -447,10 +428,7 @@ class Warnings(metaclass=WithCodes):
 
     # Text, encoders, losses, negatives and training: E300-E399
     W300 = "mixed_precision = 'bf16' is 3 to 20 times slower here than float32. Set 'auto', or use --gpu-id."
-    W302 = (
-        "The files of '{source}' lack weights of this model, which start as random numbers: {missing}. "
-        "Check that it is an encoder."
-    )
+    W302 = "The files of '{source}' lack weights, which start as random: {missing}. Check that it is an encoder."
     W301 = (
         "No evaluation was better than that of the untrained model: {metric} {before:.4g} at step 0, {best:.4g} at best. "
         "Train longer, or change the learning rate or the loss."
@@ -463,38 +441,17 @@ class Warnings(metaclass=WithCodes):
         "P(right) are unchanged. Use a corpus with NIL mentions."
     )
     W504 = "{similarity} compares tokens, but an index has one vector per text. See: spacy-pel ranker add --help"
-    W505 = (
-        "'{name}' has no NIL threshold, so each mention with a candidate is linked. Fit one: "
-        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
-    W506 = (
-        "'{name}' is not calibrated: default weights decide on NIL. Fit your own with: "
-        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
-    W507 = (
-        "P(right) and coverage were not calibrated: this needs {n} documents, any four fifths of which have NIL and "
-        "other mentions. Use a larger corpus."
-    )
+    W505 = "'{name}' has no NIL threshold, so each mention with a candidate is linked. Fit one: spacy-pel calibrate"
+    W506 = "'{name}' is not calibrated: default weights decide on NIL. Fit your own with: spacy-pel calibrate"
+    W507 = "P(right) was not calibrated, which needs {n} documents with NIL and other mentions. Use a larger corpus."
     W509 = "'{name}' has another knowledge base now, so its {n} learned corrections are gone. Teach them again."
     W510 = "The pipeline does not find {n} of {of} corrected mentions, e.g. {example}. Add e.g. pel_name_finder."
-    W511 = (
-        "No semantic type or group has the label '{got}'{hint}. If no mention has it either, change labels_keep or "
-        "labels_discard."
-    )
+    W511 = "No type or group has the label '{got}'{hint}. Unless mentions have it, fix labels_keep or labels_discard."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
     W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
-    W508 = (
-        "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: "
-        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
-    W503 = (
-        "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: "
-        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
-    W501 = (
-        "'{name}' was calibrated with {saved}, but now has {now}. Recalibrate it with: "
-        "spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
+    W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
+    W503 = "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"
+    W501 = "'{name}' was calibrated with {saved}, but now has {now}. Recalibrate it with: spacy-pel calibrate"
 
     # NIL, evaluation, reports and the command line: E600-E699
     W605 = "The pipeline failed on {n}, left out of the output: {shown}. All with reasons: {path}"
