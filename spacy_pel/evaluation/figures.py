@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..util import atomic_path
@@ -29,7 +30,7 @@ except ImportError as err:  # on import, so that a command fails before its work
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
 GREY = "#999999"  # axes and grid lines
-_POINTS = 2000  # of a curve; more cannot be seen
+_POINTS = 2000
 _INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
 # what report.css calls these colours, which differ between a light and a dark page
 _PAGE_COLORS = {
@@ -194,8 +195,7 @@ def draw_nil_curve(axes: Axes, outcomes: Outcomes, *, label: str, **style: Any) 
         The curve.
     """
     precision, recall, _ = precision_recall_curve(outcomes.nil_score, outcomes.is_nil)
-    n = len(recall)
-    shown = np.unique(np.linspace(0, max(0, n - 1), min(n, _POINTS)).astype(np.int64))
+    shown = _shown(len(recall))
     line = axes.step(recall[shown], precision[shown], where="pre", label=label, **style)[0]
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
     if hits:
@@ -238,9 +238,14 @@ def risk_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
         axes.axhline(100 - accuracy, color=GREY, linewidth=1, linestyle="--", zorder=0)
     for name, outcomes in runs.items():
         curve = RankedAnswers(outcomes.probability, outcomes.correct).curve()
-        n = len(curve.coverage)
-        shown = np.unique(np.linspace(0, max(0, n - 1), min(n, _POINTS)).astype(np.int64))
-        axes.plot(100 * curve.coverage[shown], 100 * (1.0 - curve.accuracy[shown]), label=name if n else None)
+        shown = _shown(len(curve.coverage))
+        label = name if len(shown) else None
+        axes.plot(100 * curve.coverage[shown], 100 * (1.0 - curve.accuracy[shown]), label=label)
     axes.set(xlabel="answers kept, the most certain ones (%)", ylabel="of these wrong (%)", title="Risk and coverage")
     axes.set(xlim=(0, 100), ylim=(0, None))
     return figure, axes
+
+
+def _shown(n: int) -> NDArray[np.int64]:
+    """Which points of a curve are drawn; more than 2,000 cannot be seen."""
+    return np.unique(np.linspace(0, max(0, n - 1), min(n, _POINTS)).astype(np.int64))

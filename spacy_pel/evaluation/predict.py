@@ -250,15 +250,11 @@ def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Itera
         documents: that have the mentions.
         links: one for each mention, in order.
     """
-
-    def predictions() -> Iterator[Prediction]:
-        mentions = ((document, mention) for document in documents for mention in document.mentions)
-        for (document, mention), link in zip(mentions, links, strict=True):
-            prediction = gold_prediction(kb, document, mention, lambda gold: False)
-            prediction.set_link(link)
-            yield prediction
-
-    return Outcomes.of(predictions())
+    mentions = ((document, mention) for document in documents for mention in document.mentions)
+    predictions = [gold_prediction(kb, document, mention, lambda gold: False) for document, mention in mentions]
+    for prediction, link in zip(predictions, links, strict=True):
+        prediction.set_link(link)
+    return Outcomes.of(predictions)
 
 
 if TYPE_CHECKING:  # imports faiss

@@ -1,6 +1,6 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -10,7 +10,6 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 from thinc.util import to_numpy
@@ -47,15 +46,12 @@ _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
     default_config=_SETTINGS,
     default_score_weights=_WEIGHTS,
 )
-def make_mention_tagger(
-    nlp: Language,
-    name: str,
-    model: Model[list[Doc], list[Floats2d]],
-    scorer: Callable[..., Any] | None,
-    teacher: str | None,
-    labels_keep: list[str] | None,
-) -> "MentionTagger":
-    """Build a trainable detector.
+class MentionTagger(TrainablePipe):  # type: ignore[misc]
+    """Sets ``doc.ents`` by tags of tokens: "B-LABEL" for the first token of a mention, "I-LABEL" for the others,
+    "O" outside. Entities that a document has already are kept.
+
+    spaCy's own ``ner`` builds entities by a sequence of actions. That suits small networks trained for long.
+    On a transformer that is fine-tuned for a few hundred updates, tags are learned far sooner.
 
     Args:
         nlp: the pipeline.
@@ -66,39 +62,19 @@ def make_mention_tagger(
         teacher: a pipeline with a larger detector of this name, to learn from as well as from the
             examples; read when training begins, and not part of the saved pipeline.
         labels_keep: labels, their groups or ids of semantic types; mentions of others are left out. None = all.
-
-    Returns:
-        The component.
-    """
-    return MentionTagger(nlp.vocab, model, name, scorer=scorer, teacher=teacher, labels_keep=labels_keep)
-
-
-class MentionTagger(TrainablePipe):  # type: ignore[misc]
-    """Sets ``doc.ents`` by tags of tokens: "B-LABEL" for the first token of a mention, "I-LABEL" for the others,
-    "O" outside. Entities that a document has already are kept.
-
-    spaCy's own ``ner`` builds entities by a sequence of actions. That suits small networks trained for long.
-    On a transformer that is fine-tuned for a few hundred updates, tags are learned far sooner.
-
-    Args:
-        vocab: of the pipeline.
-        model: see ``make_mention_tagger``.
-        name: the component's name.
-        scorer: of ``doc.ents``.
-        teacher, labels_keep: see ``make_mention_tagger``.
     """
 
     def __init__(
         self,
-        vocab: Vocab,
-        model: Model[list[Doc], list[Floats2d]],
-        name: str = "pel_mention_tagger",
+        nlp: Language,
+        name: str,
         *,
-        scorer: Callable[..., Any] | None = None,
-        teacher: str | None = None,
-        labels_keep: Collection[str] | None = None,
+        model: Model[list[Doc], list[Floats2d]],
+        scorer: Callable[..., Any] | None,
+        teacher: str | None,
+        labels_keep: list[str] | None,
     ):
-        self.vocab = vocab
+        self.vocab = nlp.vocab
         self.model = model
         self.name = name
         self.scorer = scorer

@@ -22,21 +22,6 @@ if TYPE_CHECKING:  # spaCy imports this file for every pipeline
     assigns=["doc.ents", "token.ent_iob", "token.ent_type", "span._.pel_phrase"],
     default_config={"linker": "proxy_entity_linker", "label": "ENTITY"},
 )
-def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "NameFinder":
-    """Build a component that finds the names that a linker knows.
-
-    Args:
-        nlp: the pipeline, which has the linker too, before or after this component.
-        name: the component's name.
-        linker: the name of the linker.
-        label: of the mentions.
-
-    Returns:
-        The component.
-    """
-    return NameFinder(nlp, name, linker=linker, label=label)
-
-
 class NameFinder:
     """Adds the names and aliases of live entities to ``doc.ents``, in any case, and their regular plurals and
     singulars; acronyms only as they are written. A mention that was corrected to an entity counts as one of
@@ -55,13 +40,13 @@ class NameFinder:
     names as they are then.
 
     Args:
-        nlp: the pipeline.
+        nlp: the pipeline, which has the linker too, before or after this component.
         name: the component's name.
         linker: the name of the linker.
         label: of the mentions.
     """
 
-    def __init__(self, nlp: Language, name: str, *, linker: str, label: str) -> None:
+    def __init__(self, nlp: Language, name: str, *, linker: str, label: str):
         self.nlp = nlp
         self.name = name
         self.linker = linker
@@ -129,14 +114,10 @@ class NameFinder:
     def _linker(self) -> "Linker | None":
         from ..proxy_entity_linker import ProxyEntityLinker
 
-        linkers: dict[str, Any] = dict(self.nlp.components)  # also disabled ones
-        linker = linkers.get(self.linker)
-        if linker is None:  # it may have been renamed
-            others = [name for name, pipe in linkers.items() if isinstance(pipe, ProxyEntityLinker)]
-            if len(others) == 1:
-                linker, self.linker = linkers[others[0]], others[0]
+        pipes: dict[str, Any] = dict(self.nlp.components)  # also disabled ones
+        linker = pipes.get(self.linker)
         if not isinstance(linker, ProxyEntityLinker):
-            raise PelError(Errors.E521.format(name=self.name, linker=self.linker, got=", ".join(linkers)))
+            raise PelError(Errors.E521.format(name=self.name, linker=self.linker, got=", ".join(pipes)))
         # an entity ruler that is being loaded runs the components before it on its patterns
         return linker.linker if linker.is_initialized else None
 
