@@ -132,8 +132,8 @@ def differences(results: Mapping[str, Result]) -> dict[str, dict[str, dict[str, 
         Name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95% interval from
         a bootstrap over documents.
     """
+    from spacy_pel.evaluation.metrics.all_metrics import found_within
     from spacy_pel.evaluation.metrics.bootstrap import share_difference
-    from spacy_pel.evaluation.metrics.recall import found_within
 
     (_, (_, first)), *others = results.items()
     linkable = ~first.is_nil

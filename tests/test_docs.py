@@ -34,7 +34,7 @@ from spacy_pel.cli import pel_cli
 from spacy_pel.cli._app import without_code
 from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.corpora import read_corpus
-from spacy_pel.evaluation.metrics.recall import RECALL_AT
+from spacy_pel.evaluation.metrics.all_metrics import RECALL_AT
 from spacy_pel.kb.edits import edits_from_bytes, edits_to_bytes
 from spacy_pel.kb.from_files import read_changes
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB

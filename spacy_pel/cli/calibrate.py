@@ -166,7 +166,7 @@ def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit
 
 def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:
     """Counts, and metrics of NIL and of recall over all classes."""
-    from ..evaluation.metrics.recall import nil_metrics
+    from ..evaluation.metrics.all_metrics import nil_metrics
 
     metrics: dict[str, Any] = nil_metrics(outcomes, sorted({1, min(64, top_k)}))
     if not outcomes.is_nil.any():  # unknown without NIL mentions, which is not the same as 0

@@ -12,10 +12,9 @@ from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, write_json
 from ..util.console import progress_bar
-from .metrics.all_metrics import compute_metrics
+from .metrics.all_metrics import RECALL_AT, compute_metrics
 from .metrics.detection import Detection
 from .metrics.groups import GROUPINGS, MentionGroups, Relations
-from .metrics.recall import RECALL_AT
 from .outcomes import Outcomes, Prediction, recorded, tapped
 from .predict import (
     IsSeen,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..util import atomic_path
+from .metrics.all_metrics import precision_recall_curve
 from .metrics.probabilities import ACCURACIES, RankedAnswers, reliability_curve
-from .metrics.recall import precision_recall_curve
 from .outcomes import Outcomes, Run
 
 try:

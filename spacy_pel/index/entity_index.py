@@ -14,8 +14,7 @@ from ..registry import registry
 from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.files import PathLike
-from ..util.packing import Buffer, load_from_bytes, save_to_bytes
-from ..util.saved_folder import check_folder, damaged, write_folder
+from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions
 from .faiss_ivf import FaissIVF

@@ -15,8 +15,7 @@ from ..types import Entity, Rows
 from ..util import hash_strings, read_json, write_json
 from ..util.arrays import Offsets, offsets_of, owners, take_pieces
 from ..util.arrow_files import FoundName, Table, read_arrays, search_names
-from ..util.packing import Buffer, pack_files, unpack_files
-from ..util.saved_folder import MANIFEST, check_folder, damaged
+from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
 from . import store_writer as files
 from .edits import Edit, edits_from_bytes

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from ..types import Entity
 from ..util.console import now
-from ..util.packing import Buffer
+from ..util.saved_folder import Buffer
 
 _FIELDS = ("canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 

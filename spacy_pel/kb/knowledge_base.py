@@ -15,8 +15,7 @@ from ..types import Entity, Rows
 from ..util import normalize_alias, progress
 from ..util.arrays import Ragged, offsets_of
 from ..util.files import PathLike
-from ..util.packing import Buffer
-from ..util.saved_folder import write_folder
+from ..util.saved_folder import Buffer, write_folder
 from ..util.xrefs import vocabulary_name, xref_key
 from .arrow_store import ArrowStore, Mask
 from .changed_store import ChangedStore, distinct_ids

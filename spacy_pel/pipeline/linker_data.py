@@ -17,8 +17,7 @@ from ..linking.confidence import Confidence
 from ..linking.mention_types import LabelTypes
 from ..types import CandidateGenerator, Combiner, Encoder, NilModel, Ranker
 from ..util import logger
-from ..util.packing import Buffer, load_from_bytes, save_to_bytes
-from ..util.saved_folder import read_whole, update_folder
+from ..util.saved_folder import Buffer, load_from_bytes, read_whole, save_to_bytes, update_folder
 
 KIND = "entity linker"  # of the component's folder
 VERSION = 1

@@ -26,9 +26,8 @@ from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity
 from ..types.semantic_types import label_names
 from ..util import logger, read_json, write_json
 from ..util.files import PathLike
-from ..util.packing import pack_files, unpack_files
 from ..util.parsing import json_object
-from ..util.saved_folder import check_folder, read_whole
+from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .gold import corrected_mentions, documents_of, query_maker, reference_of
 from .linker_data import (
     CALIBRATION,

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from spacy_pel.errors import Errors, PelError
-from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
-from spacy_pel.evaluation.metrics.recall import RECALL_AT
+from spacy_pel.evaluation.metrics.all_metrics import RECALL_AT, compute_metrics
 from spacy_pel.evaluation.outcomes import Outcomes, Prediction, recorded
 from spacy_pel.evaluation.predict import IsSeen, gold_prediction
 from spacy_pel.index import EntityIndex

@@ -12,7 +12,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.store_writer import KIND, VERSION
 from spacy_pel.types import Entity
-from spacy_pel.util.packing import pack_files, unpack_files
+from spacy_pel.util.saved_folder import pack_files, unpack_files
 
 from .conftest import ENTITIES, REDIRECTS, changed, many, same
 

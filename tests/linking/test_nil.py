@@ -7,7 +7,7 @@ import pytest
 
 from spacy_pel import registry
 from spacy_pel.errors import PelError
-from spacy_pel.evaluation.metrics.recall import average_precision
+from spacy_pel.evaluation.metrics.all_metrics import average_precision
 from spacy_pel.linking.nil import SUMMARY, LogisticNil, NetworkNil, summarize
 
 from .tables import laid_out

@@ -10,8 +10,17 @@ import pytest
 
 from spacy_pel import PelError
 from spacy_pel.util import read_json, write_json, writing
-from spacy_pel.util.packing import load_from_bytes, pack_files, save_to_bytes, unpack_files
-from spacy_pel.util.saved_folder import MANIFEST, check_folder, update_folder, verify_folders, write_folder
+from spacy_pel.util.saved_folder import (
+    MANIFEST,
+    check_folder,
+    load_from_bytes,
+    pack_files,
+    save_to_bytes,
+    unpack_files,
+    update_folder,
+    verify_folders,
+    write_folder,
+)
 from spacy_pel.util.writing import atomic_path
 
 KIND = "test folder"
@@ -243,7 +252,7 @@ def test_the_bytes_in_saved_pipelines_do_not_change():
 
 
 def test_too_many_bytes_are_refused(monkeypatch):
-    monkeypatch.setattr("spacy_pel.util.packing.LIMIT", 1000)
+    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 1000)
     with pytest.raises(PelError, match="E006.*to_disk"):
         pack_files({"a": bytes(1001)}, kind=KIND)
 

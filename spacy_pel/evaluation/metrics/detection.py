@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ...types import NIL
 from ...types.semantic_types import ST21PV, label_of
 from ..outcomes import Prediction
+from .all_metrics import precision_recall_f1
 from .bootstrap import share_interval
-from .recall import precision_recall_f1
 
 
 class Found(NamedTuple):

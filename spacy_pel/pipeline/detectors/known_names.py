@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from ...encoders.tower import Tower
 from ...types import DOC_ID
 from ...types.semantic_types import st21pv_type
-from ...util.arrays import look_up
 
 _LONGEST = 6  # tokens of a stretch
 _CHARACTERS = (2, 40)  # letters and digits of a name
@@ -66,7 +65,8 @@ class KnownNames:
         """What is known of stretches: ``marked`` and ``named``; 0 = nothing."""
         if not len(self.hashes):
             return np.zeros(len(hashes), np.uint16), np.zeros(len(hashes), np.uint8)
-        at, is_known = look_up(self.hashes, hashes)
+        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        is_known = self.hashes[at] == hashes
         return np.where(is_known, self.marked[at], 0), np.where(is_known, self.named[at], 0)
 
     def codes_of(self, n: int, spans: NDArray[np.int64], marked: NDArray[np.uint16], named: NDArray[np.uint8]) -> Codes:
@@ -255,17 +255,13 @@ class NamedTower(nn.Module):
         self.tower = tower
         marked, named = map(torch.from_numpy, features)
         width = int(tower.transformer.config.hidden_size)
+        self.width = width + marked.shape[1] + named.shape[1]  # of the states
         self.marked = nn.Linear(marked.shape[1], width, bias=False)
         self.named = nn.Linear(named.shape[1], width, bias=False)
         nn.init.zeros_(self.marked.weight)  # at first the transformer reads as before
         nn.init.zeros_(self.named.weight)
         self.register_buffer("of_marked", marked, persistent=False)
         self.register_buffer("of_named", named, persistent=False)
-
-    @property
-    def width(self) -> int:
-        """Of the states."""
-        return self.marked.out_features + self.marked.in_features + self.named.in_features
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Args:

@@ -17,7 +17,6 @@ from thinc.util import to_numpy
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
-from ...util.arrays import softmax
 from ..mentions import type_columns, write_token_types
 from .boundaries import breaks_of, split_tokens, trimmed
 
@@ -115,10 +114,15 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         probabilities: list[Vectors] = []
         for batch in divided_by_words(docs):
             if any(map(len, batch)):
-                probabilities += [_as_shares(to_numpy(scores)) for scores in self.model.predict(batch)]
+                probabilities += [to_numpy(self._as_shares(scores)) for scores in self.model.predict(batch)]
             else:
                 probabilities += [np.zeros((0, len(self.tags)), dtype=np.float32)] * len(batch)
         return probabilities
+
+    def _as_shares(self, scores: Floats2d) -> Floats2d:
+        """Scores of tags as probabilities, which layers give that normalize them."""
+        ops = self.model.ops
+        return scores if ops.xp.allclose(scores.sum(axis=1), 1.0, atol=1e-3) else ops.softmax(scores)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Vectors]) -> None:
         """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``). If the
@@ -277,11 +281,6 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
         mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]
         return example.x, [mention for mention in mentions if mention[2] in self.labels]
-
-
-def _as_shares(scores: Vectors) -> Vectors:
-    """Scores of tags as probabilities, which layers give that normalize them."""
-    return scores if np.allclose(scores.sum(axis=1), 1.0, atol=1e-3) else softmax(scores).astype(np.float32)
 
 
 def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[list[Doc]]:

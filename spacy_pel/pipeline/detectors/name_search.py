@@ -88,29 +88,9 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> list[Mention]:
     return reading[::-1]
 
 
-def distinct_names(names: Iterable[str]) -> Iterator[str]:
-    """The names to search for, each once, in any case except for short ones.
-
-    Acronyms are found as they are written: "MI" but not "mi", "AS" but not "as". These are words of two
-    characters, and of up to five with a capital letter after the first. Names without letters and single
-    characters are left out, as they would be found everywhere.
-
-    Args:
-        names: names and aliases; of those that differ only in case, the first one is kept.
-
-    Yields:
-        In the order given.
-    """
-    seen: set[str] = set()
-    for name in names:
-        key = name if is_acronym(name) else name.lower()
-        if key not in seen and len(name) >= 2 and any(map(str.isalpha, name)):
-            seen.add(key)
-            yield name
-
-
 def is_acronym(name: str) -> bool:
-    """Whether a name is found only as it is written."""
+    """Whether a name is found only as it is written: a word of two characters, or of up to five with a capital letter
+    after the first."""
     if " " in name or len(name) > _LONGEST_ACRONYM:
         return False
     return len(name) <= 2 or any(map(str.isupper, name[1:]))
@@ -138,13 +118,21 @@ def has_other_number(name: str, *, before_of: bool = False) -> bool:
 class NameTable:
     """Names by normal form, to search text for.
 
+    Acronyms are found as they are written: "MI" but not "mi", "AS" but not "as". Names without letters and single
+    characters are left out, as they would be found everywhere.
+
     Args:
-        names: names; those that ``is_acronym`` are found only in their own case.
+        names: names and aliases; of those that differ only in case, the first one is kept.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names: dict[str, tuple[str, ...]] = {}  # by normal form; () for the beginning of a longer name
-        for name in distinct_names(names):
+        keys: set[str] = set()
+        for name in names:
+            key = name if is_acronym(name) else name.lower()
+            if key in keys or len(name) < 2 or not any(map(str.isalpha, name)):
+                continue
+            keys.add(key)
             words = runs_of(name).words
             form = " ".join(words)
             self._names[form] = (*self._names.get(form, ()), name)

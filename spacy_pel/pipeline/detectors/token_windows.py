@@ -16,7 +16,7 @@ from ...encoders.backend import EncodedBatch
 from ...encoders.templates import RaggedTokens
 from ...encoders.token_arrays import pieces_with_offsets
 from ...types import Vectors
-from ...util.arrays import places_of, take_pieces
+from ...util.arrays import take_pieces
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")
@@ -147,8 +147,8 @@ def token_windows(
         counts.append(np.maximum(last - first, 0))
         total += n
     each = np.concatenate(counts)
-    owners = np.repeat(np.arange(len(each)), each)
-    pieces = np.concatenate(firsts)[owners] + places_of(owners)
+    starts = np.cumsum(each) - each  # of each token's pieces
+    pieces = np.repeat(np.concatenate(firsts) - starts, each) + np.arange(each.sum())
     tokens = RaggedTokens.from_lists(windows)
     if codes_of is not None:
         tokens = CodedTokens(tokens.values, tokens.offsets, np.concatenate(codes).astype(np.int64))

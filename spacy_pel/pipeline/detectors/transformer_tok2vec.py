@@ -20,8 +20,7 @@ from ...encoders.tower import TokenTower, Tower
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...util.config import check_range
-from ...util.packing import load_from_bytes, save_to_bytes
-from ...util.saved_folder import check_folder, write_folder
+from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
 from .known_names import Codes, KnownNames, MarkedText, NamedTower, fold_of, learn_names
 from .token_windows import TokenWindows, token_windows
 
@@ -193,7 +192,7 @@ class TowerShim(Shim):
         """(tokens of all documents, width)."""
         tower = self._tower()
         windows = self._windows(fwd_args, KnownNames.codes)
-        if not len(windows.windows):
+        if not len(windows.reads):
             return np.zeros((len(windows.counts), self.width), dtype=np.float32)
         encode = self._encode  # another thread may set it
         if encode is None:

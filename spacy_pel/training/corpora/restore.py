@@ -8,8 +8,7 @@ from typing import Any
 
 from ...corpora.original import Original, hash_of
 from ...errors import Errors, PelError, shortened
-from ...evaluation.metrics.all_metrics import compute_metrics
-from ...evaluation.metrics.recall import RECALL_AT
+from ...evaluation.metrics.all_metrics import RECALL_AT, compute_metrics
 from ...evaluation.outcomes import Outcomes, Prediction, read_metrics, read_predictions, recorded
 from ...types import Document
 from ...util import write_json

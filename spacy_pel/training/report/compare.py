@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import Errors, PelError
+from ...evaluation.metrics.all_metrics import average_precision, found_within
 from ...evaluation.metrics.bootstrap import metric_difference, share_difference
 from ...evaluation.metrics.probabilities import ACCURACIES, RankedAnswers
-from ...evaluation.metrics.recall import average_precision, found_within
 from ...evaluation.outcomes import Flags, Outcomes, Run
 
 Shares = dict[str, tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...evaluation.metrics.all_metrics import RECALL_AT
 from ...evaluation.metrics.groups import NO_NAME, RELATIONS, group_metrics
-from ...evaluation.metrics.recall import RECALL_AT
 from ...evaluation.outcomes import Flags, Run
 from ...types.semantic_types import type_label
 from .compare import POLICY as COMPARE_POLICY

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.figures import COLORS, draw_nil_curve, new_figure, save_figure
-from spacy_pel.evaluation.metrics.recall import nil_metrics
+from spacy_pel.evaluation.metrics.all_metrics import nil_metrics
 from spacy_pel.evaluation.outcomes import Run
 
 from ..errors import StudyErrors

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_pel.evaluation.metrics.all_metrics import average_precision
 from spacy_pel.evaluation.metrics.bootstrap import Difference, metric_difference
-from spacy_pel.evaluation.metrics.recall import average_precision
 from spacy_pel.evaluation.outcomes import Outcomes
 from spacy_pel.training.report.compare import mcnemar
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.evaluation.metrics.recall import RECALL_AT
+from spacy_pel.evaluation.metrics.all_metrics import RECALL_AT
 from spacy_pel.evaluation.outcomes import Prediction
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.retriever.loop import Trainer

@@ -16,7 +16,7 @@ from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.candidates.tfidf import TfIdf
-from spacy_pel.evaluation.metrics.recall import average_precision
+from spacy_pel.evaluation.metrics.all_metrics import average_precision
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.linking.combiner import LinearCombiner, right_first

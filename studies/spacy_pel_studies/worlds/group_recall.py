@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_pel.evaluation.metrics.all_metrics import RECALL_AT, found_within
 from spacy_pel.evaluation.metrics.bootstrap import document_draws
-from spacy_pel.evaluation.metrics.recall import RECALL_AT, found_within
 from spacy_pel.evaluation.outcomes import Prediction
 from spacy_pel.types import Floats
 

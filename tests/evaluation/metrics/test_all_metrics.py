@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
-from spacy_pel.evaluation.metrics.recall import average_precision, precision_recall_curve
+from spacy_pel.evaluation.metrics.all_metrics import average_precision, compute_metrics, precision_recall_curve
 from spacy_pel.evaluation.outcomes import Outcomes, Prediction
 
 from ..conftest import predicted

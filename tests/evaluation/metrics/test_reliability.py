@@ -5,8 +5,8 @@ import pytest
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
 from spacy_pel.evaluation.figures import reliability_figure, save_figure
+from spacy_pel.evaluation.metrics.all_metrics import recall_all_at
 from spacy_pel.evaluation.metrics.probabilities import reliability_curve, reliability_metrics
-from spacy_pel.evaluation.metrics.recall import recall_all_at
 
 from ..conftest import predicted
 
