@@ -147,7 +147,7 @@ def token_windows(
         counts.append(np.maximum(last - first, 0))
         total += n
     each = np.concatenate(counts)
-    starts = np.cumsum(each) - each  # of each token's pieces
+    starts = (np.cumsum(each) - each).astype(np.int64)  # of each token's pieces
     pieces = np.repeat(np.concatenate(firsts) - starts, each) + np.arange(each.sum())
     tokens = RaggedTokens.from_lists(windows)
     if codes_of is not None:
