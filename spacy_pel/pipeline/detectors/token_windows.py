@@ -147,8 +147,8 @@ def token_windows(
         counts.append(np.maximum(last - first, 0))
         total += n
     each = np.concatenate(counts)
-    starts = (np.cumsum(each) - each).astype(np.int64)  # of each token's pieces
-    pieces = np.repeat(np.concatenate(firsts) - starts, each) + np.arange(each.sum())
+    shifts = np.repeat(np.concatenate(firsts) - (each.cumsum() - each), each)  # from place in this list to number
+    pieces = np.arange(len(shifts)) + shifts
     tokens = RaggedTokens.from_lists(windows)
     if codes_of is not None:
         tokens = CodedTokens(tokens.values, tokens.offsets, np.concatenate(codes).astype(np.int64))
