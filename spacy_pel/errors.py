@@ -99,7 +99,6 @@ class Errors(metaclass=WithCodes):
 
     # Knowledge base: E100-E199
     E100 = "Expected the id of one of {n:,} entities, got '{id}'. Check the spelling, and that this is the right KB."
-    E101 = "The knowledge base already has '{id}'. Use update() to change an entity, and give each id once."
     E102 = "Expected entities to write to {path}, got none. Check the source and the filters."
     E105 = "Expected text in all fields of an entity, got {entity}. Fix the source."
     E109 = "Expected the KB with the fingerprint {expected} at {path}, got {got}. Put it back, or load again."

@@ -269,31 +269,9 @@ class ChangedStore:
 
     # --- changes
 
-    def add(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities. One with the id of a retired entity gets the row of that entity.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            PelError: if an id exists already or is given twice; nothing is added then.
-        """
-        return self._put(entities, are_new=True)
-
-    def update(self, entities: Iterable[Entity]) -> Rows:
-        """Replace entities by others with the same ids.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            PelError: if an id is unknown or retired; nothing is changed then.
-        """
-        return self._put(entities, are_new=False)
-
     def put(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities, or replace those whose ids are live. Listeners are called once for each call, so pass
-        many entities together.
+        """Add entities, or replace those whose ids are live. One with the id of a retired entity gets the row of that
+        entity. Listeners are called once for each call, so pass many entities together.
 
         Returns:
             Their rows.
@@ -301,19 +279,9 @@ class ChangedStore:
         Raises:
             PelError: if an id is given twice; nothing is changed then.
         """
-        return self._put(entities)
-
-    def _put(self, entities: Iterable[Entity], *, are_new: bool | None = None) -> Rows:
-        """are_new: True = their ids must not be live, False = they must be; None = either."""
         checked = _checked(entities)
         ids = [entity.concept_id for entity in checked]
-        states = self.states(ids)
-        if are_new is False:
-            self._rows_of_live(ids)
-        for entity_id, state in zip(ids, states, strict=True):
-            if are_new and state.live:
-                raise PelError(Errors.E101.format(id=entity_id))
-        for entity, state in zip(checked, states, strict=True):
+        for entity, state in zip(checked, self.states(ids), strict=True):
             self._edit(entity.concept_id, state, State(entity, True))
         return self._notify(self.find_ids(ids))
 

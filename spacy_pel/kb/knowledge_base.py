@@ -31,7 +31,7 @@ class KnowledgeBase(ChangedStore):
     Wherever an id is expected, an id that was retired with a successor (or that the source redirects) is
     resolved to the successor. Names are compared in normal form (``util.normalize_alias``).
 
-    ``add``, ``update``, ``put``, ``retire`` and ``rename`` are edits of a curator: they are noted, stay
+    ``put``, ``retire`` and ``rename`` are edits of a curator: they are noted, stay
     through later releases of the source (``release``), and can be withdrawn.
 
     Args:

@@ -138,7 +138,7 @@ def make_queries(kb, documents, encoder):
 def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, documents):
     index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=kinds, documents=documents)
     counts = count_surfaces(kb, documents)
-    changed = np.concatenate([kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])])
+    changed = np.concatenate([kb.retire(["C4", "C91"]), kb.put([Entity("C6", "new words", types=("T1",))])])
     index.add_entities(kb, encoder, changed)
     # no two rows alike, so that no tie decides what is found
     stored = index.vectors.vectors(0, len(index))

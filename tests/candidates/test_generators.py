@@ -154,13 +154,13 @@ def test_retired_entities_are_never_found(made, kb):
 
 def test_new_entities_are_found(made, kb):
     before = made.part.fingerprint
-    rows = kb.add([Entity("N1", "Zoster", ("shingles", "heart attack")), Entity("N2", "herpes zoster")])
+    rows = kb.put([Entity("N1", "Zoster", ("shingles", "heart attack")), Entity("N2", "herpes zoster")])
     made.changed(rows)
     ids = made.ids("zoster", "heart attack", "SHINGLES", "nephrolithiasis")
     assert ids[0][0] == ids[2][0] == "N1"
     assert set(ids[1][:2]) == {"C0", "N1"} and ids[3][0] == "C3"
     assert made.part.fingerprint != before
-    made.changed(kb.update([Entity("C3", "gall stone", (), ("T1",))]))
+    made.changed(kb.put([Entity("C3", "gall stone", (), ("T1",))]))
     assert made.ids("gall stone")[0][0] == "C3" and made("nephrolithiasis").features["exact"].sum() == 0
 
 
@@ -173,7 +173,7 @@ def test_saved_and_loaded_into_another(made, kb, tmp_path):
         made.bind(loaded)
         same(table, loaded.find_candidates(kb, mentions_of(*SURFACES)), exact=False)
         assert loaded.settings == made.part.settings and loaded.fingerprint == made.part.fingerprint
-    rows = kb.add([Entity("N1", "Zoster")])
+    rows = kb.put([Entity("N1", "Zoster")])
     if made.index is not None:
         made.index.add_entities(kb, made.encoder, rows)
     loaded.add_entities(kb, rows)  # what was loaded follows changes, too

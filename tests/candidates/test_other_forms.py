@@ -130,9 +130,9 @@ def test_other_spellings_are_evidence():
     kb = KnowledgeBase([Entity("KF", "KF 17837"), Entity("NON", "nondepolarizing agents")])
     found = gathered(kb, "KF17837", "non-depolarizing agents", "KF 17838")
     assert [one["variant"] for one in found] == [["KF"], ["NON"], []]
-    kb.add([Entity("TUMOR", "brain tumor")])
+    kb.put([Entity("TUMOR", "brain tumor")])
     assert [one["variant"] for one in gathered(kb, "brain tumours", "Brain tumour")] == [["TUMOR"]] * 2
-    kb.add([Entity("X", "KF17837")])
+    kb.put([Entity("X", "KF17837")])
     assert gathered(kb, "KF17837") == [{"exact": ["X"], "variant": []}]
 
 
@@ -144,7 +144,7 @@ def test_evidence(kb):
 
 
 def test_an_exact_name_leaves_no_plural(kb):
-    kb.add([Entity("X", "plasma cells")])
+    kb.put([Entity("X", "plasma cells")])
     assert gathered(kb, "plasma cells") == [{"exact": ["X"], "variant": []}]
     kb.retire(["X"])
     assert gathered(kb, "plasma cells") == [{"exact": [], "variant": ["PLASMA"]}]

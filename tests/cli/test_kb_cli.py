@@ -469,25 +469,6 @@ def test_filters_of_a_table_that_match_nothing(tmp_path, options, said):
     assert "W144" not in done(*build, "--types", "disease").err
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--types neoplastic", "types 'neoplastic' (did you mean T191 Neoplastic Process?); the files have T1"),
-        ("--types T999", "types 'T999'; the files have T191 Neoplastic Process (1), T116 Amino Acid, Peptide"),
-        ("--types T053", "types T053 Behavior; the files"),
-        ("--types T191,T053", "types T053 Behavior; the files"),
-        ("--sources SNOMED", "sources 'SNOMED' (did you mean 'SNOMEDCT_US'?); the files have 'MSH' (4), 'NCI' (2),"),
-        ("--sources MSH,SNOMED", "sources 'SNOMED' (did you mean 'SNOMEDCT_US'?)"),
-        ("--languages english", "languages 'english' (did you mean 'ENG'?); the files have 'ENG' (10), 'SPA' (2)."),
-    ],
-)
-def test_filters_of_umls_that_match_nothing(tmp_path, options, said):
-    umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
-    result = run(*umls, *options.split())
-    assert ("PEL-W144" if "," in options else "PEL-E144") in result.err and f"Nothing matches the {said}" in result.err
-    assert result.code == (0 if "," in options else 2)
-
-
 def test_filters_of_umls_that_match(tmp_path):
     umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
     assert "W144" not in done(*umls, "--types", "st21pv", "--sources", "st21pv").err

@@ -85,10 +85,10 @@ def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
 
 def test_add_update_retire(index, kb, encoder):
     new = Entity("N1", "zzyzx fever", ("quux disease",))
-    index.add_entities(kb, encoder, kb.add([new]))
+    index.add_entities(kb, encoder, kb.put([new]))
     assert best_ids(index, kb, encoder, "quux disease")[0] == "N1"
     old_name = kb["C2"].canonical_name
-    index.add_entities(kb, encoder, kb.update([Entity("C2", "wholly other words", types=("T0",))]))
+    index.add_entities(kb, encoder, kb.put([Entity("C2", "wholly other words", types=("T0",))]))
     assert best_ids(index, kb, encoder, "wholly other words")[0] == "C2"
     _, rows = index.search_entities(encoder.encode_names([old_name]), 80, kinds=("card", "alias"))
     assert (rows == kb.row("C2")).sum() == 2  # its new card and name, nothing of the old
@@ -124,7 +124,7 @@ def test_pickle_carries_a_path_or_the_content(index, kb, encoder, tmp_path):
     loaded = EntityIndex.from_disk(tmp_path / "index")
     assert len(pickle.dumps(loaded)) < 1000
     carried = pickle.dumps(loaded)
-    index.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
+    index.add_entities(kb, encoder, kb.put([Entity("N1", "zzyzx fever")]))
     index.to_disk(tmp_path / "index")  # another one is there now
     with pytest.raises(PelError, match="PEL-E411"):
         pickle.loads(carried)
@@ -139,7 +139,7 @@ def test_foreign_kb_and_encoder_are_refused(index, kb, encoder, tmp_path):
         EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=HashEmbed(width=64, context_weight=0.5))
     with pytest.raises(PelError, match="PEL-E410"):
         index.add_entities(kb, HashEmbed(width=32), np.array([0]))
-    kb.add([Entity("N1", "zzyzx fever")])
+    kb.put([Entity("N1", "zzyzx fever")])
     with pytest.raises(PelError, match="PEL-E40.*another knowledge base"):
         EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
 

@@ -163,7 +163,7 @@ def test_rows_that_come_and_go(kb, encoder, tmp_path, monkeypatch):
     assert index.vectors._filters
     index.to_disk(tmp_path / "index")
     index = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
-    index.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
+    index.add_entities(kb, encoder, kb.put([Entity("N1", "zzyzx fever")]))
     retired = kb.row("C90")
     index.add_entities(kb, encoder, kb.retire(["C90"]))
     for part in (index, EntityIndex.from_bytes(index.to_bytes())):

@@ -48,8 +48,8 @@ def changed(kb, documents):
     """Changes the KB, and returns changed documents."""
 
     def change():
-        kb.add([NEW])
-        kb.update([Entity("C2", kb["C2"].canonical_name, ("wholly other words",), ("T0",))])
+        kb.put([NEW])
+        kb.put([Entity("C2", kb["C2"].canonical_name, ("wholly other words",), ("T0",))])
         kb.retire(["C90"])
         text = "Zzyzx fever and cold."
         return [*documents[1:], Document("new", text, [Mention(0, 11, ids=("N1",)), Mention(16, 20)])]

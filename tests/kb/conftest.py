@@ -53,8 +53,8 @@ def same(a, b):
 
 
 def changed(kb):
-    kb.add([Entity("C5", "Cough", ("ASA",), ("T184",)), Entity("C6", "Fever")])
-    kb.update([Entity("C2", "Septal aneurysm", ("ASA", "aneurysm"), ("T190",)), Entity("C6", "Pyrexia")])
-    kb.update([replace(kb["C4"], xrefs=("CL:0000898",), parents=("C2",))])
+    kb.put([Entity("C5", "Cough", ("ASA",), ("T184",)), Entity("C6", "Fever")])
+    kb.put([Entity("C2", "Septal aneurysm", ("ASA", "aneurysm"), ("T190",)), Entity("C6", "Pyrexia")])
+    kb.put([replace(kb["C4"], xrefs=("CL:0000898",), parents=("C2",))])
     kb.retire(["C3", "C5"], {"C3": "C1"})
     return kb

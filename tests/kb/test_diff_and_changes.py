@@ -37,8 +37,8 @@ def test_diff():
     found = diff(old, new)
     assert (found.added, found.retired, found.changed) == ([], {}, {})
     new.retire(["C2", "C3"], {"C2": "C1"})
-    new.add([Entity("C5", "Rash")])
-    new.update([Entity("C1", "Fever", ("hot", "heat"), ("T2",), "Hot.")])
+    new.put([Entity("C5", "Rash")])
+    new.put([Entity("C1", "Fever", ("hot", "heat"), ("T2",), "Hot.")])
     found = diff(old, new)
     assert found.added == ["C5"]
     assert found.retired == {"C2": "C1", "C3": None}

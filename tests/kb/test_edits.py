@@ -29,7 +29,7 @@ EDITS = {
         lambda kb: kb["C1"] == Entity("C1", "Own", ("name",)),
     ),
     "replaced and renamed": (
-        lambda kb: (kb.update([Entity("C1", "Own")]), kb.rename({"C1": "Pyrexia"})),
+        lambda kb: (kb.put([Entity("C1", "Own")]), kb.rename({"C1": "Pyrexia"})),
         lambda kb: kb["C1"] == Entity("C1", "Pyrexia", ("Own",)),
     ),
     "renamed and retired": (
@@ -77,11 +77,11 @@ def test_a_renamed_entity_gets_the_new_aliases_of_the_release():
 
 def test_an_added_entity_is_no_part_of_a_release_and_goes_when_withdrawn():
     kb = KnowledgeBase(BASE)
-    kb.add([Entity("MY:1", "Own thing")])
+    kb.put([Entity("MY:1", "Own thing")])
     assert kb.edits["MY:1"].kind == "added"
     kb.withdraw(["MY:1"])
     assert "MY:1" not in kb and kb.ids("own thing") == [] and not kb.edits
-    kb.add([Entity("MY:1", "Own thing")])
+    kb.put([Entity("MY:1", "Own thing")])
     update = kb.release([Entity("MY:1", "Theirs")], {})
     assert kb["MY:1"].canonical_name == "Own thing" and update.conflicts == {"MY:1": "added"}
     kb.withdraw(["MY:1"])
@@ -94,8 +94,8 @@ def test_what_changes_nothing_is_no_edit():
     kb.rename({"C1": "Fever"})
     assert not kb.edits
     kb.retire(["C1"])
-    kb.add([FEVER])
-    kb.add([Entity("N1", "new")])
+    kb.put([FEVER])
+    kb.put([Entity("N1", "new")])
     kb.retire(["N1"])
     assert not kb.edits, "undone by hand"
 
@@ -105,7 +105,7 @@ def test_edits_are_kept_wherever_a_knowledge_base_goes(tmp_path):
     kb = KnowledgeBase.from_disk(tmp_path / "kb")
     kb.rename({"C1": "Py\u2028rexia", "C3": "Dolor"})
     kb.retire(["C2"], {"C2": "C3"})
-    kb.add([Entity("N1", "new")])
+    kb.put([Entity("N1", "new")])
     kinds = {"C1": "renamed", "C3": "renamed", "C2": "retired", "N1": "added"}
     copies = [pickle.loads(pickle.dumps(kb)), KnowledgeBase.from_bytes(kb.to_bytes())]
     kb.to_disk(tmp_path / "kb")

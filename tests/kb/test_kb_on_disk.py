@@ -52,7 +52,7 @@ def test_processes_share_the_files_under_spawn(folder):
     assert len(data) < 1000 and pickle.loads(data).path == folder.resolve()
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(_query, (kb,)) == _query(kb)
-        kb.add([Entity("C5", "Cough", ("asa",))])
+        kb.put([Entity("C5", "Cough", ("asa",))])
         assert pool.apply(_query, (kb,)) == (kb.fingerprint, ["C1", "C2", "C5"], "Aspirin")
 
 
@@ -120,7 +120,7 @@ def test_never_replaces_other_files(kb, tmp_path):
 
 def test_full_disk_leaves_the_old_knowledge_base(folder):
     kb = KnowledgeBase.from_disk(folder)
-    kb.add(many(2000))
+    kb.put(many(2000))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
     try:

@@ -182,7 +182,7 @@ def test_the_history_of_mesh_names_successors_too(tmp_path):
 def test_edits_are_not_missing_from_a_release(tmp_path):
     (tmp_path / "x.obo").write_text(obo(LIVE[0], "id: X:2\nname: term two"))
     kb = KnowledgeBase(TERMS)
-    kb.add([Entity("X:77", "own")])
+    kb.put([Entity("X:77", "own")])
     kb.retire(["X:4"])
     update = apply_changes(kb, read_changes(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
     assert (update.missing, update.n_others, update.conflicts) == (["X:1", "X:4"], 1, {})
@@ -192,7 +192,7 @@ def test_edits_are_not_missing_from_a_release(tmp_path):
 
 def test_lines_retire_what_a_curator_added_or_retired_before():
     kb = KnowledgeBase(TERMS)
-    kb.add([Entity("MY:1", "own")])
+    kb.put([Entity("MY:1", "own")])
     kb.retire(["X:4"])
     lines = Changes(retired={"MY:1": None, "X:4": "X:3"})
     update = apply_changes(kb, lines)

@@ -82,8 +82,8 @@ def test_broader_and_narrower_entities(kb):
 
 def test_changes_count_at_once(kb, tmp_path):
     assert kb.descendants("A") == ["B", "C", "D", "E"]  # what is remembered of it must not stay
-    kb.add([Entity("I", "new", parents=("E", "unknown"), xrefs=("NCI:C1",)), Entity("unknown", "now known")])
-    kb.update([replace(kb["C"], parents=(), xrefs=("MESH:D2",)), replace(kb["D"], parents=("old B",))])
+    kb.put([Entity("I", "new", parents=("E", "unknown"), xrefs=("NCI:C1",)), Entity("unknown", "now known")])
+    kb.put([replace(kb["C"], parents=(), xrefs=("MESH:D2",)), replace(kb["D"], parents=("old B",))])
     kb.rename({"E": "other"})
     assert kb.parents("A") == ["unknown"] and kb.ancestors("I") == ["E", "unknown", "C"]
     assert kb.descendants("A") == ["B", "D"] and kb.descendants("C") == ["E", "I"]
@@ -138,6 +138,6 @@ def test_a_subtree_has_its_redirects():
 
 def test_differences_have_both():
     kb, other = make_kb(), make_kb()
-    other.update([replace(other["B"], xrefs=("ICD10:J45", "MSH:D001249")), replace(other["D"], parents=("B",))])
-    other.update([replace(other["E"], xrefs=())])
+    other.put([replace(other["B"], xrefs=("ICD10:J45", "MSH:D001249")), replace(other["D"], parents=("B",))])
+    other.put([replace(other["E"], xrefs=())])
     assert diff(kb, other).changed == {"D": ["parents"], "E": ["xrefs"]}

@@ -113,9 +113,7 @@ def test_counts_are_computed_out_of_fold():
 def test_the_types_of_a_changed_entity_count():
     linker = fitted()
     number = NAMES.index("morapin")
-    linker.kb.update(
-        [Entity(f"d{number}", "morapin", (), ("illness",)), Entity(f"i{number}", "morapin", (), ("drug",))]
-    )
+    linker.kb.put([Entity(f"d{number}", "morapin", (), ("illness",)), Entity(f"i{number}", "morapin", (), ("drug",))])
     linker.refresh()
     assert linker.link([query("morapin", "Chemical")])[0].ids[0] == f"i{number}"
     assert linker.kb.types_at([linker.kb.row(f"i{number}"), linker.kb.row("d3")]) == [["drug"], ["drug"]]

@@ -180,7 +180,7 @@ def test_changes_of_the_knowledge_base_are_not_hidden_by_the_cache(make, mode):
     before = linker.link(queries)
     assert [one.ids[0] for one in before[1:]] == ["D0", "D1"] and "NEW" not in before[0].ids
     retired = linker.kb.row("D1")
-    rows = linker.kb.add([Entity("NEW", "grubulose", (), ("T047",))])
+    rows = linker.kb.put([Entity("NEW", "grubulose", (), ("T047",))])
     linker.kb.retire(["D1"], {"D1": "D2"})
     linker.index.add_entities(linker.kb, linker.encoder, np.append(rows, retired))
     linker.refresh()

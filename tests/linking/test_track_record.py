@@ -88,7 +88,7 @@ def test_it_follows_changes_of_the_knowledge_base():
     assert of_candidates(record, [1, 2], kb)["record_first"].tolist() == pytest.approx(np.log([1, 7]))
     kb.retire(["FEVER"], {"FEVER": "MEASLES"})
     assert of_candidates(record, [1, 2], kb)["record_first"].tolist() == pytest.approx(np.log([11, 7]))
-    (row,) = kb.add([Entity("NEW", "typhus", ())])
+    (row,) = kb.put([Entity("NEW", "typhus", ())])
     assert of_candidates(record, [int(row)], kb)["record_first"].tolist() == [0]
 
 

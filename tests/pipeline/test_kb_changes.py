@@ -12,11 +12,11 @@ pytestmark = pytest.mark.slow
 
 RASH = Entity("N1", "Cold rash", ("zzyzx",), ("T047",))
 CHANGES = {
-    "update": lambda kb: kb.update([Entity("C02", "Salicylic acid", ("zzyzx",))]),
+    "update": lambda kb: kb.put([Entity("C02", "Salicylic acid", ("zzyzx",))]),
     "retire for another": lambda kb: kb.retire(["C02"], {"C02": "C09"}),
     "put": lambda kb: kb.put([RASH, Entity("C02", "Salicylic acid")]),
     "rename without the old name": lambda kb: kb.rename({"C02": "zzyzx"}, keep_old=False),
-    "retire and add again": lambda kb: (kb.retire(["C02"]), kb.add([Entity("C02", "Aspirin")])),
+    "retire and add again": lambda kb: (kb.retire(["C02"]), kb.put([Entity("C02", "Aspirin")])),
 }
 
 

@@ -252,7 +252,7 @@ def test_entity_types_filter_before_ranking(make_nlp):
     branch = make_nlp(entity_types={"DISEASE": ["C06", "T070"]})
     assert {c[0] for c in branch("a cold").ents[0]._.pel_candidates} == {"C04", "C06"}
     kb = branch.get_pipe(NAME).kb
-    kb.update([replace(kb["C05"], parents=("C07",)), replace(kb["C07"], parents=("C06",))])
+    kb.put([replace(kb["C05"], parents=("C07",)), replace(kb["C07"], parents=("C06",))])
     assert {c[0] for c in branch("a cold").ents[0]._.pel_candidates} == {"C04", "C05", "C06", "C07"}
     assert [ent.kb_id_ for ent in branch("a cold and Huntington disease").ents][1] == "C07"
     kb.retire(["C07"])

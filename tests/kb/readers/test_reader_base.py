@@ -98,20 +98,7 @@ def test_cross_references_have_one_spelling(write):
     assert entity.xrefs == ("MESH:D1", "SNOMEDCT:2", "x:3")
 
 
-def test_csv_header_faults(write):
-    unknown = write("concept_id,canonical_name,notes", "x,y,z", name="kb.csv")
-    reader = CsvKB()
-    assert len(list(reader([unknown]))) == 1 and reader.report == {"unknown_column": 1}
-    with pytest.raises(PelError, match="line 1.*'notes'"):
-        list(CsvKB(strict=True)([unknown]))
-    for header, settings in [
-        ("concept_id,title", {}),
-        ("concept_id,name,label", {}),
-        ("concept_id,canonical_name", {"columns": {"aliases": "synonyms"}}),
-        ("concept_id,canonical_name,canonical_name", {}),
-    ]:
-        with pytest.raises(PelError, match=r"Expected a header.*line 1"):
-            list(CsvKB(**settings)([write(header, "x,y,z"[: 2 * header.count(",") + 1], name="kb.csv")]))
+def test_csv_settings_that_name_no_field():
     with pytest.raises(PelError, match="fields among"):
         CsvKB(columns={"nonsense": "x"})
 
