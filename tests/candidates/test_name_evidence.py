@@ -59,9 +59,9 @@ def test_the_nearest_name_counts(kb, surfaces, scorer):
 def test_a_change_of_the_knowledge_base_counts_at_once(kb, tmp_path):
     surfaces = ["zzz zzz"]
     before = spelled(kb, surfaces)[0]
-    kb.update([Entity("E7", "zzz zzy")])
+    kb.put([Entity("E7", "zzz zzy")])
     kb.retire(["E8"])
-    kb.add([Entity("new", "zzz zzz")])
+    kb.put([Entity("new", "zzz zzz")])
     after = spelled(kb, surfaces)[0]
     assert before[7] < 0.6 and after[7] == pytest.approx(12 / 14)
     assert before[9] == after[9] and before[8] > 0 == after[8] and after[-1] == 1

@@ -231,7 +231,7 @@ def test_derivations_that_no_vector_finds():
 def test_names_without_vectors():
     """Candidates of other generators have the feature, too."""
     kb = KnowledgeBase(NOUNS)
-    kb.add([Entity("CACL2", "calcium chloride")])
+    kb.put([Entity("CACL2", "calcium chloride")])
     rows = np.array([kb.row(id_) for id_ in ("ARTERY", "LIVER", "CACL2", "PLURAL")])
     for surface, expected in (
         ("hepatic artery", [[1, 0, 0, 0], [0] * 4, [0] * 4, [0] * 4]),
