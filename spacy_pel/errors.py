@@ -434,7 +434,6 @@ class Warnings(metaclass=WithCodes):
     )
 
     # The spaCy component and the linker: E500-E599
-    W502 = "No NIL threshold for the label '{label}' could be fitted; it uses that of all mentions: {reason}"
     W500 = (
         "None of the {n} mentions is NIL, so only the evidence weights were refitted; the NIL model, threshold and "
         "P(right) are unchanged. Use a corpus with NIL mentions."

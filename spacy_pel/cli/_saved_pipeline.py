@@ -101,7 +101,7 @@ class PipelineCopy(NamedTuple):
         Args:
             parts: keys of ``learned``; those that are not there are left out.
         """
-        for name in ("calibrated_by_label", "confidence", "in_context"):
+        for name in ("confidence", "in_context"):
             self.learned.pop(name, None)
         self.learned["calibrated_threshold"] = None
         for name in self.learned.keys() & parts:

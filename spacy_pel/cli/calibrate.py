@@ -28,7 +28,6 @@ def calibrate(
         float | None,
         option("NUMBER", "Use the lowest threshold with this NIL precision, not the best F1.", min=0.0, max=1.0),
     ] = None,
-    by_label: Annotated[int | None, option("N", "A threshold per NER label with N NIL and N others.", min=1)] = None,
     refit_weights: Annotated[
         bool | None,
         typer.Option(
@@ -82,7 +81,7 @@ def calibrate(
     before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
 
-    fit_all = partial(fit, choose=choose, label_minimum=by_label)
+    fit_all = partial(fit, choose=choose)
 
     def keep_weights(to_fit: Any, examples: Any) -> Any:
         return refit_decision(to_fit, examples[0], choose=choose)
@@ -110,7 +109,6 @@ def calibrate(
             store_learned(target, learned)
     result: dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
-        **({"threshold_by_label": learned.get("calibrated_by_label", {})} if by_label else {}),
         **_metrics(fitted, top_k=linker.top_k),
         "stored_in": [str(target) for target in targets],
         "weights": "kept" if refit is keep_weights else "fitted",
@@ -156,7 +154,7 @@ def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit
     from ..evaluation.predict import link_outcomes
     from ..linking.calibration import cross_fitted_links
 
-    with without_warnings("W500", "W502", "W507"):  # they are about the folds
+    with without_warnings("W500", "W507"):  # they are about the folds
         try:
             links = cross_fitted_links(linker, parts, refit)
         except PelError:  # e.g. a fold without NIL mentions

@@ -24,7 +24,7 @@ from .linker import Linker
 from .mention_types import LabelTypes
 from .query import Link, MentionQuery
 from .reranker import Reranker
-from .thresholds import ChooseThreshold, best_f1_threshold, thresholds_by_label
+from .thresholds import ChooseThreshold, best_f1_threshold
 from .track_record import Outcome, RecordFeatures, TrackRecord
 
 _FOLDS = 5  # of the documents
@@ -133,7 +133,6 @@ def fit(
     parts: Sequence[Examples],
     *,
     choose: ChooseThreshold = best_f1_threshold,
-    label_minimum: int | None = None,
 ) -> list[Link]:
     """Count which types the labels of the first part stand for; fit the combiner on its mentions whose entity is in
     the KB, then the reranker's weights, then the NIL model on the mentions of all parts; choose the threshold with the
@@ -148,8 +147,6 @@ def fit(
         linker: is fitted.
         parts: of this linker, and of linkers with other knowledge bases, if any.
         choose: takes nil_scores and which are NIL, gives the threshold.
-        label_minimum: labels with at least this many NIL mentions, and as many others,
-            get their own threshold. None = one for all.
 
     Returns:
         The links of the first part's mentions with the fitted parts.
@@ -179,10 +176,7 @@ def fit(
     nil_scores = decider.nil_scores(table, scores)
     if is_nil.any():
         decider.confidence = Confidence()
-        labels = [query.label for query in joined.queries]
-        decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, is_nil), {}
-        if label_minimum is not None:
-            decider.calibrated_by_label = thresholds_by_label(choose, labels, nil_scores, is_nil, minimum=label_minimum)
+        decider.calibrated_threshold = choose(nil_scores, is_nil)
         answers = cross_fitted_answers(decider, replace(joined, table=table), n_ranked=n, ranker_scores=ranker_scores)
         if answers is None:
             logger.warning(Warnings.W507.format(n=_FOLDS))
@@ -405,7 +399,7 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
     decider, table = linker.decider, examples.table
     scores, nil_scores = decider.score(examples.kb, examples.queries, table)
     if examples.is_nil.sum() >= FEW_NIL:
-        decider.calibrated_threshold, decider.calibrated_by_label = choose(nil_scores, examples.is_nil), {}
+        decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
     decider.calibrated_in_context = linker.reads_context
     answers = AnswerScores(decider.shares(table, scores), nil_scores)
     decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)

@@ -85,7 +85,6 @@ class Decider:
         label_types: which types the labels of mentions stand for, evidence for the combiner.
         confidence: P(right), and sets of answers.
         calibrated_threshold: of nil_score; None = none was fitted.
-        calibrated_by_label: label -> its own threshold.
         calibrated_in_context: whether mentions were read in their context for that; None = nothing was fitted.
     """
 
@@ -95,7 +94,6 @@ class Decider:
     label_types: LabelTypes = field(default_factory=LabelTypes)
     confidence: Confidence = field(default_factory=Confidence)
     calibrated_threshold: float | None = None
-    calibrated_by_label: dict[str, float] = field(default_factory=dict)
     calibrated_in_context: bool | None = None
 
     def unfitted_parts(self) -> tuple[Combiner, NilModel]:
@@ -108,7 +106,7 @@ class Decider:
     @property
     def is_calibrated(self) -> bool:
         """Whether a NIL threshold was fitted; see ``calibration.fit``."""
-        return self.calibrated_threshold is not None or bool(self.calibrated_by_label)
+        return self.calibrated_threshold is not None
 
     @property
     def decides_without_threshold(self) -> bool:
@@ -149,8 +147,7 @@ class Decider:
         return np.where(table.has_candidates, self.nil_model(table, scores), 1.0).astype(np.float32)
 
     def threshold_of(self, label: str, setting: Threshold) -> float | None:
-        """The threshold in use for the mentions of a label. A setting takes precedence over the calibration, and a
-        label's own threshold over the common one.
+        """The threshold in use for the mentions of a label. A setting takes precedence over the calibration.
 
         Args:
             label: the mention's NER label.
@@ -159,12 +156,8 @@ class Decider:
         Returns:
             A higher nil_score is NIL; None = each mention has its own, see ``thresholds``.
         """
-        if isinstance(setting, Mapping):
-            if label in setting:
-                return setting[label]
-        elif setting is not None:
-            return setting
-        return self.calibrated_by_label.get(label, self.calibrated_threshold)
+        own = setting.get(label) if isinstance(setting, Mapping) else setting
+        return self.calibrated_threshold if own is None else own
 
     def thresholds(self, labels: Sequence[str], best: Floats, setting: Threshold) -> Floats:
         """The threshold of each mention.

@@ -182,9 +182,7 @@ class Linker:
     @property
     def label_thresholds(self) -> dict[str, float]:
         """Label -> threshold, of the labels that have their own."""
-        if isinstance(self.threshold, Mapping):
-            return {**self.decider.calibrated_by_label, **self.threshold}
-        return {} if self.threshold is not None else dict(self.decider.calibrated_by_label)
+        return dict(self.threshold) if isinstance(self.threshold, Mapping) else {}
 
     # -- linking -----------------------------------------------------------------------------
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors, PelError, Warnings
+from ..errors import Errors, PelError
 from ..types import Scores
-from ..util import logger
 
 ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
 
@@ -82,31 +81,3 @@ def _below(ranked: Scores, cut: int) -> float:
     below = ranked[cut + 1]
     middle = np.float32((np.float64(lowest) + np.float64(below)) / 2)
     return float(middle if middle < lowest else below)
-
-
-def thresholds_by_label(
-    choose: ChooseThreshold, labels: Sequence[str], nil_scores: Scores, is_nil: NDArray[np.bool_], *, minimum: int
-) -> dict[str, float]:
-    """Choose a threshold for each label that has enough mentions.
-
-    Args:
-        choose: e.g. ``best_f1_threshold``.
-        labels: (n,), of the mentions.
-        nil_scores: (n,).
-        is_nil: (n,).
-        minimum: number of NIL mentions, and of others, that a label needs.
-
-    Returns:
-        Label -> threshold; a label without one uses the common threshold.
-    """
-    thresholds: dict[str, float] = {}
-    for label in sorted(set(labels)):
-        has_label = np.array(labels, dtype=object) == label
-        n_nil, n = int(is_nil[has_label].sum()), int(has_label.sum())
-        if min(n_nil, n - n_nil) < max(1, minimum):
-            continue
-        try:
-            thresholds[label] = choose(nil_scores[has_label], is_nil[has_label])
-        except PelError as err:  # the required precision may be unreachable for one label
-            logger.warning(Warnings.W502.format(label=label, reason=err))
-    return thresholds

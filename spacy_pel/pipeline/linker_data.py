@@ -199,7 +199,6 @@ def learned_state(linker: Linker) -> dict[str, Any]:
     """
     decider, generator = linker.decider, generator_kind(linker.generator)
     optional = {
-        "calibrated_by_label": dict(decider.calibrated_by_label),
         "confidence": decider.confidence.state(),
         "reranker": {} if decider.reranker is None else _state(decider.reranker),
         "label_types": decider.label_types.state(),
@@ -258,7 +257,6 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
         if part is not None:
             part.load_state(saved[key]["state"])
     decider.calibrated_threshold = saved["calibrated_threshold"]
-    decider.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
     decider.calibrated_in_context = saved.get("in_context")
     decider.confidence = Confidence.from_state(saved.get("confidence", {}))
     return True

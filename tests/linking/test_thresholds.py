@@ -1,4 +1,4 @@
-"""NIL thresholds of single labels: which one counts, and fitting them."""
+"""NIL thresholds: which one counts, and choosing them."""
 
 import logging
 from functools import partial
@@ -16,7 +16,7 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import NetworkNil
-from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold, thresholds_by_label
+from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold
 from spacy_pel.types import NIL, Entity
 
 from .annotated import fit_mentions
@@ -24,12 +24,12 @@ from .tables import NearestRow
 
 
 @pytest.mark.parametrize(
-    ("setting", "own", "other"), [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), (0.0, 0.0, 0.0)]
+    ("setting", "own", "other"), [(None, 0.5, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), (0.0, 0.0, 0.0)]
 )
 def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
     assert linker.decider.threshold_of("A", None) is None
     decider = linker.decider
-    decider.calibrated_threshold, decider.calibrated_by_label = 0.5, {"A": 0.1}
+    decider.calibrated_threshold = 0.5
     assert [decider.threshold_of(label, setting) for label in "AB"] == [own, other]
     linker.threshold = setting
     queries = [ask("gout", "A"), ask("gout", "B")]
@@ -75,27 +75,6 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert linker.link(queries)[0].threshold is None
 
 
-SCORES = np.asarray([0.9, 0.8, 0.3, 0.2, 0.7, 0.6, 0.5, 0.4, 0.95], dtype=np.float32)
-IS_NIL = np.asarray([1, 1, 0, 0, 1, 0, 1, 0, 1], dtype=bool)
-LABELS = ["A"] * 4 + ["B"] * 4 + ["C"]
-
-
-def test_fit_by_hand():
-    found = thresholds_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, minimum=2)
-    # A: both NIL mentions above 0.55. B: 0.7 alone F1 2/3, down to 0.5 F1 4/5. C: one kind only
-    assert found == {"A": pytest.approx(0.55), "B": pytest.approx(0.45)}
-    assert thresholds_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, minimum=3) == {}
-    assert set(thresholds_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, minimum=0)) == {"A", "B"}
-
-
-def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
-    is_nil = IS_NIL.copy()
-    is_nil[4:8] = [False, True, True, False]  # the best precision of B is 2/3
-    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
-        found = thresholds_by_label(partial(precision_threshold, precision=0.9), LABELS, SCORES, is_nil, minimum=2)
-    assert set(found) == {"A"} and "PEL-W502" in caplog.text and "'B'" in caplog.text
-
-
 @pytest.fixture
 def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
@@ -108,16 +87,13 @@ def ask(surface, label):
     return MentionQuery(f"about {surface} and more", 6, 6 + len(surface), label)
 
 
-def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
+def test_fit_mentions_says_what_comes_out(linker):
     known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
     unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]
     gold = [("D0",), ("D1",), ("D2",)] * 2 + [("X",)] * 3
-    links = fit_mentions(linker, known + unknown, gold, label_minimum=3)
+    links = fit_mentions(linker, known + unknown, gold)
     assert links == linker.link(known + unknown)
     assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
-    assert set(linker.decider.calibrated_by_label) == {"A"}
-    fit_mentions(linker, known + unknown, gold)
-    assert linker.decider.calibrated_by_label == {}  # of an earlier fit
 
 
 def test_threshold_equals_brute_force():
