@@ -105,8 +105,7 @@ def estimate(
     """
     from ..corpora.document_stream import process_documents
     from ..engines.corpus import Columns, Corpus
-    from ..pipeline.mentions import mention_spans
-    from ..pipeline.records import mention_record
+    from ..pipeline.mentions import mention_record, mention_spans
     from ..pipeline.saved import load_pipeline
 
     corpus = Corpus(texts, format_name, Columns(text_column, id_column))

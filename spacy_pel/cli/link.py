@@ -36,7 +36,7 @@ def demo(
     from ..corpora import read_corpus
     from ..corpora.document_stream import process_documents
     from ..evaluation.links import render_links
-    from ..pipeline.records import document_record
+    from ..pipeline.mentions import document_record
     from ..types import Document
     from ..util import atomic_path, write_jsonl
 

@@ -66,8 +66,7 @@ def quickstart(
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
     from ..pipeline.detectors.name_search import example_text
-    from ..pipeline.mentions import mention_spans
-    from ..pipeline.records import mention_record
+    from ..pipeline.mentions import mention_record, mention_spans
 
     started = time.perf_counter()
     if out.exists() and not (overwrite and (out / "config.cfg").is_file()):

@@ -13,7 +13,7 @@ from ..corpora.document_stream import process_documents
 from ..corpora.formats.tables import METADATA, json_rows, link_row, link_schema
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
-from ..pipeline.records import document_record
+from ..pipeline.mentions import document_record
 from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
 from ..util.config import import_code

@@ -2,7 +2,7 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from logging import INFO
 from typing import Any
@@ -25,11 +25,9 @@ from .mention_types import LabelTypes
 from .query import Link, MentionQuery
 from .reranker import Reranker
 from .thresholds import ChooseThreshold, best_f1_threshold
-from .track_record import Outcome, RecordFeatures, TrackRecord
+from .track_record import Outcome, TrackRecord
 
 _FOLDS = 5  # of the documents
-# the numbers of the other mentions and of a fold's own -> arrays of its candidates, and of its mentions, by name
-ScoreFold = Callable[[Rows, Rows], tuple[Mapping[str, Scores], Mapping[str, Scores]]]
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,13 @@ class Examples:
         """(n,), which fifth of the documents each mention is in."""
         return self.document_numbers % _FOLDS
 
+    def by_fold(self) -> Iterator[tuple[Rows, "Examples", "Examples"]]:
+        """The mentions of each fifth of the documents: their positions, themselves, and all others."""
+        folds = self.folds
+        for number in np.unique(folds).tolist():
+            own = np.flatnonzero(folds == number)
+            yield own, self.take(own), self.take(np.flatnonzero(folds != number))
+
 
 def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
     """Find the evidence for the gold mentions of documents. Learned mentions do not count: the documents that
@@ -107,7 +112,6 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
     Raises:
         PelError: if no mention's entity is in the KB.
     """
-    plain = linker.without_memory()
     mentions = [(original_id(document), mention) for document in documents for mention in document.mentions]
     gold = [linker.gold_rows(mention.ids) for _, mention in mentions]
     outside = [
@@ -121,19 +125,14 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
     return Examples(
         linker.kb,
         list(queries),
-        plain.evidence(queries),
+        linker.without_memory().evidence(queries),
         gold,
         [original for original, _ in mentions],
         np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
     )
 
 
-def fit(
-    linker: Linker,
-    parts: Sequence[Examples],
-    *,
-    choose: ChooseThreshold = best_f1_threshold,
-) -> list[Link]:
+def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = best_f1_threshold) -> list[Link]:
     """Count which types the labels of the first part stand for; fit the combiner on its mentions whose entity is in
     the KB, then the reranker's weights, then the NIL model on the mentions of all parts; choose the threshold with the
     best F1 of the NIL class, and calibrate P(right) and the sets by cross-fitting over documents.
@@ -154,7 +153,7 @@ def fit(
     decider = linker.decider
     label_types, parts = count_label_types(parts)
     first, joined = parts[0], _joined(parts)
-    table, is_nil = joined.table, joined.is_nil
+    table, is_nil, n = joined.table, joined.is_nil, len(first)
     linkable = first.linkable
     decider.combiner.fit(linkable.table, linkable.gold)
     decider.label_types, decider.calibrated_in_context = label_types, linker.reads_context
@@ -164,13 +163,10 @@ def fit(
         ranker_scores = _fit_reranker(decider.reranker, parts, scores)
         scores = decider.reranker.combine(table, scores, ranker_scores)
     record = getattr(decider.nil_model, "record", None)
-    if record is not None:
-        if is_nil.any():
-            decider.nil_model.record, features = count_outcomes(parts, _by_part(parts, scores))  # type: ignore[attr-defined]
-        else:
-            features = _joined_features([record.features(part.table, part.kb, part.surfaces) for part in parts])
-        table = table.plus(*features)
-    n = len(first)
+    if record is not None and is_nil.any():
+        decider.nil_model.record, table = count_outcomes(parts, _by_part(parts, scores))  # type: ignore[attr-defined]
+    elif record is not None:
+        table = CandidateTable.concatenate([record.added_to(part.table, part.kb, part.surfaces) for part in parts])
     if is_nil.any():
         decider.nil_model.fit(table, scores, is_nil)
     nil_scores = decider.nil_scores(table, scores)
@@ -189,13 +185,15 @@ def fit(
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:
-    """What the reranker says of all candidates, read once, as it is slow."""
+    """What the reranker says of all candidates, read once, as it is slow; NaN where it says nothing."""
     show, ranker_scores = logger.isEnabledFor(INFO), []
     for part, part_scores in zip(parts, _by_part(parts, scores), strict=True):
         ranker_scores.append(reranker.read(part.kb, part.queries, part.table, part_scores, show_progress=show))
     first = parts[0]
     reranker.fit(first.table, _by_part(parts, scores)[0], ranker_scores[0], first.gold)
-    return _joined_rows(ranker_scores)
+    widths = [scores.shape[1] - part.shape[1] for part in ranker_scores]
+    padded = zip(ranker_scores, widths, strict=True)
+    return np.concatenate([np.pad(part, ((0, 0), (0, more)), constant_values=np.nan) for part, more in padded])
 
 
 def _by_part(parts: Sequence[Examples], scores: Scores) -> list[Scores]:
@@ -207,8 +205,6 @@ def _by_part(parts: Sequence[Examples], scores: Scores) -> list[Scores]:
 def _joined(parts: Sequence[Examples]) -> Examples:
     """The mentions of all parts, in order, whose documents are all different. Rows of a KB are compared within
     a mention only, so that the KBs may differ; that of the first part stands for all."""
-    if len(parts) == 1:
-        return parts[0]
     return Examples(
         parts[0].kb,
         [query for part in parts for query in part.queries],
@@ -222,27 +218,6 @@ def _joined(parts: Sequence[Examples]) -> Examples:
 # -- cross-fitting: what is learned from the other documents --------------------------------
 
 
-def cross_fit(table: CandidateTable, folds: NDArray[np.int64], score_fold: ScoreFold) -> RecordFeatures:
-    """Compute features out of fold, so that no document informs its own.
-
-    Args:
-        table: the candidates of n mentions.
-        folds: (n,), the fold of each mention.
-        score_fold: learns from the other mentions, and says what that means for a fold's own.
-
-    Returns:
-        What it said, of all candidates and mentions.
-    """
-    computed = RecordFeatures({}, {})
-    shapes = (table.kb_rows.shape, folds.shape)
-    for number in np.unique(folds).tolist():
-        results = score_fold(np.flatnonzero(folds != number), np.flatnonzero(folds == number))
-        for whole, arrays, shape in zip(computed, results, shapes, strict=True):
-            for name, values in arrays.items():
-                whole.setdefault(name, np.zeros(shape, dtype=np.float32))[folds == number] = values
-    return computed
-
-
 def count_label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examples]]:
     """Count the labels and types of annotated mentions, for the evidence of the same mentions and of others.
 
@@ -251,30 +226,20 @@ def count_label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examp
 
     Returns:
         The counts, and the parts with the feature LABEL_TYPE; that of the first part is computed out of fold.
-        Without it if the counts are empty.
     """
-    first = parts[0]
-    counted = LabelTypes.of(first.kb, first.queries, first.gold)
-    if not counted:
-        return counted, [_without_label_types(part) for part in parts]
-
-    def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
-        counted_part, scored_part = first.take(others), first.take(own)
-        fold_counts = LabelTypes.of(first.kb, counted_part.queries, counted_part.gold)
-        return {LABEL_TYPE: fold_counts.shares(first.kb, scored_part.queries, scored_part.table)}, {}
-
-    out_of_fold = cross_fit(first.table, first.folds, score_fold).of_candidates
-    rest = [{LABEL_TYPE: counted.shares(part.kb, part.queries, part.table)} for part in parts[1:]]
-    features = zip(parts, [out_of_fold, *rest], strict=True)
-    return counted, [replace(part, table=part.table.plus(of_part)) for part, of_part in features]
+    counts, first = _label_types(parts[0]), parts[0]
+    shares = [counts.shares(part.kb, part.queries, part.table) for part in parts]
+    for rows, own, others in first.by_fold():
+        shares[0][rows] = _label_types(others).shares(first.kb, own.queries, own.table)
+    with_shares = zip(parts, shares, strict=True)
+    return counts, [replace(part, table=part.table.plus({LABEL_TYPE: of_part})) for part, of_part in with_shares]
 
 
-def _without_label_types(part: Examples) -> Examples:
-    features = {name: values for name, values in part.table.features.items() if name != LABEL_TYPE}
-    return replace(part, table=replace(part.table, features=features))
+def _label_types(part: Examples) -> LabelTypes:
+    return LabelTypes.of(part.kb, part.queries, part.gold)
 
 
-def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, RecordFeatures]:
+def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, CandidateTable]:
     """Count what became of annotated mentions.
 
     Args:
@@ -282,61 +247,38 @@ def count_outcomes(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple
         scores: of the candidates of each part.
 
     Returns:
-        The counts of all parts, and what to fit on for all mentions: by the counts of the other
-        parts; of a single part, computed out of fold.
+        The counts of all parts, and the candidates of all mentions with what the counts of the other parts say of
+        them; those of a single part with the counts of the other fifths of its documents.
     """
-    if len(parts) > 1:
-        outcomes = [
-            _outcomes(part, part_scores, [number] * len(part))
-            for number, (part, part_scores) in enumerate(zip(parts, scores, strict=True))
-        ]
-        record = TrackRecord.of(Counter(outcome for of_part in outcomes for outcome in of_part))
-        features = []
-        for number, part in enumerate(parts):
-            others = (outcome for i, of_part in enumerate(outcomes) if i != number for outcome in of_part)
-            features.append(TrackRecord.of(Counter(others)).features(part.table, part.kb, part.surfaces))
-        return record, _joined_features(features)
-    (part,) = parts
-    of_mentions, surfaces = _outcomes(part, scores[0], part.document_numbers.tolist()), part.surfaces
-
-    def score_fold(others: Rows, own: Rows) -> RecordFeatures:
-        record = TrackRecord.of(Counter(of_mentions[i] for i in others))
-        return record.features(part.table.take(own), part.kb, [surfaces[i] for i in own])
-
-    return TrackRecord.of(Counter(of_mentions)), cross_fit(part.table, part.folds, score_fold)
+    order = np.arange(sum(map(len, parts)))
+    texts: list[Any] = [[number] * len(part) for number, part in enumerate(parts)]
+    if len(parts) == 1:
+        folds = [rows for rows, _, _ in parts[0].by_fold()]
+        order, scores = np.concatenate(folds), [scores[0][rows] for rows in folds]
+        parts = [parts[0].take(rows) for rows in folds]
+        texts = [part.documents for part in parts]
+    outcomes = [Counter(_outcomes(*of_part)) for of_part in zip(parts, scores, texts, strict=True)]
+    in_all = sum(outcomes, Counter[Outcome]())
+    tables = [
+        TrackRecord.of(in_all - of_part).added_to(part.table, part.kb, part.surfaces)
+        for part, of_part in zip(parts, outcomes, strict=True)
+    ]
+    return TrackRecord.of(in_all), CandidateTable.concatenate(tables).take(np.argsort(order))
 
 
-def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> list[Outcome]:
+def _outcomes(part: Examples, scores: Scores, texts: Sequence[Hashable]) -> list[Outcome]:
     first = part.table.kb_rows[np.arange(len(part)), scores.argmax(axis=1)]
     right = right_first(part.table, scores, part.gold)
     ids = np.full(len(part), "", dtype=object)
     ids[first >= 0] = part.kb.ids_at(first[first >= 0])
-    forms = [normalize_alias(surface) for surface in part.surfaces]
-    columns = zip(texts, forms, ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)
-    return [Outcome(*values) for values in columns]
-
-
-def _joined_features(parts: Sequence[RecordFeatures]) -> RecordFeatures:
-    """Of all parts, in order."""
-    of_candidates = [part.of_candidates for part in parts]
-    of_mentions = [part.of_mentions for part in parts]
-    return RecordFeatures(
-        {name: _joined_rows([arrays[name] for arrays in of_candidates]) for name in of_candidates[0]},
-        {name: np.concatenate([arrays[name] for arrays in of_mentions]) for name in of_mentions[0]},
-    )
-
-
-def _joined_rows(parts: Sequence[Scores]) -> Scores:
-    """Arrays of candidates, (n, k) each, one below the other, as wide as the widest; NaN where one is not."""
-    width = max(part.shape[1] for part in parts)
-    padded = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts]
-    return np.concatenate(padded)
+    forms = map(normalize_alias, part.surfaces)
+    return list(map(Outcome, texts, forms, ids.tolist(), right.tolist(), part.is_nil.tolist()))
 
 
 def cross_fitted_answers(
     decider: Decider, examples: Examples, *, n_ranked: int, ranker_scores: Scores | None = None
 ) -> AnswerScores | None:
-    """Score each fold of documents with a combiner and a NIL model that were fitted on the other folds. (A reranker
+    """Score each fifth of the documents with a combiner and a NIL model that were fitted on the others. (A reranker
     has two weights, which are those fitted on all documents.)
 
     Args:
@@ -346,36 +288,25 @@ def cross_fitted_answers(
         ranker_scores: (n, k), what the reranker read, if there is one.
 
     Returns:
-        None if there are too few documents, or a fold leaves nothing to fit on.
+        None if there are too few documents, or a fifth leaves nothing to fit on.
     """
-    from sklearn.model_selection import GroupKFold
-
-    table, gold, is_nil, documents = examples.table, examples.gold, examples.is_nil, examples.document_numbers
-    if len(np.unique(documents)) < _FOLDS:
-        return None
-    is_found, filled = is_gold(table.kb_rows, gold).any(axis=1), table.has_candidates
-    is_rankable = is_found & (np.arange(len(gold)) < n_ranked)
-    folds = np.zeros(len(gold), dtype=np.int64)
-    for number, (others, own) in enumerate(GroupKFold(_FOLDS).split(documents, groups=documents)):
-        folds[own] = number
-        nil_of_others = is_nil[others][filled[others]]
-        if not is_rankable[others].any() or nil_of_others.all() or not nil_of_others.any():
-            return None
-
-    def score_fold(others: Rows, own: Rows) -> tuple[dict[str, Scores], dict[str, Scores]]:
-        # they must not have seen the documents that are left out
-        combiner, nil_model = decider.unfitted_parts()
+    table, gold, is_nil, folds = examples.table, examples.gold, examples.is_nil, examples.folds
+    is_rankable = is_gold(table.kb_rows, gold).any(axis=1) & (np.arange(len(gold)) < n_ranked)
+    cross_fitted, nil_scores = np.zeros(table.kb_rows.shape, np.float32), np.ones(len(gold), np.float32)
+    for number in range(_FOLDS):
+        own, others = np.flatnonzero(folds == number), np.flatnonzero(folds != number)
         rankable = others[is_rankable[others]]
+        nil_of_others = is_nil[others][table.has_candidates[others]]
+        if not len(own) or not len(rankable) or nil_of_others.all() or not nil_of_others.any():
+            return None
+        combiner, nil_model = decider.unfitted_parts()  # which have not seen the documents that are left out
         combiner.fit(table.take(rankable), [gold[i] for i in rankable])
         scores = combiner(table)
         if decider.reranker is not None and ranker_scores is not None:
             scores = decider.reranker.combine(table, scores, ranker_scores)
         nil_model.fit(table.take(others), scores[others], is_nil[others])
-        return {"score": scores[own]}, {"nil": nil_model(table.take(own), scores[own])}
-
-    of_candidates, of_mentions = cross_fit(table, folds, score_fold)
-    of_mentions["nil"][~filled] = 1.0
-    return AnswerScores(decider.shares(table, of_candidates["score"]), of_mentions["nil"])
+        cross_fitted[own], nil_scores[own] = scores[own], nil_model(table.take(own), scores[own])
+    return AnswerScores(decider.shares(table, cross_fitted), np.where(table.has_candidates, nil_scores, 1.0))
 
 
 # -- calibrating on a few documents -----------------------------------------------------------------
@@ -417,15 +348,15 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         The links of the first part's mentions; None if there are fewer than five documents, or a fifth leaves no
         linkable mention to fit on.
     """
-    first, folds = parts[0], parts[0].folds
-    links: dict[int, Link] = {}
-    numbers = np.unique(folds)
-    if len(numbers) < 5 or any((first.is_nil | (folds == number)).all() for number in numbers):
+    first = parts[0]
+    folds = list(first.by_fold())
+    if len(folds) < _FOLDS or any(others.is_nil.all() for _, _, others in folds):
         return None
-    for number in numbers.tolist():
-        own, fitted = np.flatnonzero(folds == number), fitted_copy(linker)
-        refit(fitted, [first.take(np.flatnonzero(folds != number)), *parts[1:]])
-        links.update(zip(own.tolist(), fitted.link([first.queries[i] for i in own]), strict=True))
+    links: dict[int, Link] = {}
+    for rows, own, others in folds:
+        fitted = fitted_copy(linker)
+        refit(fitted, [others, *parts[1:]])
+        links.update(zip(rows.tolist(), fitted.link(own.queries), strict=True))
     return [links[i] for i in range(len(first))]
 
 

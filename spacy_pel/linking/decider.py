@@ -132,7 +132,7 @@ class Decider:
             scores = self.reranker(kb, queries, table, scores)
         record, with_record = getattr(self.nil_model, "record", None), table
         if record is not None:
-            with_record = table.plus(*record.features(table, kb, [query.surface for query in queries]))
+            with_record = record.added_to(table, kb, [query.surface for query in queries])
         return scores, self.nil_scores(with_record, scores)
 
     def shares(self, table: CandidateTable, scores: Scores) -> Floats:

@@ -1,6 +1,6 @@
 """NIL thresholds from a development set."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray

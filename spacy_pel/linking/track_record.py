@@ -8,7 +8,7 @@ where to expect that.
 
 from collections import Counter
 from collections import Counter as CounterType
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ _ENDING = 4  # characters
 _MIN_TEXTS = 2
 _ROWS = 20_000  # surface forms to remember
 
-CountedForms = CounterType[tuple[str, bool, int]]
+CountedForms = CounterType[tuple[str, bool, Hashable]]
 Counts = dict[str, tuple[int, int]]  # part of a form -> mentions, NIL ones among them
 
 
@@ -71,9 +71,9 @@ class SurfaceRecord:
     @classmethod
     def of(cls, counted: CountedForms) -> "SurfaceRecord":
         """Of annotated mentions, counted by normalised surface form, whether it is
-        NIL, and the number of its text, or of the part that this belongs to."""
+        NIL, and its text, or the part that this belongs to."""
         counts: dict[str, Counts] = {kind: {} for kind in KINDS}
-        texts: dict[str, dict[str, set[int]]] = {kind: {} for kind in KINDS}
+        texts: dict[str, dict[str, set[Hashable]]] = {kind: {} for kind in KINDS}
         for (form, nil, text), n in counted.items():
             for kind, part in _parts(form).items():
                 seen, of_nil = counts[kind].get(part, (0, 0))
@@ -150,25 +150,18 @@ def _parts(form: str) -> dict[str, str]:
     return dict(zip(KINDS, (words[0], words[-1], form[-_ENDING:]), strict=True))
 
 
-class RecordFeatures(NamedTuple):
-    """What a record says: FEATURES of candidates, (n, k) each, and WORD_FEATURES of mentions, (n,)."""
-
-    of_candidates: dict[str, Scores]
-    of_mentions: dict[str, Scores]
-
-
 class Outcome(NamedTuple):
     """An annotated mention.
 
     Attributes:
-        text: the number of its part, or of its document if there is only one part.
+        text: its part, or its document if there is only one part.
         form: its normalised surface form.
         first: the id of its first candidate, "" = none.
         right: whether that is its entity.
         nil: whether its entity is not in the KB.
     """
 
-    text: int
+    text: Hashable
     form: str
     first: str
     right: bool
@@ -208,18 +201,15 @@ class TrackRecord:
         """Before any calibration."""
         return cls([], np.zeros((0, 3), dtype=np.int64))
 
-    def features(self, table: CandidateTable, kb: KnowledgeBase, surfaces: Sequence[str]) -> RecordFeatures:
-        """What it says of mentions and their candidates.
+    def added_to(self, table: CandidateTable, kb: KnowledgeBase, surfaces: Sequence[str]) -> CandidateTable:
+        """The table with FEATURES of candidates and WORD_FEATURES of mentions.
 
         Args:
             table: the candidates of n mentions.
             kb: whose rows they are. Counts of an entity with a successor are the successor's.
             surfaces: (n,), the surface forms of the mentions.
-
-        Returns:
-            Of both.
         """
-        return RecordFeatures(self._of_candidates(table, kb), self.surfaces.features(surfaces))
+        return table.plus(self._of_candidates(table, kb), self.surfaces.features(surfaces))
 
     def _of_candidates(self, table: CandidateTable, kb: KnowledgeBase) -> dict[str, Scores]:
         rows, counts = self._by_row(kb)

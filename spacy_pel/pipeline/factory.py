@@ -1,11 +1,14 @@
-"""The factory of the component. spaCy imports this file for every pipeline, so its imports stay cheap."""
+"""What spaCy finds by itself: the factory of the component, and the colours of labels for displaCy. spaCy imports this
+file for every pipeline, so its imports stay cheap."""
 
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
+from spacy.util import registry as spacy_registry
 
+from ..types.semantic_types import TYPE_LABELS, label_group
 from .settings import PARTS, LinkerSettings
 
 if TYPE_CHECKING:
@@ -68,3 +71,32 @@ def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "Prox
     from .proxy_entity_linker import ProxyEntityLinker
 
     return ProxyEntityLinker(name, **settings)
+
+
+# -- colours ----------------------------------------------------------------------------------------
+
+
+# the hues of page.css, light enough for black text; groups that share one differ in lightness
+_COLOURS = {
+    "DISO": "#e7b9dc",
+    "PHEN": "#f4dfef",
+    "ACTI": "#d38fc3",
+    "CHEM": "#a5dccb",
+    "GENE": "#d5f0e8",
+    "OBJC": "#6fc2aa",
+    "ANAT": "#b3d0fb",
+    "PHYS": "#dbe9fe",
+    "GEOG": "#86b3f7",
+    "PROC": "#ddd4ae",
+    "DEVI": "#efebd8",
+    "OCCU": "#c5b778",
+    "LIVB": "#cbb5dd",
+    "CONC": "#e6dcef",
+    "ORGA": "#ad8cc9",
+}
+
+
+@spacy_registry.displacy_colors("spacy-pel.label_colors.v1")
+def label_colors() -> dict[str, str]:
+    """Label of ST21pv, its id, or semantic group as a label -> colour of its group."""
+    return {label: _COLOURS[label_group(label)] for label in TYPE_LABELS}

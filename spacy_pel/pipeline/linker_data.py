@@ -1,4 +1,5 @@
-"""The data of a component: in memory, in a folder, as bytes."""
+"""The data of a component: in memory, in a folder, as bytes; and the loaders for
+``[initialize.components.proxy_entity_linker]``, the only settings with paths."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -6,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from spacy.util import registry as spacy_registry
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.generator_base import check_origin
@@ -17,6 +20,7 @@ from ..linking.confidence import Confidence
 from ..linking.mention_types import LabelTypes
 from ..types import CandidateGenerator, Combiner, Encoder, NilModel, Ranker
 from ..util import logger
+from ..util.files import PathLike
 from ..util.saved_folder import Buffer, load_from_bytes, read_whole, save_to_bytes, update_folder
 
 KIND = "entity linker"  # of the component's folder
@@ -36,7 +40,7 @@ def saved_memory(path: Path) -> Memory:
     Raises:
         PelError: if it is damaged.
     """
-    return read_whole(path, lambda: Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else Memory())
+    return read_whole(path, lambda: _read_memory(path / MEMORY))
 
 
 def save_memory(path: Path, memory: Memory, *, n_lines: int) -> None:
@@ -106,31 +110,6 @@ class LinkerData:
             if name not in exclude:
                 part.to_disk(path / name)
 
-    def load(self, path: Path, *, exclude: Iterable[str] = ()) -> "LinkerData":
-        """Read what ``to_disk`` wrote; KB and index are memory-mapped.
-
-        Args:
-            path: the component's folder.
-            exclude: names of folders not to read: these parts are not changed.
-
-        Returns:
-            With the data.
-
-        Raises:
-            PelError: if a part is missing or damaged, or does not belong to the KB or the encoder.
-        """
-        kb = self.kb if "kb" in exclude else KnowledgeBase.from_disk(path / "kb")
-        for name, read in self._readers(kb).items():
-            if name not in exclude:
-                read(path / name)
-        memory = self.memory
-        if "memory" not in exclude:
-            memory = Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else None
-        index = self.index
-        if self.encoder is not None and "index" not in exclude:
-            index = EntityIndex.from_disk(path / "index", kb=kb, encoder=self.encoder)
-        return self._with(kb, index, memory)
-
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> dict[str, bytes]:
         """The folders that ``to_disk`` would write.
 
@@ -146,6 +125,21 @@ class LinkerData:
             for name, part in parts.items()
         }
 
+    def load(self, path: Path, *, exclude: Iterable[str] = ()) -> "LinkerData":
+        """Read what ``to_disk`` wrote; KB and index are memory-mapped.
+
+        Args:
+            path: the component's folder.
+            exclude: names of folders not to read: these parts are not changed.
+
+        Returns:
+            With the data.
+
+        Raises:
+            PelError: if a part is missing or damaged, or does not belong to the KB or the encoder.
+        """
+        return self._loaded(lambda name: name not in exclude, lambda name, read, _: read(path / name))
+
     def from_bytes(self, saved: Mapping[str, Buffer]) -> "LinkerData":
         """Read what ``to_bytes`` returned; a part that is missing there is not changed.
 
@@ -155,36 +149,102 @@ class LinkerData:
         Raises:
             PelError: as ``load``.
         """
-        kb = KnowledgeBase.from_bytes(saved["kb"]) if "kb" in saved else self.kb
-        for name, read in self._readers(kb).items():
-            if name in saved:
-                load_from_bytes(saved[name], read, kind=name)
-        memory = self.memory
-        if MEMORY in saved:
-            memory = load_from_bytes(saved[MEMORY], Memory.from_disk, kind=MEMORY)
-        index = self.index
-        if self.encoder is not None and "index" in saved:
-            index = EntityIndex.from_bytes(saved["index"])
-            index.check_built_for(kb, self.encoder)
-        return self._with(kb, index, memory)
 
-    def _with(self, kb: KnowledgeBase | None, index: EntityIndex | None, memory: Memory | None) -> "LinkerData":
+        def load(name: str, from_disk: Callable, from_bytes: Callable | None) -> Any:
+            if from_bytes is not None:
+                return from_bytes(saved[name])
+            return load_from_bytes(saved[name], from_disk, kind=name)
+
+        return self._loaded(saved.__contains__, load)
+
+    def _loaded(self, is_saved: Callable[[str], bool], load: Callable[[str, Callable, Callable | None], Any]) -> Any:
+        """The parts that are saved are read by ``load``, from their names and how they are read from a folder, and from
+        bytes if they have a form of their own."""
+        kb, index, memory = self.kb, self.index, self.memory
+        if is_saved("kb"):
+            kb = load("kb", KnowledgeBase.from_disk, KnowledgeBase.from_bytes)
+        if self.generator is not None and is_saved("generator"):
+            load("generator", partial(_read_generator, self.generator, kb), None)
+        for name, part in (("encoder", self.encoder), ("reranker", self.ranker)):
+            if part is not None and is_saved(name):
+                load(name, part.from_disk, None)
+        if is_saved(MEMORY):
+            memory = load(MEMORY, _read_memory, None)
+        if self.encoder is not None and is_saved("index"):
+            index = load("index", EntityIndex.from_disk, EntityIndex.from_bytes)
+            index.check_built_for(kb, self.encoder)
         if memory is not None:
             memory.check_made_with(self.encoder)
         return replace(self, kb=kb, index=index, memory=memory)
 
-    def _readers(self, kb: KnowledgeBase | None) -> dict[str, Callable[[Path], Any]]:
-        """Name -> loads the data of a part in place, from its folder."""
-        names = ("encoder", "generator", "reranker")
-        readers = {name: part.from_disk for name, part in self.parts.items() if name in names}
-        if self.generator is not None and kb is not None:
-            readers["generator"] = partial(_read_generator, self.generator, kb)
-        return readers
+
+def _read_memory(path: Path) -> Memory:
+    """An empty one if there is none."""
+    return Memory.from_disk(path) if path.exists() else Memory()
 
 
-def _read_generator(generator: CandidateGenerator, kb: KnowledgeBase, path: Path) -> None:
+def _read_generator(generator: CandidateGenerator, kb: KnowledgeBase | None, path: Path) -> CandidateGenerator:
     check_origin(path, kb)
-    generator.from_disk(path)
+    return generator.from_disk(path)
+
+
+# -- loaders ----------------------------------------------------------------------------------------
+
+
+@spacy_registry.misc("spacy-pel.KBFromDisk.v1")
+def make_kb_loader(path: PathLike) -> Callable[[], KnowledgeBase]:
+    """Load the KB from a folder made by ``spacy-pel kb build``.
+
+    Args:
+        path: the KB folder.
+
+    Returns:
+        () -> KnowledgeBase.
+    """
+    return lambda: KnowledgeBase.from_disk(Path(path))
+
+
+@spacy_registry.misc("spacy-pel.EncoderFromDisk.v1")
+@spacy_registry.misc("spacy-pel.RankerFromDisk.v1")
+def make_part_loader(path: PathLike) -> Callable[[Any], Any]:
+    """Load the encoder or the ranker from a model folder.
+
+    Args:
+        path: the model folder, e.g. "training/model-best".
+
+    Returns:
+        The component's encoder or ranker -> the same, with weights.
+    """
+    return lambda part: part.from_disk(Path(path))
+
+
+@spacy_registry.misc("spacy-pel.IndexFromDisk.v1")
+def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], EntityIndex]:
+    """Load the index from a folder made by ``spacy-pel index``.
+
+    Args:
+        path: the index folder.
+
+    Returns:
+        (kb, encoder) -> EntityIndex, checked to fit both.
+    """
+
+    return lambda kb, encoder: EntityIndex.from_disk(Path(path), kb=kb, encoder=encoder)
+
+
+@spacy_registry.misc("spacy-pel.GeneratorFromDisk.v1")
+def make_generator_loader(path: PathLike) -> Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]:
+    """Load the candidate generator from a folder made by ``spacy-pel candidates build``.
+
+    Args:
+        path: the folder.
+
+    Returns:
+        (kb, the component's generator) -> the same generator, with its data, checked to
+        fit the KB.
+    """
+
+    return lambda kb, generator: _read_generator(generator, kb, Path(path))
 
 
 # -- the calibration as JSON ------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""From a Doc to queries, and from links back to the Doc."""
+"""From a Doc to queries, from links back to the Doc, and from linked Docs to the JSON data that `link` writes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from ..abbreviations.documents import long_forms, spelled_out
-from ..types import Vectors
+from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
+    from ..corpora.document_stream import ProcessedDocument
+    from ..kb.codes import Codes
     from ..linking import Link, MentionQuery
 
 Owner = Doc | Span
@@ -196,6 +198,66 @@ def _change(doc: Doc, spans_key: str | None, number: int, span: Span, *, label: 
             token.ent_kb_id_, token.ent_type_ = kb_id, label
     else:
         doc.spans[spans_key][number] = Span(doc, span.start, span.end, label=label, kb_id=kb_id, span_id=span.id)
+
+
+# -- as JSON data ------------------------------------------------------------------------------------
+
+
+def mention_record(
+    component: Any, span: Any, n_candidates: int, *, codes: "Codes | None" = None, offset: int = 0
+) -> dict[str, Any]:
+    """A linked mention as JSON data.
+
+    Args:
+        component: linked it; a later linker may have set another id.
+        span: the mention.
+        n_candidates: how many candidates to keep.
+        codes: gives the codes to report; None = none.
+        offset: of the span's Doc in the document.
+    """
+    attributes, prefix = span._, component.extension_prefix
+    kb_id, nil_score = attributes.get(f"{prefix}_id") or span.kb_id_, attributes.get(f"{prefix}_nil_score")
+    probability = attributes.get(f"{prefix}_probability")
+    candidates = [[key, round(score, 6)] for key, score in attributes.get(f"{prefix}_candidates") or []]
+    linked = kb_id not in ("", NIL)
+    return {
+        "start": offset + span.start_char,
+        "end": offset + span.end_char,
+        "text": span.text,
+        "label": span.label_,
+        "ids": [kb_id] if linked else [],
+        "kb_id": kb_id,
+        "name": component.kb[kb_id].canonical_name if linked and kb_id in component.kb else None,
+        "score": candidates[0][1] if candidates else None,
+        "nil_score": None if nil_score is None else round(nil_score, 6),
+        "probability": None if probability is None else round(probability, 6),
+        **({"id_set": id_set} if (id_set := attributes.get(f"{prefix}_set")) else {}),
+        **({"codes": codes(kb_id)} if codes and codes.names else {}),
+        "candidates": candidates[:n_candidates],
+    }
+
+
+def document_record(
+    component: Any, processed: "ProcessedDocument", n_candidates: int, codes: "Codes | None" = None
+) -> dict[str, Any]:
+    """A linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
+    "error" where the pipeline failed.
+
+    Args:
+        component: linked it.
+        processed: the document.
+        n_candidates: how many candidates to keep of each mention.
+        codes: gives the codes to report of each mention; None = none.
+    """
+    document, pieces, error = processed
+    if error:
+        return {"id": document.id, "error": error}
+    mentions = [
+        mention_record(component, span, n_candidates, codes=codes, offset=offset)
+        for offset, doc in pieces
+        for span in mention_spans(doc, component.spans_key)
+    ]
+    return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
 
 
 # -- what a detector takes each token for -----------------------------------------------------------

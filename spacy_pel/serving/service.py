@@ -15,7 +15,7 @@ from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.gold import queries_of, query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
-from ..pipeline.records import document_record
+from ..pipeline.mentions import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..types.semantic_types import SEMANTIC_GROUPS, TYPE_LABELS, label_group, type_group, type_name
 from ..util import normalize_alias

@@ -1,8 +1,5 @@
 """NIL thresholds: which one counts, and choosing them."""
 
-import logging
-from functools import partial
-
 import numpy as np
 import pytest
 

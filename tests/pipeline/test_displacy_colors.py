@@ -7,7 +7,7 @@ import spacy
 from spacy import displacy
 from spacy.tokens import Span
 
-from spacy_pel.pipeline.displacy_colors import label_colors
+from spacy_pel.pipeline.factory import label_colors
 from spacy_pel.types.semantic_types import GROUP_LABELS, ST21PV
 
 

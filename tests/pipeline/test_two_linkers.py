@@ -11,8 +11,7 @@ from spacy.tokens import DocBin
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate_end_to_end
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.pipeline.mentions import mention_spans
-from spacy_pel.pipeline.records import mention_record
+from spacy_pel.pipeline.mentions import mention_record, mention_spans
 from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .conftest import NAME, PLAIN, TEXTS
