@@ -163,7 +163,7 @@ class LinkerData:
         kb, index, memory = self.kb, self.index, self.memory
         if is_saved("kb"):
             kb = load("kb", KnowledgeBase.from_disk, KnowledgeBase.from_bytes)
-        if self.generator is not None and is_saved("generator"):
+        if self.generator is not None and kb is not None and is_saved("generator"):
             load("generator", partial(_read_generator, self.generator, kb), None)
         for name, part in (("encoder", self.encoder), ("reranker", self.ranker)):
             if part is not None and is_saved(name):
@@ -183,7 +183,7 @@ def _read_memory(path: Path) -> Memory:
     return Memory.from_disk(path) if path.exists() else Memory()
 
 
-def _read_generator(generator: CandidateGenerator, kb: KnowledgeBase | None, path: Path) -> CandidateGenerator:
+def _read_generator(generator: CandidateGenerator, kb: KnowledgeBase, path: Path) -> CandidateGenerator:
     check_origin(path, kb)
     return generator.from_disk(path)
 
