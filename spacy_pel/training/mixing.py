@@ -73,19 +73,15 @@ class AdaptiveMixup:
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
         """At most k per mention; see ``Mixing``."""
-        places, real = hardest(scores, mask, self.k)
-        weights = mix_weights(scores.detach(), places, real)
+        scores = scores.detach()
+        places = scores.masked_fill(~mask, -torch.inf).topk(min(self.k, scores.shape[1]), dim=1).indices
+        real = mask.gather(1, places)
+        competing = scores.gather(1, places).masked_fill(~real, -torch.inf)
+        # softmax subtracts the maximum first: no overflow; 1 for a mention without negatives
+        weights = torch.softmax(torch.cat([scores.diagonal().unsqueeze(1), competing], dim=1), dim=1)[:, 0]
         diagonal = torch.arange(len(scores), device=scores.device).unsqueeze(1)
         mixed = _mix(self.alpha * weights, take(entities, diagonal), take(entities, places))
         return StrongNegatives(mixed, real, weights)
-
-
-def mix_weights(scores: Tensor, places: Tensor, real: Tensor) -> Tensor:
-    """(n,) W of Eq. 9, from 0 to 1; 1 for a mention without negatives."""
-    competing = scores.gather(1, places).masked_fill(~real, -torch.inf)
-    positives = scores.diagonal().unsqueeze(1)
-    # softmax subtracts the maximum first: no overflow
-    return torch.softmax(torch.cat([positives, competing], dim=1), dim=1)[:, 0]
 
 
 def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
@@ -94,27 +90,5 @@ def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
         pooled: Any = (positives, negatives)
         return shares[:, None, None] * pooled[0] + pooled[1]  # type: ignore[no-any-return]
     # the transformer's output at padding is arbitrary
-    positive_tokens, negative_tokens = (_without_padding(tokens) for tokens in (positives, negatives))
-    return TokenVectors(
-        shares[:, None, None, None] * positive_tokens + negative_tokens, positives.mask | negatives.mask
-    )
-
-
-def _without_padding(tokens: TokenVectors) -> Tensor:
-    return tokens.vectors.masked_fill(~tokens.mask.unsqueeze(-1), 0.0)
-
-
-def hardest(scores: Tensor, mask: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The k negatives of each mention that score highest.
-
-    Args:
-        scores: (n, m).
-        mask: (n, m) bool, True = a negative.
-        k: negatives per mention.
-
-    Returns:
-        (n, K) positions among the m, and (n, K) bool, False = no such negative;
-        K = min(k, m).
-    """
-    best = scores.detach().masked_fill(~mask, -torch.inf).topk(min(k, scores.shape[1]), dim=1)
-    return best.indices, mask.gather(1, best.indices)
+    own, other = (side.vectors.masked_fill(~side.mask.unsqueeze(-1), 0.0) for side in (positives, negatives))
+    return TokenVectors(shares[:, None, None, None] * own + other, positives.mask | negatives.mask)

@@ -18,7 +18,6 @@ from ...encoders.pretrained import (
     save_tower,
     weights_fingerprint,
 )
-from ...encoders.token_arrays import RaggedTokens
 from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError
 from ...linking.reranker import read_ranker
@@ -135,22 +134,10 @@ class CrossEncoder:
 
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
         """(n, k), NaN where there is no candidate; the higher the better."""
-        self._ready()
-        tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, *task.pairs)
-        return task.spread(self.score_tokens(tokens, show_progress=show_progress))
-
-    def score_tokens(self, tokens: RaggedTokens, *, show_progress: bool = False) -> Scores:
-        """Score pairs that are tokenised already, in batches of similar length.
-
-        Args:
-            tokens: m sequences.
-
-        Returns:
-            (m,).
-        """
         tower = self._ready()
         if self._prepared is None:
             self._prepared = self.backend.prepare(tower)
+        tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, *task.pairs)
         scores = np.zeros(len(tokens), dtype=np.float32)
         batches = encode_batches(
             self._prepared,
@@ -162,7 +149,7 @@ class CrossEncoder:
         )
         for rows, _, values in batches:
             scores[rows] = values[:, 0]
-        return scores
+        return task.spread(scores)
 
     # -- disk ------------------------------------------------------------------------------
 

@@ -90,7 +90,8 @@ def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Table | None:
     """The other runs against the first one, paired; None unless all have the
     same mentions and gold ids."""
     (first_name, first), *others = runs.items()
-    if not others or not all(_same_mentions(first, run) for _, run in others):
+    gold, *theirs = (dict(zip(run.mentions, run.gold, strict=True)) for run in runs.values())
+    if not others or any(one != gold for one in theirs):
         return None
     found = {name: compare_runs(first, run, n_samples=n_samples, seed=seed) for name, run in others}
     rows = []
@@ -161,11 +162,6 @@ def relation_table(runs: Runs) -> Table | None:
         "the KB."
     )
     return Table("Wrong links in the hierarchy", note, ["", *runs], rows)
-
-
-def _same_mentions(a: Run, b: Run) -> bool:
-    ours, theirs = (dict(zip(run.mentions, run.gold, strict=True)) for run in (a, b))
-    return ours == theirs
 
 
 def _percent(metrics: dict[str, Any], key: str) -> Cell:
