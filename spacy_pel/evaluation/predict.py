@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
 from ..corpora.original import original_id
 from ..errors import Errors, PelError, Warnings
+from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
 from ..types import Document, Mention
@@ -257,10 +258,6 @@ def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Itera
     return Outcomes.of(predictions)
 
 
-if TYPE_CHECKING:  # imports faiss
-    from ..index import EntityIndex
-
-
 def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
     """Is one of these live ids a gold id of the documents?"""
     ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
@@ -268,12 +265,12 @@ def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
     return lambda gold: not live.isdisjoint(gold)
 
 
-def seen_in_index(kb: KnowledgeBase, index: "EntityIndex | None") -> IsSeen:
+def seen_in_index(kb: KnowledgeBase, index: EntityIndex | None) -> IsSeen:
     """Is one of these ids a gold id of the documents that the index was built with?
     Without an index, nothing was seen."""
     return lambda gold: index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
 
 
-def form_in_index(index: "EntityIndex | None") -> Callable[[str], bool]:
+def form_in_index(index: EntityIndex | None) -> Callable[[str], bool]:
     """Does a surface form occur in the annotated text that the index was built with?"""
     return lambda form: index is not None and len(index.priors.counts([form])[0]) > 0

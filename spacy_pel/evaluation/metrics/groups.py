@@ -17,26 +17,12 @@ NO_NAME = "–"  # of a mention without label, or whose gold entity has no type
 GroupsOf = Callable[[Prediction], Sequence[str]]
 
 
-def by_label(prediction: Prediction) -> Sequence[str]:
-    return (prediction.label or NO_NAME,)
-
-
-def by_kb_type(prediction: Prediction) -> Sequence[str]:
-    """A mention counts in each type of its gold entities; NIL mentions have none."""
-    return prediction.types or (NO_NAME,)
-
-
-def by_seen(prediction: Prediction) -> Sequence[str]:
-    if not prediction.gold:
-        return ("NIL",)
-    return ("seen",) if prediction.seen else ("unseen",)
-
-
-def by_form(prediction: Prediction) -> Sequence[str]:
-    return ("known form",) if prediction.known_form else ("new form",)
-
-
-GROUPINGS: Mapping[str, GroupsOf] = {"label": by_label, "type": by_kb_type, "form": by_form, "seen": by_seen}
+GROUPINGS: Mapping[str, GroupsOf] = {
+    "label": lambda prediction: (prediction.label or NO_NAME,),
+    "type": lambda prediction: prediction.types or (NO_NAME,),  # a mention counts in each type of its gold entities
+    "form": lambda prediction: ("known form" if prediction.known_form else "new form",),
+    "seen": lambda prediction: ("NIL" if not prediction.gold else "seen" if prediction.seen else "unseen",),
+}
 
 
 class MentionGroups:

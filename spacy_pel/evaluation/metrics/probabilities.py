@@ -71,6 +71,7 @@ def reliability_metrics(scores: Floats, truth: Flags) -> dict[str, Any]:
 
 
 ACCURACIES = (95, 98)  # percent
+_COVERAGES = {f"coverage@{percent}": percent / 100 for percent in ACCURACIES}
 _TOLERANCE = 1e-9  # of a share that is computed as a sum
 
 
@@ -140,7 +141,7 @@ class RankedAnswers:
 
 def coverages(answers: RankedAnswers) -> dict[str, float | None]:
     """ "coverage@95" and "coverage@98", see ``RankedAnswers.coverage_at``; None if there is no answer."""
-    return {key: answers.coverage_at(share) if answers else None for key, share in _keys().items()}
+    return {key: answers.coverage_at(share) if answers else None for key, share in _COVERAGES.items()}
 
 
 def coverage_intervals(
@@ -154,18 +155,13 @@ def coverage_intervals(
         n_samples: bootstrap samples.
         rng: makes the draws.
     """
-    keys = _keys()
     if not answers:
-        return {f"{key}_{end}": None for key in keys for end in ("low", "high")}
+        return {f"{key}_{end}": None for key in _COVERAGES for end in ("low", "high")}
     numbers = np.unique(document, return_inverse=True)[1]
     draws = (draw for block in document_draws(int(numbers.max()) + 1, n_samples, rng) for draw in block)
-    samples = np.array([[answers.coverage_at(share, draw[numbers]) for share in keys.values()] for draw in draws])
-    intervals = {key: percentiles(samples[:, column]) for column, key in enumerate(keys)}
+    samples = np.array([[answers.coverage_at(share, draw[numbers]) for share in _COVERAGES.values()] for draw in draws])
+    intervals = {key: percentiles(samples[:, column]) for column, key in enumerate(_COVERAGES)}
     return {f"{key}_{end}": pair[i] for key, pair in intervals.items() for i, end in enumerate(("low", "high"))}
-
-
-def _keys() -> dict[str, float]:
-    return {f"coverage@{percent}": percent / 100 for percent in ACCURACIES}
 
 
 _SAMPLES = 1000
