@@ -233,7 +233,6 @@ class Errors(metaclass=WithCodes):
         "Expected an index with full vectors (codes fp32, or fp16 for fp16) at {path}, got {got}. Build it "
         "once with --codes fp32, update that one, and compress copies with: spacy-pel recode"
     )
-    E417 = "{fault} These settings come from the index at {path}: {kept}. Change them, too."
     E420 = "Expected mentions with their entity among the candidates, got none among {n}. Check that ids agree."
     E421 = "Expected weights for {expected}, but the combiner has them for {got}. Refit it: spacy-pel calibrate"
     E431 = "This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with a model folder."

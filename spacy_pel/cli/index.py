@@ -108,12 +108,12 @@ def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None
         An empty one.
 
     Raises:
-        PelError: if there is no such kind or setting, or a setting excludes one of ``like``.
+        PelError: if there is no such kind or setting, or one excludes another, also of ``like``.
     """
     from ..registry import registry
 
-    options = {"codes": codes, "row_bytes": row_bytes}
-    settings = {key: value for key, value in options.items() if value is not None}
+    given = {"codes": codes, "row_bytes": row_bytes}
+    settings = {key: value for key, value in given.items() if value is not None}
     name = name or (like.vectors.name if like is not None else "faissivf")
     full_name = registry.parts("pel_indexes").get(name, name)
     kept = like.vectors.settings if like is not None and like.vectors.name == full_name else {}
@@ -122,9 +122,3 @@ def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None
         return make(**{**kept, **settings})
     except TypeError as err:
         raise PelError(Errors.E631.format(name=name, got=", ".join(settings))) from err
-    except PelError as err:
-        others = {key: kept[key] for key in options.keys() - settings.keys() if kept.get(key) is not None}
-        if not others:
-            raise
-        shown = ", ".join(f"{key} = {value}" for key, value in sorted(others.items()))
-        raise PelError(Errors.E417.format(fault=err, kept=shown, path=like.path)) from err

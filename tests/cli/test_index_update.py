@@ -120,5 +120,5 @@ def test_what_cannot_be_updated(folder, changed):
     refused("E630", "index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
     new = ("index", changed / "kb", folder / "model", changed / "new", "--update")
     refused("E007", *new, changed / "kb")
-    refused("E417", *new, changed / "old", "--kinds", "card", "--row-bytes", 8)  # the old index has codes
+    refused("E414", *new, changed / "old", "--kinds", "card", "--row-bytes", 8)  # the old index has codes
     assert not (changed / "new").exists() and not (changed / "new.parts").exists()

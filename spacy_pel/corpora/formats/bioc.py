@@ -67,16 +67,12 @@ class BiocText:
         self._annotate(record, pieces)
 
     def _passage(self, passage: dict[str, Any]) -> list["_Piece"]:
-        sentences = passage.get("sentences") or []
-        if passage.get("text") or not sentences:
-            pieces = [self._append(passage)] if passage.get("text") is not None else []
-            for sentence in sentences:
-                self._annotate(sentence, [piece.sentence(sentence) for piece in pieces])
-        else:
-            pieces = []
-            for sentence in sentences:
+        sentences, has_text = passage.get("sentences") or [], bool(passage.get("text"))
+        pieces = [self._append(passage)] if has_text or (passage.get("text") is not None and not sentences) else []
+        for sentence in sentences:
+            if not has_text:
                 pieces.append(self._append(sentence))
-                self._annotate(sentence, pieces[-1:])
+            self._annotate(sentence, [pieces[0].sentence(sentence)] if has_text else pieces[-1:])
         self._annotate(passage, pieces)
         return pieces
 
@@ -109,14 +105,14 @@ class BiocText:
             self.mentions.append((spans, annotation))
 
 
+@dataclass
 class _Piece:
-    """A passage or sentence in the text of a document, and its offset in the file."""
+    """A passage or sentence: where its text is in that of the document, and its offset in the file."""
 
-    def __init__(self, text: str, *, at: int, offset: int, in_bytes: bool = False) -> None:
-        self.text = text
-        self.at = at
-        self.offset = offset
-        self.in_bytes = in_bytes
+    text: str
+    at: int
+    offset: int
+    in_bytes: bool = False
 
     def place(self, offset: int) -> int:
         """The character of the document at an offset of the file."""
@@ -129,8 +125,7 @@ class _Piece:
         """A sentence of a passage that has its own text."""
         offset = whole_number(sentence.get("offset") or 0)
         at = self.place(offset)
-        text = self.text[max(at - self.at, 0) :]
-        return _Piece(text, at=at, offset=offset, in_bytes=self.in_bytes)
+        return _Piece(self.text[max(at - self.at, 0) :], at, offset, self.in_bytes)
 
     @cached_property
     def _ends(self) -> list[int]:
