@@ -3,7 +3,6 @@ on text that nobody annotated."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..types import NIL
 from ._app import pel_cli
-from ._options import Corpus, Files, IdColumn, InputFormat, Pipeline, Seed, TextColumn, argument, flag, option
+from ._options import Corpus, IdColumn, InputFormat, Pipeline, Seed, TextColumn, argument, flag, option
 from ._output import JSON, emit, key_values, message, percent, text_table
 
 _NO_LABEL = "–"
@@ -27,7 +26,6 @@ def evaluate(
     output: Annotated[Path, option("FOLDER", "Folder for metrics.json, predictions.jsonl and the plots.")],
     end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
     top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
-    seen: Annotated[Files, option("FILE", "Training corpus (repeatable). Default: that of the index.")] = None,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -35,9 +33,9 @@ def evaluate(
 
     Example: spacy-pel evaluate training/pipeline corpus/test.jsonl --output metrics/test
     """
-    from ..corpora import read_corpus, read_gold
+    from ..corpora import read_gold
     from ..evaluation import evaluate as evaluate_linker
-    from ..evaluation import evaluate_end_to_end, seen_in_corpus
+    from ..evaluation import evaluate_end_to_end
     from ..evaluation.figures import plot_run
     from ..evaluation.outcomes import read_run
     from ..pipeline.gold import query_maker
@@ -47,11 +45,8 @@ def evaluate(
 
     nlp, name, component = load_pipeline(pipeline)
     documents, queries = list(read_gold(corpus)), query_maker(nlp, name=name)  # offsets are checked before linking
-    common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
-    common["corpus_fingerprint"] = fingerprint(corpus)
-    if seen:
-        texts = chain.from_iterable(read_corpus(path) for path in seen)
-        common["is_seen"] = seen_in_corpus(component.linker.kb, texts)
+    common: dict[str, Any] = {"output": output, "seed": seed, "corpus_fingerprint": fingerprint(corpus)}
+    common["show_progress"] = True
     if end_to_end:
         spans, prefix = partial(mention_spans, spans_key=component.spans_key), component.extension_prefix
         metrics = evaluate_end_to_end(nlp, component.linker, documents, spans=spans, extension_prefix=prefix, **common)

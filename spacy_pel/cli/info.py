@@ -20,13 +20,14 @@ from ._options import Pipeline, PipelineOrFolder, argument, option
 from ._output import JSON, emit, key_values, text_table
 from .kb_facts import kb_facts, kb_text
 
+_N_CANDIDATES = 5
+
 
 @pel_cli.command("explain", rich_help_panel="Link")
 def explain(
     pipeline: Pipeline,
     text: Annotated[str, argument("TEXT", "The text to link.")],
     mention: Annotated[int | None, option("N", "Explain only this mention of the text; the first is 1.", min=1)] = None,
-    n_candidates: Annotated[int, option("N", "Candidates per mention.", min=1)] = 5,
     as_json: bool = JSON,
 ) -> None:
     """Link a text and print the evidence for the candidates of each mention: cosines, counts, spelling, and what
@@ -42,8 +43,8 @@ def explain(
     if mention is not None and mention > len(spans):
         raise PelError(Errors.E676.format(n=len(spans), got=mention))
     explanations = [component.explain(span) for span in (spans if mention is None else spans[mention - 1 : mention])]
-    texts = [explanation.to_text(n_candidates) for explanation in explanations] or ["No mentions were found."]
-    shortened = [replace(one, candidates=one.candidates[:n_candidates]) for one in explanations]
+    texts = [explanation.to_text(_N_CANDIDATES) for explanation in explanations] or ["No mentions were found."]
+    shortened = [replace(one, candidates=one.candidates[:_N_CANDIDATES]) for one in explanations]
     emit({"mentions": [asdict(one) for one in shortened]}, as_json=as_json, text=lambda _: "\n\n".join(texts))
 
 

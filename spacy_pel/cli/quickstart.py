@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, pipeline_folder, saved_part
 from ..util import atomic_path
-from ..util.config import known_language
 from ._app import pel_cli
 from ._kb import reader_of
 from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
@@ -53,7 +52,6 @@ def quickstart(
     reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
     below: Below = None,
-    lang: Annotated[str, option("CODE", "The language of the text, without --ner.")] = "en",
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
@@ -75,7 +73,7 @@ def quickstart(
     if encoder is None and ner and (ner / "config.cfg").is_file() and saved_part(ner, "encoder"):
         encoder = ner
     source = _encoder_source(encoder or default_pipeline("--encoder"))
-    nlp = _mention_finder(ner, lang)
+    nlp = _mention_finder(ner)
     # for `spacy package`. Of what the detector's pipeline says of itself, only the sources still hold
     nlp.meta = {key: nlp.meta[key] for key in ("lang", "sources") if key in nlp.meta}
     if (name := out.name.removeprefix(f"{nlp.lang}_")).isidentifier():
@@ -102,21 +100,17 @@ def quickstart(
     emit(result, as_json=as_json, text=lambda result: _summary(result, kb))
 
 
-def _mention_finder(ner: Path | None, lang: str) -> "Language":
+def _mention_finder(ner: Path | None) -> "Language":
     """A pipeline that finds mentions, or a blank one; with an abbreviation detector and without linkers.
 
     Raises:
-        PelError: if there is no such pipeline or language.
+        PelError: if there is no such pipeline.
     """
     import spacy
 
-    if ner is not None:
-        nlp = load_spacy(ner)
-        for name in linker_names(nlp):
-            nlp.remove_pipe(name)
-    else:
-        with known_language(lang, "--lang"):
-            nlp = spacy.blank(lang)
+    nlp = spacy.blank("en") if ner is None else load_spacy(ner)
+    for name in linker_names(nlp):
+        nlp.remove_pipe(name)
     factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
     if factories.isdisjoint(_ABBREVIATIONS):
         nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})

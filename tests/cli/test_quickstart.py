@@ -139,7 +139,6 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     "text, options, error",
     [
         ("id,name,synonyms\nA,rash,hives\nB\n", [], "E002.*line 3"),
-        ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213.*a language code.*--lang"),
         ("id,name\nA,rash\n", ["--ner", "no_pipeline"], "E002.*no_pipeline"),
         ("id,name\nA,rash\n", ["--encoder", "no_model"], "E007.*no_model"),
     ],

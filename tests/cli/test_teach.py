@@ -154,8 +154,8 @@ def test_explain(pipeline, tmp_path):
     result = done("explain", pipeline, TEXT)
     assert result.out.count("answer, by the surface form alone: ") == 2
     assert "decided by what was learned: 2: zebra fish = C7" in result.out and "P(NIL)" in result.out
-    found = run("explain", pipeline, TEXT, "--mention", 2, "--n-candidates", 2, "--json").json["mentions"]
-    assert [one["text"] for one in found] == ["zebra fish"] and len(found[0]["candidates"]) == 2
+    found = run("explain", pipeline, TEXT, "--mention", 2, "--json").json["mentions"]
+    assert [one["text"] for one in found] == ["zebra fish"] and len(found[0]["candidates"]) == 5
     assert found[0]["kb_id"] == found[0]["candidates"][0]["id"] == "C7" and found[0]["learned"]["id"] == 2
     assert run("explain", pipeline, "Nothing.").out == "No mentions were found.\n"
     refused("E676", "explain", pipeline, TEXT, "--mention", 3)
