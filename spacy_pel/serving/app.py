@@ -44,13 +44,6 @@ _FILES = {
     "static/docs.js": (_PAGE, "page/docs.js", "text/javascript"),
     "static/icon.svg": (_PAGE, "page/icon.svg", "image/svg+xml"),
 }
-_ERRORS: dict[Any, dict[str, Any]] = {
-    400: {"model": schemas.ErrorResponse, "description": "Wrong data"},
-    413: {"model": schemas.ErrorResponse, "description": "Too long, too many or too large"},
-    422: {"model": schemas.ErrorResponse, "description": "Wrong keys or types"},
-    503: {"model": schemas.ErrorResponse, "description": "Busy; try again after the seconds in Retry-After"},
-    504: {"model": schemas.ErrorResponse, "description": "It took too long"},
-}
 
 
 class Worker:
@@ -123,7 +116,9 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         yield
         model.stop()
 
-    about: Any = {"title": "spacy_pel", "version": __version__, "description": _DESCRIPTION, "responses": _ERRORS}
+    errors = {"model": schemas.ErrorResponse, "description": "An error; of 503, Retry-After says when to try again"}
+    about: Any = {"title": "spacy_pel", "version": __version__, "description": _DESCRIPTION}
+    about["responses"] = {"default": errors}
     app = FastAPI(**about, docs_url=None, redoc_url=None, lifespan=lifespan)  # these load scripts from elsewhere
     _add_errors(app)
     _add_files(app)
@@ -131,9 +126,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     async def with_model(function: Callable[..., Any]) -> Any:
         return await model.run(function, timeout=limits.timeout)
 
-    table: Any = {200: {"content": {"text/csv": {}}}}
-
-    @app.post("/link", summary="Link texts", responses=table)
+    @app.post("/link", summary="Link texts", responses={200: {"content": {"text/csv": {}}}})
     async def link(
         request: schemas.LinkRequest,
         format: Literal["json", "csv"] = Query("json", description="csv = a table with a row for each mention."),
@@ -156,10 +149,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         limits.check_text(request.text, "the request")
         return await with_model(lambda _: JSONResponse(service.explain(**dict(request))))
 
-    unknown: Any = {404: {"model": schemas.ErrorResponse, "description": "No such entity"}}
-    entity_path = "/entity/{entity_id:path}"
-
-    @app.get(entity_path, response_model=schemas.EntityResponse, summary="Look up an entity", responses=unknown)
+    @app.get("/entity/{entity_id:path}", response_model=schemas.EntityResponse, summary="Look up an entity")
     def entity(entity_id: str) -> Any:
         """Names, types, definition and codes of other vocabularies; of a retired id those of its successor."""
         return JSONResponse(service.entity(entity_id))
@@ -201,9 +191,10 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         limits.check_number("ids", len(request.ids))
         return await with_model(lambda _: memory(service.unlearn(request.ids, request.by)))
 
-    @app.get("/health", response_model=schemas.HealthResponse, summary="Is it well?")
+    @app.get("/health", summary="Is it well?")
     async def health() -> Any:
-        """Answers at once, also while the model works."""
+        """Answers at once, also while the model works: `status` ("ok", or "busy": the next text would be refused),
+        `waiting` requests, the `limits`, and what the pipeline is."""
         status = "busy" if len(model) >= limits.n_waiting else "ok"
         facts = {"status": status, "version": __version__, **service.facts()}
         return JSONResponse({**facts, "waiting": len(model), "limits": asdict(limits)})

@@ -9,7 +9,6 @@ from ..errors import quoted
 from ..linking import Learned
 from ..linking.explanation import CandidateEvidence, Explanation
 from ..util.parsing import check_unicode
-from .guard import Limits
 
 _TEXT = "Patients with rheumatoid arthritis received methotrexate."
 
@@ -164,19 +163,6 @@ class MemoryResponse(BaseModel):
     changed: list[LearnedResponse] = Field(description="What this request learned or undid.")
     learned: list[LearnedResponse] = Field(description="All that is in effect.")
     saved: bool = Field(description="Whether the pipeline's folder has it too.")
-
-
-class HealthResponse(BaseModel):
-    status: str = Field(description='"ok", or "busy": the next text would be refused.')
-    version: str
-    pipeline: str
-    entities: int
-    calibrated: bool
-    saves: bool = Field(description="Whether corrections are saved in the pipeline's folder.")
-    corrections: int
-    label_groups: dict[str, dict[str, str]] = Field(description="The semantic group of each label that has one.")
-    waiting: int = Field(description="Requests that wait for the model.")
-    limits: Limits
 
 
 class ErrorResponse(BaseModel):
