@@ -118,15 +118,6 @@ class Trainer(BaseTrainer):
         return Miner(planner, self.output / "mining", **settings, show_progress=self.show_progress)
 
 
-def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> dict[str, Any]:
-    """Train a bi-encoder; see ``Trainer``.
-
-    Returns:
-        The best evaluation.
-    """
-    return Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)
-
-
 def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiEncoder:
     """Move the weights of an encoder towards those of another: on the straight line between two models
     trained from the same start, each keeps most of what it has learnt. An encoder fine-tuned on one corpus
