@@ -75,15 +75,9 @@ class BiEncoderCandidates(GeneratorBase):
         if self._bound is None:
             raise PelError(Errors.E456.format(generator=self.registered_name))
         encoder, index = self._bound
-        return find_candidates(
-            kb,
-            index,
-            _encoded(encoder, mentions),
-            [text[start:end] for text, start, end in mentions],
-            allowed=allowed,
-            row_k=max(self.row_k, 6 * top_k),
-            top_k=top_k,
-        )
+        vectors, surfaces = _encoded(encoder, mentions), [mention.surface for mention in mentions]
+        row_k = max(self.row_k, 6 * top_k)
+        return find_candidates(kb, index, vectors, surfaces, allowed=allowed, row_k=row_k, top_k=top_k)
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Nothing to update: the index follows the change."""

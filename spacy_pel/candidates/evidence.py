@@ -88,15 +88,14 @@ class Pairs:
         weights = self._sources[source].values if values is None else values
         return np.bincount(self._pairs[source], weights=weights, minlength=len(self.kb_rows)).astype(np.float64)
 
-    def best(self, source: str, values: NDArray[Any] | None = None) -> Floats:
-        """(p,), the best of these values of each pair. A pair that the source lacks has the lowest that it has for
+    def best(self, source: str) -> Floats:
+        """(p,), the best of a source's values of each pair. A pair that the source lacks has the lowest that it has for
         the mention, as it cannot be better than that; 0 if it has none. Values may be negative."""
-        matches = self._sources[source]
-        values = matches.values if values is None else values
+        mentions, _, values = self._sources[source]
         best = np.full(len(self.mentions), -np.inf)
         np.maximum.at(best, self._pairs[source], values)
         lowest = np.full(int(self.mentions.max(initial=-1)) + 1, np.inf)
-        np.minimum.at(lowest, matches.mentions, values)
+        np.minimum.at(lowest, mentions, values)
         lowest[np.isinf(lowest)] = 0.0
         return np.where(np.isinf(best), lowest[self.mentions], best)
 
@@ -240,8 +239,7 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
     compared = NamePairs.read(kb, forms.normal, forms.which[owners], kb_rows)
     columns["edit"] = compared.similarity(Indel.normalized_similarity)
     columns |= _of_kept(kb, compared, owners, columns)
-    n, width = ranked.kb_rows.shape
-    return laid_out(n, width, owners, kb_rows, columns)
+    return laid_out(*ranked.kb_rows.shape, owners, kb_rows, columns)
 
 
 def _of_kept(
@@ -334,9 +332,7 @@ def votes(mention_rows: Matches, n: int) -> NDArray[np.float64]:
     return softmax(cosines / VOTE_TEMPERATURE)[mention_rows.mentions, places]
 
 
-def named_before(
-    priors: AliasPriors, forms: Sequence[str], which: NDArray[np.int64]
-) -> tuple[Matches, NDArray[np.float64]]:
+def named_before(priors: AliasPriors, forms: Sequence[str], which: Rows) -> tuple[Matches, Floats]:
     """P(entity | form) of the entities that a form is counted with, and for each mention 1 if its form was counted
     at all, else 0. Row -1 is no entity.
 

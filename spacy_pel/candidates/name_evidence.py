@@ -10,7 +10,7 @@ from rapidfuzz import process
 from ..kb import KnowledgeBase
 from ..types import Flags, Floats, Rows
 from ..util import normalize_alias
-from .other_forms import derivations, variants
+from .other_forms import derivations, quantity_terms, variants
 
 
 class Form(NamedTuple):
@@ -33,7 +33,7 @@ _WAYS: dict[str, Callable[[Form], Iterable[Sequence[str]]]] = {
     "exact": lambda form: [[form.normal]],
     "formula": lambda form: [[name, *variants(name)] for name in form.formulas],
     "variant": lambda form: [variants(form.normal)],
-    "derivation": lambda form: [derivations(form.normal)],
+    "derivation": lambda form: [derivations(form.normal), quantity_terms(form.normal)],
 }
 NAMED = tuple(_WAYS)
 _LEFT_OUT = ("cell", "pathway", "system")  # words that texts leave out

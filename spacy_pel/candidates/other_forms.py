@@ -1,6 +1,6 @@
 """Other forms of a name. Variants: "plasma cells" is not a name of the entity "plasma cell", but it means it, as
 "SR48968" means "SR 48968", and "oedema" "edema". Derivations: "nuclear" means the entity "nucleus", as "transfected"
-means "transfection", "hepatic" "liver", and "apoptosis" "apoptotic process"."""
+means "transfection", "hepatic" "liver", "apoptosis" "apoptotic process", and "low platelets" "thrombocytopenia"."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -60,6 +60,8 @@ _OF_ENDING = {
 _OF_WORD = pairs_in(_LISTS["nouns"])
 _NOT_DERIVED = frozenset(words_in(_LISTS["not_derived"]))
 _LONGEST = max(map(len, _OF_ENDING))
+_OF_QUANTITY, _LEVELS = pairs_in(_LISTS["quantities"]), pairs_in(_LISTS["levels"])
+_MEASURES = frozenset(words_in(_LISTS["measures"]))
 
 
 def other_numbers(form: str) -> list[str]:
@@ -197,6 +199,24 @@ def derivations(form: str) -> tuple[str, ...]:
                     derived[" ".join([*words[:number], noun, *words[number + 1 :]])] = None
     derived.pop(form, None)
     return tuple(derived)
+
+
+def quantity_terms(form: str) -> list[str]:
+    """The term for a quantity that is high or low, in British and in American English.
+
+    Args:
+        form: a name in normal form, e.g. "low platelet count" or "platelets low".
+
+    Returns:
+        e.g. ["thrombocytopenia"]; empty if it says no such quantity.
+    """
+    words = [word for word in form.split(" ") if word not in _MEASURES] or [""]
+    for level, *quantity in (words, [words[-1], *words[:-1]]):
+        much, _, little = _OF_QUANTITY.get("_".join(quantity), "").partition("/")
+        term = {"high": much, "low": little}.get(_LEVELS.get(level, ""))
+        if term:
+            return [term, *british_or_american(term)]
+    return []
 
 
 def _nouns(word: str) -> tuple[str, ...]:

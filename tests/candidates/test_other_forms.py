@@ -6,7 +6,13 @@ import pytest
 
 from spacy_pel.candidates.evidence import candidate_table, find_candidates
 from spacy_pel.candidates.name_evidence import NAMED
-from spacy_pel.candidates.other_forms import british_or_american, derivations, other_numbers, other_spellings
+from spacy_pel.candidates.other_forms import (
+    british_or_american,
+    derivations,
+    other_numbers,
+    other_spellings,
+    quantity_terms,
+)
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
@@ -242,3 +248,54 @@ def test_names_without_vectors():
         ranked = RankedRows.of([(rows, np.linspace(0.9, 0.1, 4))])
         table = candidate_table(kb, ranked, [MentionInText(surface, 0, len(surface))])
         assert [table.features[name][0].tolist() for name in NAMED] == expected, surface
+
+
+# "_" stands for a blank
+QUANTITIES_HAVE_TERMS = """
+    high_blood_pressure hypertension  low_blood_pressure hypotension  blood_pressure_elevated hypertension
+    low_platelets thrombocytopenia  increased_platelet_count thrombocytosis  low_potassium hypokalaemia
+    elevated_serum_calcium hypercalcemia  high_blood_sugar hyperglycemia  low_sodium_level hyponatremia
+    low_white_blood_cell_count leukopenia  overactive_thyroid hyperthyroidism
+"""
+
+
+@pytest.mark.parametrize(("form", "term"), pairs_of(QUANTITIES_HAVE_TERMS))
+def test_quantities_have_terms(form, term):
+    assert term in quantity_terms(form)
+
+
+@pytest.mark.parametrize("form", ["", "high", "level", "blood pressure", "highly active", "high e", "low one two"])
+def test_what_says_no_quantity(form):
+    assert quantity_terms(form) == []
+
+
+@pytest.fixture
+def quantities():
+    return KnowledgeBase(
+        [
+            Entity("HYPERTENSION", "Hypertension", aliases=("Arterial hypertension",)),
+            Entity("HYPOTENSION", "Hypotension", aliases=("Low blood pressure",)),
+            Entity("PRESSURE", "Increased blood pressure"),
+            Entity("THROMBOCYTOPENIA", "Thrombocytopenia", aliases=("Low platelet count",)),
+            Entity("VOLUME", "Decreased mean platelet volume"),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("surface", "id_"),
+    [
+        ("High Blood-Pressure", "HYPERTENSION"),
+        ("Low platelets", "THROMBOCYTOPENIA"),
+        ("low blood pressure", None),  # names and variants come before it
+        ("increased blood pressures", None),
+    ],
+)
+def test_the_entity_with_the_term_is_marked(quantities, surface, id_):
+    assert marked(quantities, gather(quantities, surface), ("derivation",)) == [{"derivation": [id_] if id_ else []}]
+
+
+@pytest.mark.parametrize("surface", ["Low platelets", "platelets low", "decreased platelets"])
+def test_a_term_outweighs_a_name_that_is_spelled_alike(quantities, surface):
+    table = gather(quantities, surface)
+    assert quantities.id_at(table.kb_rows[0, LinearCombiner()(table).argmax()]) == "THROMBOCYTOPENIA"
