@@ -3,11 +3,10 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
-from ..util import read_json
 from ..util.files import READ_ERRORS, ending_of, open_bytes, unexpected
 from ..util.saved_folder import MANIFEST
 
@@ -102,12 +101,6 @@ def open_kb(path: Path) -> "KnowledgeBase":
     if folder is None:
         raise PelError(Errors.E686.format(path=path, missing=f"component '{FACTORY}' with a KB"))
     return KnowledgeBase.from_disk(folder)
-
-
-def index_meta(path: Path) -> dict[str, Any] | None:
-    """What the index of a pipeline says of itself; None if there is no pipeline, or no index."""
-    folder = saved_part(path, "index") if (path / "config.cfg").is_file() else None
-    return None if folder is None else read_json(folder / "meta.json")
 
 
 def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":

@@ -1,6 +1,6 @@
 """The commands ``kb build``, ``kb add``, ``kb edits`` and ``kb migrate``: a KB from source files, and its changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -200,31 +200,33 @@ def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool)
 
 
 def _update_text(result: dict[str, Any]) -> str:
-    successors = [f"{old} -> {new}" if new else old for old, new in result["successors"].items()]
-    perhaps = [f"{old} (perhaps {', '.join(new)})" for old, new in result["perhaps"].items()]
-    missing = count_with_examples(result["n_missing"], result["missing"])
-    edited, lost = result["edited"], result["corrections_without_entity"]
-    n_unreplaced = result["n_without_successor"]
-    if_any = {
-        "without successor": (n_unreplaced, count_with_examples(n_unreplaced, perhaps)),
-        "not in the release": (result["n_missing"], f"{missing}; retire them with --retire-missing"),
-        "from other sources": (result["n_others"], f"{result['n_others']:,}, unchanged"),
-        "edits kept": (edited, count_with_examples(len(edited), (f"{id} {kind}" for id, kind in edited.items()))),
-        "corrections without an entity": (lost, count_with_examples(len(lost), map(str, lost))),
-    }
+    def counted(n: int, examples: Iterable[str] = (), note: str = "") -> str:
+        return count_with_examples(n, examples) + note if n else ""
+
+    successors, perhaps, edited = (result[key].items() for key in ("successors", "perhaps", "edited"))
     rows = {
         "added": result["added"],
         "replaced": result["updated"],  # "updated" could mean that names were added to an entity's
         "unchanged": f"{result['unchanged']:,}",
-        "retired": count_with_examples(result["retired"], successors),
-        **{name: text for name, (n, text) in if_any.items() if n},
+        "retired": count_with_examples(
+            result["retired"], (f"{old} -> {new}" if new else old for old, new in successors)
+        ),
+        "without successor": counted(
+            result["n_without_successor"], (f"{old} (perhaps {', '.join(new)})" for old, new in perhaps)
+        ),
+        "not in the release": counted(result["n_missing"], result["missing"], "; retire them with --retire-missing"),
+        "from other sources": counted(result["n_others"], note=", unchanged"),
+        "edits kept": counted(len(edited), (f"{entity_id} {kind}" for entity_id, kind in edited)),
+        "corrections without an entity": counted(
+            len(result["corrections_without_entity"]), map(str, result["corrections_without_entity"])
+        ),
         **{key: result[key] for key in ("repairs", "entities", "fingerprint")},
     }
     conflicts = (
-        f"conflict: {entity_id} {edited[entity_id]} here, {change} in the release"
+        f"conflict: {entity_id} {result['edited'][entity_id]} here, {change} in the release"
         for entity_id, change in result["conflicts"].items()
     )
-    return "\n".join([key_values(rows), *conflicts])
+    return "\n".join([key_values({name: text for name, text in rows.items() if text != ""}), *conflicts])
 
 
 @kb_cli.command("edits")

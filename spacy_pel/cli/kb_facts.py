@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
+from ..pipeline.saved import saved_part
+from ..util import read_json
 from ._app import kb_cli
-from ._kb import index_meta, open_kb
+from ._kb import open_kb
 from ._options import CurrentKB, KBOrPipeline, OldKB, argument, option
 from ._output import JSON, count_with_examples, emit, first_rows, key_values, type_rows
 
@@ -22,24 +24,14 @@ def kb_info(kb: KBOrPipeline, as_json: bool = JSON) -> None:
     Example: spacy-pel kb info corpus/kb
     """
     result = kb_facts(open_kb(kb))
-    if (index := index_meta(kb)) is not None:
-        result["abbreviations"] = index.get("abbreviations", 0)
+    if (kb / "config.cfg").is_file() and (index := saved_part(kb, "index")) is not None:
+        result["abbreviations"] = read_json(index / "meta.json").get("abbreviations", 0)
     emit(result, as_json=as_json, text=kb_text)
 
 
 def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
     """What a knowledge base holds, as JSON data."""
-    from ..types.semantic_types import semantic_types
-
-    types, network = kb.types(), semantic_types()
-    known = {kind: network[kind] for kind in types if kind in network}
-    return {
-        **kb.meta,
-        "codes": kb.vocabularies(),
-        "types": types,
-        "type_names": {kind: row.name for kind, row in known.items()},
-        "type_groups": {kind: row.group for kind, row in known.items()},
-    }
+    return {**kb.meta, "codes": kb.vocabularies(), "types": kb.types()}
 
 
 def kb_text(result: dict[str, Any]) -> str:
@@ -75,7 +67,6 @@ def kb_show(
     Example: spacy-pel kb show corpus/kb C0004057
     """
     from ..kb.compare import did_you_mean_id
-    from ..types.semantic_types import type_group, type_name
 
     opened = open_kb(kb)
     if opened.resolve(entity_id) is None and not opened.is_retired(entity_id):
@@ -84,14 +75,9 @@ def kb_show(
             raise PelError(Errors.E127.format(text=entity_id, hint=did_you_mean_id(opened, entity_id)))
         entity_id = ids[0]
     entity = opened[entity_id]
-    names = {one: opened[one].canonical_name if one in opened else None for one in entity.parents}
-    result = {
-        **entity.to_json(),
-        "type_names": list(map(type_name, entity.types)),
-        "group": type_group(entity.types),
-        "parent_names": names,
-        "children": {one: opened[one].canonical_name for one in opened.children(entity.concept_id)},
-    }
+    names = {id_: opened[id_].canonical_name if id_ in opened else None for id_ in entity.parents}
+    children = {id_: opened[id_].canonical_name for id_ in opened.children(entity.concept_id)}
+    result = {**entity.to_json(), "parent_names": names, "children": children}
     if entity.concept_id != entity_id:
         result["successor_of"] = entity_id
     emit(result, as_json=as_json, text=_entity_text)

@@ -287,11 +287,11 @@ def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
     for key, text in node.attrib.items() if subject else ():
         yield Triple(subject, _iri(key), text, node.get(_LANG, language))
     for value in node:
-        found = value.get(_RESOURCE)
-        if found is None and _iri(value.tag) == _SUBCLASS:  # a class in it, or else an expression
-            found = next((inner.get(_ABOUT, "") for inner in value if _iri(inner.tag) == _CLASS), "")
-        if found is not None:
-            text = _absolute(base, found) if found else ""
+        resource = value.get(_RESOURCE)
+        if resource is None and _iri(value.tag) == _SUBCLASS:  # a class in it, or else an expression
+            resource = next((inner.get(_ABOUT, "") for inner in value if _iri(inner.tag) == _CLASS), "")
+        if resource is not None:
+            text = _absolute(base, resource) if resource else ""
         else:
             # text, or that of an element in it: ncicp:term-name of a complex term of the NCI Thesaurus,
             # rdfs:label of a synonym in the first versions of oboInOwl

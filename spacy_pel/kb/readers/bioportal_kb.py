@@ -78,20 +78,22 @@ class BioportalKB(KBReaderBase):
                 classes[iri] = _Class(place, code, ids, names, row)
         drugs: dict[str, list[str]] = {}
         if self.drug_parents:
-            drugs = broader_drugs([(drug, name) for one in classes.values() for drug in one.ids for name in one.names])
-        for one in classes.values():
-            row = one.row
+            drugs = broader_drugs(
+                [(drug, name) for class_ in classes.values() for drug in class_.ids for name in class_.names]
+            )
+        for class_ in classes.values():
+            row = class_.row
             types = tuple(iri.rpartition("/")[2] for iri in cell_parts(row.get("semantic_types", "")))
             if types and set(types) <= set(self.not_types):
                 continue
             definition = next(iter(cell_parts(row.get("definitions", ""))), None)
-            xrefs = (one.code,) if self.prefix and self.id == "cui" else ()
+            xrefs = (class_.code,) if self.prefix and self.id == "cui" else ()
             above = [parent for iri in cell_parts(row["parents"]) if iri in classes for parent in classes[iri].ids]
-            name, *aliases = one.names
-            for entity_id in one.ids:
+            name, *aliases = class_.names
+            for entity_id in class_.ids:
                 broader = dict.fromkeys([*above, *drugs.get(entity_id, ())])
                 parents = tuple(parent for parent in broader if parent != entity_id)
-                yield one.place, Entity(entity_id, name, tuple(aliases), types, definition, xrefs, parents)
+                yield class_.place, Entity(entity_id, name, tuple(aliases), types, definition, xrefs, parents)
 
     def _code(self, iri: str) -> str:
         """ "HP:0000118", or the last part of an IRI of another form, with the prefix."""

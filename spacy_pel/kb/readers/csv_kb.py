@@ -150,22 +150,22 @@ class CsvKB(KBReaderBase):
                 position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
-        return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), 0
+        return next((mark for mark in delimiters if mark in "".join(lines[:1])), default), 0
 
     def _fields(self, header: list[str]) -> dict[str, int]:
         """Field -> its column."""
         usual = [plain(name) for name in header]
         bare = [without_vocabulary(name) for name in header]
         position: dict[str, int] = {}
-        for field, others in USUAL_NAMES.items():
+        for field, usual_names in USUAL_NAMES.items():
             own = self.column_of.get(field, field)
-            known = {plain(own)} if field in self.column_of else {field, *others}
+            accepted = {plain(own)} if field in self.column_of else {field, *usual_names}
             # the surest names first
-            searches = ((header, {own}), (usual, {plain(own)}), (usual, known), (bare, known))
-            matches = ([at for at, name in enumerate(names) if name in wanted] for names, wanted in searches)
-            found = next(filter(None, matches), [])
-            if len(found) == 1:
-                position[field] = found[0]
+            searches = ((header, {own}), (usual, {plain(own)}), (usual, accepted), (bare, accepted))
+            matches = ([at for at, name in enumerate(names) if name in sought] for names, sought in searches)
+            columns = next(filter(None, matches), [])
+            if len(columns) == 1:
+                position[field] = columns[0]
         return position
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
@@ -212,8 +212,8 @@ def _other_separator(field: str, cell: str) -> str:
 
 def without_vocabulary(name: str) -> str:
     """As ``plain``, without the vocabulary at the start of "SNOMED CT ID" or "ICD-10 code"."""
-    found = _VOCABULARY.match(name)
-    return plain(name[found.end() :] if found else name)
+    vocabulary = _VOCABULARY.match(name)
+    return plain(name[vocabulary.end() :] if vocabulary else name)
 
 
 def published_as(header: Iterable[str]) -> str:

@@ -43,9 +43,9 @@ class MedicKB(KBReaderBase):
                 rows = list(group)
                 for row in rows:
                     for other in filter(None, row.ids[1:]):
-                        known = self.redirects.setdefault(other, entity_id)
-                        if known != entity_id:
-                            self.repair("ambiguous_redirect", row.place, f"{other} belongs to {known} already")
+                        owner = self.redirects.setdefault(other, entity_id)
+                        if owner != entity_id:
+                            self.repair("ambiguous_redirect", row.place, f"{other} belongs to {owner} already")
                 name, *synonyms = (name for row in rows for name in row.names)
                 yield rows[0].place, Entity(entity_id, name, tuple(synonyms), ("disease",))
 

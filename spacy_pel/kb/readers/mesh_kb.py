@@ -92,11 +92,11 @@ class MeshKB(KBReaderBase):
                 tops = (number.partition(".")[0] for number in record.tree_numbers)
                 types = categories[record.id] = tuple(dict.fromkeys(tops))
                 above = (id_at.get(number.rpartition(".")[0], "") for number in record.tree_numbers)
-                parents = tuple(dict.fromkeys(found for found in above if found not in ("", record.id)))
+                parents = tuple(dict.fromkeys(parent for parent in above if parent not in ("", record.id)))
             else:
-                known = (name for other in record.mapped_to for name in categories.get(other, ()))
-                types = tuple(dict.fromkeys(known)) or ("SCR",)
-                parents = tuple(other for other in record.mapped_to if other in categories)
+                inherited = (name for target in record.mapped_to for name in categories.get(target, ()))
+                types = tuple(dict.fromkeys(inherited)) or ("SCR",)
+                parents = tuple(target for target in record.mapped_to if target in categories)
             aliases = (*record.aliases, *(alias for _, alias in extra.pop(record.id, ())))
             yield record.place, Entity(record.id, record.name, aliases, types, record.definition, parents=parents)
         for mesh_id, left in extra.items():

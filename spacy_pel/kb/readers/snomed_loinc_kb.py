@@ -123,15 +123,14 @@ class Rf2KB(KBReaderBase):
 
     def _entities(self, concept: str, descriptions: list[tuple[int, str, str, str]]) -> Iterator[Entity]:
         """One, or none if it has no name in the wanted languages."""
-        wanted = [row for row in descriptions if not self.languages or row[1] in self.languages]
-        others = [row for row in descriptions if row not in wanted]
-        # of the wanted languages first
-        full_names = [term for _, _, kind, term in (*wanted, *others) if kind == _FULL_NAME]
+        kept = [row for row in descriptions if not self.languages or row[1] in self.languages]
+        foreign = [row for row in descriptions if row not in kept]
+        full_names = [term for _, _, kind, term in (*kept, *foreign) if kind == _FULL_NAME]
         tags = [match[2] for term in full_names if (match := _TAGGED.fullmatch(term))]
-        definitions = [term for _, _, kind, term in wanted if kind == _DEFINITION]
+        definitions = [term for _, _, kind, term in kept if kind == _DEFINITION]
         names = [
             (1, _TAGGED.sub(r"\1", term)) if kind == _FULL_NAME else (rank, term)
-            for rank, _, kind, term in wanted
+            for rank, _, kind, term in kept
             if kind != _DEFINITION
         ]
         names.sort(key=itemgetter(0), reverse=True)  # stable: as in the file

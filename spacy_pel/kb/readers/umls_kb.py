@@ -81,8 +81,8 @@ class UmlsKB(KBReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The concepts that pass the filters, in order of CUI."""
         tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
-        found = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
-        self.source["version"] = found[-1] if found else ""
+        releases = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
+        self.source["version"] = releases[-1] if releases else ""
         ranks = self._ranks(tables)
 
         def rank(row: list[str]) -> tuple[int, bool, bool, bool]:
@@ -108,12 +108,12 @@ class UmlsKB(KBReaderBase):
             defining = definitions(cui)
             definition = self._definition(defining, rows) if defining else None
             # stable: ties stay in file order
-            first, *others = dict.fromkeys(row[14] for row in sorted(named, key=rank, reverse=True))
+            name, *aliases = dict.fromkeys(row[14] for row in sorted(named, key=rank, reverse=True))
             number = _number(cui)
             if number >= 0:
                 live.append(number)
             above = tuple(parents(cui)) if parents else ()
-            yield place, Entity(cui, first, tuple(others), types_here, definition, _codes(named), above)
+            yield place, Entity(cui, name, tuple(aliases), types_here, definition, _codes(named), above)
         self._read_history(tables, _Cuis(live))
 
     def _ranks(self, tables: "RrfTables") -> dict[tuple[str, str], int]:
