@@ -191,9 +191,7 @@ class Errors(metaclass=WithCodes):
     E316 = "Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for the CPU."
     E319 = "Expected entities with two names or more, got none in {path}. Add synonyms, or lower dev.n_mentions."
     E320 = "The table of mined negatives at {path} is incomplete: {got}. Delete the output folder and train again."
-    E323 = (
-        "Expected {least} or more mined negatives per mention in paths.negatives, got {got}. Mine with --depth {least}."
-    )
+    E323 = "Expected {least} mined negatives per mention in paths.negatives, got {got}. Mine with --depth {least}."
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
     E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
@@ -208,11 +206,7 @@ class Errors(metaclass=WithCodes):
     E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
-    E391 = (
-        "Expected the documents of the pipeline's index, whose mentions are held out in turn, but the index has {what} "
-        "and these documents give {got}, or different ones. Fix paths.mentions, or set ranker.candidates.folds = 0 if "
-        "the index never saw the training documents."
-    )
+    E391 = "Expected the index's documents ({what}), got {got} or others. Fix paths.mentions; folds = 0 if it saw none."
     E392 = "Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check the ids."
     E393 = "Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
 
@@ -229,10 +223,7 @@ class Errors(metaclass=WithCodes):
     E412 = "Expected codes among {known}, got '{got}'. Fix the setting 'codes'."
     E413 = "Expected row_bytes that divide the width, and training vectors, got {got}. Change them, or use 'fp16'."
     E414 = "Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
-    E416 = (
-        "Expected an index with full vectors (codes fp32, or fp16 for fp16) at {path}, got {got}. Build it "
-        "once with --codes fp32, update that one, and compress copies with: spacy-pel recode"
-    )
+    E416 = "Expected vectors of fp32 (fp16 for fp16) at {path}, got {got}. Build with --codes fp32, and recode copies."
     E420 = "Expected mentions with their entity among the candidates, got none among {n}. Check that ids agree."
     E421 = "Expected weights for {expected}, but the combiner has them for {got}. Refit it: spacy-pel calibrate"
     E431 = "This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with a model folder."
@@ -254,10 +245,7 @@ class Errors(metaclass=WithCodes):
     # The spaCy component and the linker: E500-E599
     E500 = "entity_types maps '{label}' to {types}, which the KB lacks. Its types: {known}. Fix the setting."
     E501 = "Expected gold mentions whose entities are in the KB, got none among {n}. Use a corpus of this KB.{hint}"
-    E502 = (
-        "The component '{name}' has no {missing} yet. Load a trained pipeline with spacy.load(), or set kb_loader, "
-        "encoder_loader and index_loader in [initialize.components.{name}] and call nlp.initialize()."
-    )
+    E502 = "'{name}' has no {missing} yet. Load a trained pipeline, or set the loaders and call nlp.initialize()."
     E503 = 'Expected reranker = null or a part, e.g. {{"@pel_rankers":"spacy-pel.CrossEncoder.v1"}}, got {got}.'
     E504 = "Expected a mention template with a length limit, but the encoder {encoder} has none. Leave out max_length."
     E510 = 'Expected generator = null or a part, e.g. {{"@pel_candidates":"spacy-pel.TfIdf.v1"}}, got {got}.'
@@ -277,10 +265,7 @@ class Errors(metaclass=WithCodes):
     E522 = "The component '{name}' is not trained. Train it with 'spacy train', or load a trained pipeline."
     E523 = "Expected labelled mentions to train '{name}' on, got none. Check paths.train."
     E524 = "'{name}' has {columns} tags, two per label and one, but got {n} labels: {got}. Add the component again."
-    E525 = (
-        "Expected '{name}' of the teacher {teacher} to be a pel_mention_tagger with the labels {labels}, got labels: "
-        "{got}. Train both on the same labels."
-    )
+    E525 = "Expected the teacher {teacher} to have '{name}' with the labels {labels}, got {got}. Train both on them."
     E526 = "Expected {where} to name labels, their ids or groups, got '{got}'{hint}. Labels: {labels}."
     E507 = "Expected {name} to be {expected}, got {got}. Change this setting of the component."
 
@@ -338,10 +323,7 @@ class Errors(metaclass=WithCodes):
     E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
     E665 = "{where}: expected text in '{key}', got {got}. Convert it to a string."
-    E666 = (
-        "Expected the default pipeline, as the installed package {name} or at {path}, got neither. Install its wheel, "
-        "run this in the root of the repository, or give {option}."
-    )
+    E666 = "Expected the default pipeline as package {name} or at {path}, got neither. Install it, or give {option}."
     E667 = (
         "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a "
         "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
@@ -395,10 +377,7 @@ class Warnings(metaclass=WithCodes):
         "they count as NIL, or are left out of training. Use the KB of the annotation.{hint}"
     )
     W106 = "Left out, without a name or an id, or with the id 'NIL': {n:,}, such as {cases}. Complete or remove them."
-    W104 = (
-        "Bytes at {place} are not valid UTF-8 and became '\ufffd', as in '{got}'. Convert the file, e.g. with: iconv "
-        "-f WINDOWS-1252 -t UTF-8 FILE > FILE_UTF8"
-    )
+    W104 = "Bytes at {place} are no UTF-8, read as '{got}'. Convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE_UTF8"
     W107 = "{place}: {kind} that are not read: {names}. Known {kind}: {known}. Rename those that are needed{todo}."
     W108 = (
         "Lines that repeat an earlier id with another name: {n:,}, such as {cases}. Lines with one id are one entity, and "
@@ -427,16 +406,10 @@ class Warnings(metaclass=WithCodes):
     # Text, encoders, losses, negatives and training: E300-E399
     W300 = "mixed_precision = 'bf16' is 3 to 20 times slower here than float32. Set 'auto', or use --gpu-id."
     W302 = "The files of '{source}' lack weights, which start as random: {missing}. Check that it is an encoder."
-    W301 = (
-        "No evaluation was better than that of the untrained model: {metric} {before:.4g} at step 0, {best:.4g} at best. "
-        "Train longer, or change the learning rate or the loss."
-    )
+    W301 = "The untrained model was best: {metric} {before:.4g} at step 0, then {best:.4g}. Change learn_rate or steps."
 
     # The spaCy component and the linker: E500-E599
-    W500 = (
-        "None of the {n} mentions is NIL, so only the evidence weights were refitted; the NIL model, threshold and "
-        "P(right) are unchanged. Use a corpus with NIL mentions."
-    )
+    W500 = "None of the {n} mentions is NIL: only the evidence weights were refitted. Use a corpus with NIL mentions."
     W504 = "{similarity} compares tokens, but an index has one vector per text. See: spacy-pel ranker add --help"
     W505 = "'{name}' has no NIL threshold, so each mention with a candidate is linked. Fit one: spacy-pel calibrate"
     W506 = "'{name}' is not calibrated: default weights decide on NIL. Fit your own with: spacy-pel calibrate"
