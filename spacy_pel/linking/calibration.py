@@ -181,7 +181,7 @@ def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = 
     else:
         logger.warning(Warnings.W500.format(n=len(joined)))
     ranked = Ranked(first.queries, first.table, scores[:n], nil_scores[:n])
-    return linker.decide(ranked, linker.top_k).links()
+    return linker.decide(ranked, linker.top_k)
 
 
 def _fit_reranker(reranker: Reranker, parts: Sequence[Examples], scores: Scores) -> Scores:

@@ -40,40 +40,6 @@ class Ranked:
     matches: MemoryMatches | None = None
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """The answers for n mentions, an attribute of ``Link`` each; ``thresholds`` are infinite where there is none."""
-
-    is_nil: list[bool]
-    nil_scores: list[float]
-    ids: list[list[str]]
-    scores: list[list[float]]
-    probabilities: list[float]
-    id_sets: list[list[str]] | None
-    learned: list[int | None] | None
-    thresholds: list[float]
-    labels: list[str | None]
-
-    def link(self, number: int) -> Link:
-        """The answer for a mention."""
-        threshold = self.thresholds[number]
-        return Link(
-            kb_id=NIL if self.is_nil[number] else self.ids[number][0],
-            nil_score=self.nil_scores[number],
-            ids=self.ids[number],
-            scores=self.scores[number],
-            probability=self.probabilities[number],
-            id_set=None if self.id_sets is None else self.id_sets[number],
-            learned=None if self.learned is None else self.learned[number],
-            threshold=None if np.isinf(threshold) else threshold,
-            label=self.labels[number],
-        )
-
-    def links(self) -> list[Link]:
-        """The answer for each mention."""
-        return list(map(self.link, range(len(self.is_nil))))
-
-
 @dataclass
 class Decider:
     """Decides by the evidence for candidates.
@@ -188,7 +154,7 @@ class Decider:
         coverage: float | None,
         priors: AliasPriors | None,
         entries: Rows | None,
-    ) -> Decisions:
+    ) -> list[Link]:
         """Decide between the best candidate and NIL.
 
         Args:
@@ -199,6 +165,9 @@ class Decider:
             coverage: how often a set has to hold the right answer; None = no sets.
             priors: counts of annotated text; None = there is none.
             entries: ids of the learned mentions, for ``ranked.matches``.
+
+        Returns:
+            One for each mention.
         """
         queries, table, matches = ranked.queries, ranked.table, ranked.matches
         shares, forms = self.shares(table, ranked.scores), [query.form for query in queries]
@@ -211,24 +180,33 @@ class Decider:
             first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
             bounds = trust_in_short_forms(kb, priors, forms, first)
             of_link = np.minimum(of_link, bounds if matches is None else np.where(matches.decided, 1.0, bounds))
-        learned = None
+        learned: list[int | None] = [None] * len(queries)
         if matches is not None and entries is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
             learned = [None if number < 0 else int(entries[number]) for number in matches.which.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
-        return Decisions(
-            is_nil=is_nil.tolist(),
-            nil_scores=ranked.nil_scores.tolist(),
-            ids=ids,
-            scores=scores,
-            probabilities=np.where(is_nil, trust.nil, of_link).tolist(),
-            id_sets=_id_sets(kb, self.confidence, ranked, shares, order[:, :DEPTH], coverage),
-            learned=learned,
-            thresholds=thresholds.tolist(),
-            labels=labels_after_linking(kb, queries, table.kb_rows, shares),
-        )
+        sets = _id_sets(kb, self.confidence, ranked, shares, order[:, :DEPTH], coverage)
+        labels = labels_after_linking(kb, queries, table.kb_rows, shares)
+        probabilities = np.where(is_nil, trust.nil, of_link).tolist()
+        columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities, sets, learned)
+        return [
+            Link(
+                kb_id=NIL if nil else own_ids[0],
+                nil_score=nil_score,
+                ids=own_ids,
+                scores=own_scores,
+                probability=probability,
+                id_set=id_set,
+                learned=entry,
+                threshold=None if np.isinf(own_threshold) else own_threshold,
+                label=label,
+            )
+            for nil, own_ids, own_scores, nil_score, probability, id_set, entry, own_threshold, label in zip(
+                *columns, thresholds.tolist(), labels, strict=True
+            )
+        ]
 
 
 def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -267,10 +245,10 @@ def _id_sets(
     shares: Floats,
     order: NDArray[np.int64],
     coverage: float | None,
-) -> list[list[str]] | None:
+) -> list[list[str] | None]:
     """The prediction set of each mention; None without ``coverage`` or calibration."""
     if coverage is None or not confidence.is_fitted:
-        return None
+        return [None] * len(ranked.queries)
     minimum = {label: confidence.minimum(coverage, label) for label in {query.label for query in ranked.queries}}
     ids, ordered = _ids_and_scores(kb, ranked.table, shares, order)
     nil = np.clip(ranked.nil_scores, 0.0, 1.0).tolist()

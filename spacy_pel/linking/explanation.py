@@ -218,7 +218,7 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         With the answer of ``linker.link``.
     """
     decider, ranked = linker.decider, linker.rank([query], linker.top_k)
-    table, link = ranked.table, linker.decide(ranked, linker.top_k).link(0)
+    table, link = ranked.table, linker.decide(ranked, linker.top_k)[0]
     read = None
     if decider.reranker is not None:
         read = decider.reranker.read(linker.kb, [query], table, decider.combiner(table))[0]

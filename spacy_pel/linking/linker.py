@@ -1,6 +1,6 @@
 """The linker: mentions in, entities or NIL out. Used by component, evaluation and commands.
 
-CandidateFinder -> Decider (combiner, reranker, NIL model) -> Decisions
+CandidateFinder -> Decider (combiner, reranker, NIL model) -> links
 """
 
 import copy
@@ -18,7 +18,7 @@ from ..util import logger
 from .corrections import Correction, Learned, Memory
 from .corrections.matching import IndexWithMemory, LearnedMentions, insert_answers, match_memory, put_first
 from .corrections.memory import check_by, make_entries
-from .decider import Decider, Decisions, Ranked, Threshold
+from .decider import Decider, Ranked, Threshold
 from .finder import CandidateFinder, check_entity_types
 from .query import Link, MentionQuery
 from .reranker import Reranker
@@ -198,7 +198,7 @@ class Linker:
         """
         top_k = self.top_k if top_k is None else top_k
         batches = (queries[start : start + self.batch_size] for start in range(0, len(queries), self.batch_size))
-        return [link for batch in batches for link in self.decide(self.rank(batch, top_k), top_k).links()]
+        return [link for batch in batches for link in self.decide(self.rank(batch, top_k), top_k)]
 
     def evidence(self, queries: Sequence[MentionQuery], *, in_context: bool | None = None) -> CandidateTable:
         """Find candidates and the evidence for each.
@@ -231,7 +231,7 @@ class Linker:
             nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)
         return Ranked(queries, table, scores, nil_scores, matches)
 
-    def decide(self, ranked: Ranked, top_k: int) -> Decisions:
+    def decide(self, ranked: Ranked, top_k: int) -> list[Link]:
         """Decide between the best candidates and NIL; ``top_k`` candidates are returned for each mention."""
         return self.decider.decide(
             self.kb,

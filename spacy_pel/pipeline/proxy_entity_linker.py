@@ -41,7 +41,7 @@ from .linker_data import (
     warn_of_other_reading,
 )
 from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
-from .settings import LinkerSettings, check_interfaces, check_parts
+from .settings import LinkerSettings, check_parts
 
 Links = list[list[Link | None]]
 _KEPT = 20_000  # entities whose names, types and cross references are kept
@@ -84,8 +84,7 @@ class ProxyEntityLinker(Pipe):
         scorer: Callable | None = None,
         **settings: Any,
     ):
-        check_interfaces(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model)
-        check_parts(generator, encoder, index)
+        check_parts(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model, generator=generator)
         self.name = name
         self.settings = LinkerSettings(**settings)
         self.data = LinkerData(encoder=encoder, generator=generator, ranker=reranker)
@@ -220,14 +219,10 @@ class ProxyEntityLinker(Pipe):
         if kb_loader is None and not self.is_initialized:
             raise PelError(Errors.E502.format(name=self.name, missing="kb_loader, so no knowledge base"))
         encoder, generator, ranker = self.data.encoder, self.data.generator, self.data.ranker
-        loaders = {
-            "encoder": (encoder, encoder_loader),
-            "index": (self.vector_index, index_loader),
-            "reranker": (ranker, reranker_loader),
-            "generator": (generator, generator_loader),
-        }
-        for setting, (part, loader) in loaders.items():
-            if part is None and loader is not None:
+        loaded = {"encoder": encoder_loader, "index": index_loader, "reranker": reranker_loader}
+        parts = {"encoder": encoder, "index": self.vector_index, "reranker": ranker, "generator": generator}
+        for setting, loader in {**loaded, "generator": generator_loader}.items():
+            if parts[setting] is None and loader is not None:
                 raise PelError(Errors.E513.format(name=self.name, setting=setting))
         kb = self.kb if kb_loader is None else kb_loader()
         if encoder is not None:

@@ -89,7 +89,7 @@ def test_the_config_names_the_loader(kb_path, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ({"generator": "spacy-pel.TfIdf.v1"}, "PEL-E510.*TfIdf"),
+        ({"generator": "spacy-pel.TfIdf.v1"}, "PEL-E518.*TfIdf"),
         ({"encoder": None}, "PEL-E511.*no generator.*encoder is null"),
         ({"index": None, "generator": BI_ENCODER}, "PEL-E511.*BiEncoder"),
         ({"generator": TFIDF}, "PEL-E512.*TfIdf.*encoder and index would"),
