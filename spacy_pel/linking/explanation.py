@@ -155,22 +155,13 @@ class Explanation:
             first, second = self.candidates[:2]
             total = sum(first.contributions.values()) - sum(second.contributions.values())
             parts = ", ".join([*largest, "…"] if len(against) > _PARTS else largest)
-            decides = self.learned is None and self.ranker_weights is None
-            caveat = "" if decides else ", by the combiner alone"
-            lines.append(f"evidence for {first.id} over {second.id}: {total:+.2f} ({parts}){caveat}")
+            lines.append(f"the combiner's evidence for {first.id} over {second.id}: {total:+.2f} ({parts})")
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
             lines.append(
                 f"track record of {self.candidates[0].id} (mentions in the calibration): "
                 f"first {came_first:,}, right {right:,}, NIL {nil:,}"
             )
-        counted = [
-            f"{word.mentions:,} with the {kind.replace('_', ' ')} {word.part!r} ({word.nil:,} NIL)"
-            for kind, word in (self.words or {}).items()
-            if word.mentions
-        ]
-        if counted:
-            lines.append(f"mentions in the calibration: {', '.join(counted)}")
         return "\n".join(lines)
 
     @property

@@ -62,11 +62,7 @@ class CandidateFinder:
         self.generator = generator
         self.entity_types = entity_types
         self.topics = None if topics is None else TopicReader(encoder, topics)
-        self.clear(form_cache)
-
-    def clear(self, megabytes: float) -> None:
-        """Forget what was found for surface forms, and keep so much from now on."""
-        self._forms = FormCache(megabytes)
+        self._forms = FormCache(form_cache)
 
     def __call__(self, queries: Sequence[MentionQuery], top_k: int, *, in_context: bool) -> CandidateTable:
         """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention

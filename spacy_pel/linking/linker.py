@@ -90,7 +90,7 @@ class Linker:
         self.threshold = threshold
         self.top_k = top_k
         self.entity_types = check_entity_types(kb, entity_types or {})
-        self._form_cache = form_cache
+        self.form_cache = form_cache
         self._bind(index)
         self.batch_size = batch_size
         self.coverage = coverage
@@ -111,18 +111,8 @@ class Linker:
         self.generator.bind(self.encoder, source)
         topics = getattr(index, "topics", None)  # a part of an index has those of its texts
         self.finder = CandidateFinder(
-            self.kb, self.encoder, self.generator, topics, entity_types=self.entity_types, form_cache=self._form_cache
+            self.kb, self.encoder, self.generator, topics, entity_types=self.entity_types, form_cache=self.form_cache
         )
-
-    @property
-    def form_cache(self) -> float:
-        """Megabytes for what was found for surface forms; setting it empties the cache."""
-        return self._form_cache
-
-    @form_cache.setter
-    def form_cache(self, megabytes: float) -> None:
-        self._form_cache = megabytes
-        self.finder.clear(megabytes)
 
     @property
     def reranker(self) -> Reranker | None:

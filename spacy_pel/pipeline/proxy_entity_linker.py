@@ -48,7 +48,7 @@ _KEPT = 20_000  # entities whose names, types and cross references are kept
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 # settings that the linker has, too
-_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context", "form_cache")
+_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context")
 
 
 class ProxyEntityLinker(Pipe):
@@ -56,7 +56,7 @@ class ProxyEntityLinker(Pipe):
     ``pel_xrefs``, ``pel_candidates``, ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
     Its settings are attributes, see LinkerSettings, and checked whenever they are set. They may be changed at any
-    time, except ``entity_types`` and ``max_length``, which are read when the data is loaded, and the parts.
+    time, except the parts, and ``entity_types``, ``form_cache`` and ``max_length``, which are read with the data.
 
     Args:
         name: the component's name in the pipeline.
@@ -177,6 +177,7 @@ class ProxyEntityLinker(Pipe):
             self.combiner,
             self.nil_model,
             entity_types=settings.entity_types,
+            form_cache=settings.form_cache,
             reranker=self.reranker,
             generator=data.generator,
             memory=Memory() if data.memory is None else data.memory,

@@ -12,7 +12,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import cross_fitted_answers
 from spacy_pel.linking.combiner import LinearCombiner
-from spacy_pel.linking.confidence import AnswerScores, Confidence, prediction_set
+from spacy_pel.linking.confidence import AnswerScores, Confidence
 from spacy_pel.linking.decider import Decider
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Entity
@@ -79,16 +79,6 @@ def test_too_few_mentions_or_candidates_for_a_coverage_give_all_answers():
     assert confidence.minimum(0.9, "") == 0.0 < confidence.minimum(0.7, "")
 
 
-def test_labels_with_enough_mentions_have_their_own_sets():
-    table, found, gold = made_up(800, 0)
-    make_certain(found, gold, 400)
-    confidence = Confidence()
-    confidence.fit(table, found, gold, queries_of(["EASY"] * 400 + ["HARD"] * 300 + ["RARE"] * 100))
-    assert sorted(confidence.smallest) == ["EASY", "HARD"]
-    assert confidence.minimum(0.9, "EASY") == 1.0 > confidence.minimum(0.9, "HARD")
-    assert confidence.minimum(0.9, "RARE") == confidence.minimum(0.9, "HARD")  # too few: the most careful one
-
-
 def test_other_labels_are_not_covered_by_an_easy_one():
     """Of 70 % of the mentions, one label, the right answer is certain; the rest has ten small labels."""
     rates = {"EASY": [], "small": []}
@@ -139,10 +129,6 @@ def test_a_combiner_says_whether_its_scores_are_shares(combiner, expected):
     assert shares == pytest.approx(np.array(expected), abs=1e-4)
     reranked = Decider(combiner, LogisticNil(), object()).shares(table_of([[0]]), laid_out([[0.8]]))
     assert reranked == pytest.approx(np.array([[0.8]])), "a reranker gives shares, whatever the combiner does"
-
-
-def test_a_set_has_nil_where_it_is_probable():
-    assert prediction_set(["A", "B"], [0.88, 0.12], 0.3, 0.0) == ["A", NIL, "B"]
 
 
 def test_p_right_is_calibrated_on_other_mentions():
@@ -284,19 +270,6 @@ def test_a_refit_on_few_mentions_corrects_p_right():
     of_link, *_ = confidence.assess(table, shares, found.nil_scores.astype(np.float64), ["mention"] * 4000)
     right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
     assert of_link.mean() == pytest.approx(right.mean(), abs=0.06)
-
-
-@pytest.mark.parametrize("is_nil", [False, True])
-def test_a_refit_on_a_single_class_changes_no_p_right(is_nil):
-    table, found, gold = made_up(4000, 0)
-    confidence = Confidence()
-    confidence.fit(table, found, gold, queries_of([""] * 4000))
-    before = confidence.link_weights, confidence.nil_weights
-    table, found, gold = made_up(20, 1)
-    firsts = table.kb_rows[np.arange(20), found.shares.argmax(axis=1)]
-    gold = [np.array([], dtype=np.int64) if is_nil else np.array([first]) for first in firsts]
-    confidence.fit(table, found, gold, queries_of([""] * 20), rescale=True)
-    assert (confidence.link_weights, confidence.nil_weights) == before
 
 
 def test_too_few_documents_are_said(kb, caplog):

@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, MentionQuery, Reranker
 from spacy_pel.linking.calibration import fit
 from spacy_pel.linking.combiner import LinearCombiner
-from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.pipeline.linker_data import learned_state, load_learned_state
 from spacy_pel.types import NIL, Document, Entity, Mention
@@ -137,7 +135,7 @@ def test_never_reads_each_form_once(make):
     linker.encoder.asked.clear()
     assert_same(linker.link(queries[::-1])[::-1], links)
     assert linker.encoder.asked == [], "all forms are known"
-    linker.form_cache = 64.0
+    linker.refresh()
     linker.link(queries[:1])
     assert len(linker.encoder.asked) == 1, "an empty cache"
 
@@ -201,37 +199,6 @@ def test_corrections(make, mode):
         assert_same(linker.link([query, elsewhere]), before)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_type_filters(make, mode):
-    linker = make(read_context=mode, entity_types={"DRUG": ["T121"], "DISEASE": ["T047"]})
-    for label, rest in (("DRUG", 0), ("DISEASE", 1)):
-        links = linker.link([replace(query, label=label) for query in stream(30)])
-        assert all(int(one[1:]) % 2 == rest for link in links for one in link.ids)
-        assert any(link.ids for link in links)
-    assert {int(one[1:]) % 2 for link in linker.link(stream(30)) for one in link.ids} == {0, 1}
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_sets(states, mode):
-    linker = make_linker(read_context=mode, coverage=0.8)
-    load_learned_state(linker, states[mode], name="pel")
-    queries, gold, _ = calibration()
-    links = linker.link(queries)
-    right = [ids[0] if ids[0] in linker.kb else NIL for ids in gold]
-    assert np.mean([one in link.id_set for one, link in zip(right, links, strict=True)]) >= 0.8
-    assert all(set(link.id_set) <= {NIL, *link.ids} for link in links)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_explanations_say_what_decided(make, mode):
-    linker = make(read_context=mode)
-    for query in stream(12):
-        (link,) = linker.link([query])
-        why = explain(linker, query)
-        assert (why.kb_id, [one.id for one in why.candidates]) == (link.kb_id, link.ids)
-        assert {"never": "by the surface form alone", "always": "read in context"}[mode] in str(why)
-
-
 class FirstLetter:
     """A ranker that prefers entities whose name has the first letter of the word after the mention."""
 
@@ -276,10 +243,3 @@ def test_a_saved_calibration_answers_alike(states, mode):
     load_learned_state(other, states[mode], name="pel")
     assert learned_state(other) == states[mode]
     assert_same(other.link(stream()), linker.link(stream()))
-
-
-def test_two_calibrations_are_the_same(states):
-    linker = make_linker()
-    for _ in range(2):
-        fit(linker, [examples(linker, *calibration())])
-    assert set(json.loads(json.dumps(learned_state(linker)))) == set(states["never"])
