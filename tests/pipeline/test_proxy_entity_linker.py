@@ -66,7 +66,10 @@ def test_initialize_from_config(make_nlp):
         ({"top_k": 0}, "E507"),
         ({"reranker": {"some": "ranker"}}, "E503"),
         ({"max_length": 64}, "E504"),  # HashEmbed has no such limit
-        ({"entity_types": {"DISEASE": ["T047", "T999"]}}, r"E500.*to T999, which.* types: T047 Disease or Syndrome \(\d"),
+        (
+            {"entity_types": {"DISEASE": ["T047", "T999"]}},
+            r"E500.*to T999, which.* types: T047 Disease or Syndrome \(\d",
+        ),
         ({"entity_types": {"DISEASE": ["disease or syndrom"]}}, r"E500.*did you mean T047 Disease or Syndrome\?"),
         ({"entity_types": {"DISEASE": ["c05"]}}, "E500.*did you mean 'C05', Common cold"),
         ({"entity_types": {"DISEASE": ["heart attack"]}}, "E500.*did you mean 'C01', Myocardial infarction"),
