@@ -188,7 +188,7 @@ def find_candidates(
     abbreviation, _ = named_before(source.abbreviations, [form.short for form in forms.distinct], forms.which)
     by_form = {"prior": prior, "abbreviation": abbreviation}
     by_form |= {name: forms.matches(rows) for name, rows in rows_by_name(kb, forms.distinct).items()}
-    by_form = _usable(kb, by_form, masks)
+    by_form = {name: _usable(kb, matches, masks) for name, matches in by_form.items()}
     pairs = Pairs({"name": name_rows, "mention": mention_rows, **by_form}, kb.n_rows)
     columns: dict[str, NDArray[Any]] = {
         "name": pairs.best("name"),
@@ -352,23 +352,14 @@ def named_before(priors: AliasPriors, forms: Sequence[str], which: Rows) -> tupl
     return named, (totals > 0).astype(np.float64)[which]
 
 
-def _usable(kb: KnowledgeBase, sources: Mapping[str, Matches], masks: Sequence[Mask]) -> dict[str, Matches]:
+def _usable(kb: KnowledgeBase, matches: Matches, masks: Sequence[Mask]) -> Matches:
     """Drop entities that are retired or not allowed for their mention."""
-    live = kb.live if len(kb) < kb.n_rows else None
-    groups = _groups(masks)
-    group_of = np.empty(len(masks), dtype=np.int64)
-    for number, (_, group) in enumerate(groups):
-        group_of[group] = number
-
-    def usable(matches: Matches) -> Matches:
-        keep = np.ones(len(matches.mentions), dtype=np.bool_) if live is None else live[matches.kb_rows]
-        for number, (mask, _) in enumerate(groups):
-            if mask is not None:
-                own = group_of[matches.mentions] == number
-                keep[own] &= mask[matches.kb_rows[own]]
-        return Matches(matches.mentions[keep], matches.kb_rows[keep], matches.values[keep])
-
-    return {name: usable(matches) for name, matches in sources.items()}
+    keep = kb.live[matches.kb_rows]
+    for mask, members in _groups(masks):
+        if mask is not None:
+            own = np.isin(matches.mentions, members)
+            keep[own] &= mask[matches.kb_rows[own]]
+    return Matches(matches.mentions[keep], matches.kb_rows[keep], matches.values[keep])
 
 
 def _groups(masks: Sequence[Mask]) -> list[tuple[Mask, Rows]]:

@@ -208,10 +208,9 @@ def check_origin(path: Path, kb: KnowledgeBase) -> None:
     """Raises:
     PelError: if the generator in a folder was built from another knowledge base.
     """
-    for part in sorted(path.rglob("generator.json")):  # an ensemble has one for each of its generators
-        saved = read_part(part.parent, kind="generator").get("kb_fingerprint")
-        if saved and saved != kb.fingerprint:
-            raise PelError(Errors.E443.format(path=part.parent, theirs=saved, ours=kb.fingerprint))
+    saved = read_part(path, kind="generator").get("kb_fingerprint")
+    if saved and saved != kb.fingerprint:
+        raise PelError(Errors.E443.format(path=path, theirs=saved, ours=kb.fingerprint))
 
 
 @contextmanager
