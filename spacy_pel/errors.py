@@ -387,17 +387,11 @@ class Warnings(metaclass=WithCodes):
         "{separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
     )
     W144 = "Nothing matches the {filters}. Check the filter."
-    W145 = (
-        "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones: most of their "
-        "descriptions stay active. Pass the file sct2_Concept_… as well, or the folder Snapshot."
-    )
+    W145 = "{paths}: no concept file of SNOMED CT, so inactive concepts stay. Pass sct2_Concept_…, or the Snapshot."
 
     # Corpora: E200-E299
     W250 = "{n:,} of {total:,} mentions ({share:.0%}) are left out, as the text at their offsets differs. {examples}."
-    W251 = (
-        "{path}: offsets are read as {base}: this way {n:,} of {total:,} match the text, but only {standard:,} as "
-        "characters from the start of the document."
-    )
+    W251 = "{path}: offsets are read as {base}: so {n:,} of {total:,} match, as characters of the text {standard:,}."
     W203 = "{path} is an output of `link` without a correction in {n:,} mentions: its ids count as annotation."
     W202 = "{path}: {n:,} mentions have other ids than the kb_id that `link` gave. The ids count, as corrections."
     W201 = "{path}: of {mentions} mentions, {misaligned} cut tokens and {overlapping} overlap; doc.ents lacks them."

@@ -150,11 +150,6 @@ def test_names_of_no_label(name, hint):
         labels_named(["VIRUS", name], ST21PV.values(), where="labels_keep")
 
 
-def test_one_label_is_no_list():
-    with pytest.raises(PelError, match=r"E115.*Write \['VIRUS'\]"):
-        labels_named("VIRUS", ST21PV.values(), where="labels_keep")
-
-
 def test_sizes_of_groups():
     """As published: 127 types, and the 6 chemical ones that were retired."""
     sizes = dict.fromkeys(SEMANTIC_GROUPS, 0)

@@ -137,10 +137,8 @@ def labels_named(names: Collection[str], labels: Collection[str], *, where: str)
         The labels with one of these names.
 
     Raises:
-        PelError: if a name is that of no label, or the names are one string.
+        PelError: if a name is that of no label.
     """
-    if isinstance(names, str):
-        raise PelError(Errors.E115.format(wanted="labels", got=repr(names)))
     known: frozenset[str] = frozenset().union(*map(label_names, labels))
     for name in names:
         if name not in known:

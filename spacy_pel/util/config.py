@@ -70,15 +70,11 @@ def describe_config_error(err: Any) -> str:
     that is nearest to one that is not; for catalogue's RegistryError its text."""
     reasons = []
     for error in getattr(err, "errors", None) or ():
-        place = " -> ".join(str(part) for part in error.get("loc", ()))
-        reasons.append(f"{place}: {error.get('msg', '').removeprefix('at root: ')}{_hint(err, error)}")
+        keys, message = [str(part) for part in error.get("loc", ())], error.get("msg", "").removeprefix("at root: ")
+        is_unknown = keys and "unexpected argument" in message and isinstance(err.config, dict)
+        hint = did_you_mean(keys[-1], map(str, err.config)) if is_unknown else ""
+        reasons.append(f"{' -> '.join(keys)}: {message}{hint}")
     return " ".join(("; ".join(reasons) or getattr(err, "desc", "") or str(err)).split())
-
-
-def _hint(err: Any, error: dict[str, Any]) -> str:
-    keys = [str(part) for part in error.get("loc", ())]
-    is_unknown = "unexpected argument" in error.get("msg", "") and isinstance(err.config, dict)
-    return did_you_mean(keys[-1], map(str, err.config)) if is_unknown and keys else ""
 
 
 MANY = 1_000_000  # of anything that a setting counts; more would not fit in memory

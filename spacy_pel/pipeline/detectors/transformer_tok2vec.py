@@ -265,17 +265,16 @@ class TowerShim(Shim):
         """Args:
         params: values for the time of the context, e.g. averages.
         """
-        own = [] if self._model is None else list(self._model.named_parameters())
-        before = [(parameter, parameter.data) for name, parameter in own if (self.id, name) in params]
-        for name, parameter in own:
-            if (self.id, name) in params:
-                parameter.data = xp2torch(params[self.id, name], device=parameter.device)
+        own = {} if self._model is None else dict(self._model.named_parameters())
+        before = {name: parameter.data for name, parameter in own.items() if (self.id, name) in params}
+        for name, value in before.items():
+            own[name].data = xp2torch(params[self.id, name], device=value.device)
         self._encode = None
         try:
             yield
         finally:
-            for parameter, value in before:
-                parameter.data = value
+            for name, value in before.items():
+                own[name].data = value
             self._encode = None
 
     def to_device(self, device_type: str, device_id: int) -> None:
