@@ -1,251 +1,29 @@
-"""Original documents: offsets of a changed text lead back to them, and whatever is split is split by them."""
+"""Original documents: whatever is split is split by them, also where a document was made from another one."""
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import Errors, PelError
-from ..types import Document, Mention
-from ..util import fingerprint, read_lines
+from ..types import Document
+from ..util import read_lines
 from ..util.files import unexpected
 from .formats.jsonl import read_corpus
-
-Span = tuple[int, int]
-
-
-class Piece(NamedTuple):
-    """A span of the new text.
-
-    Attributes:
-        start, end: characters of the new text.
-        old_start, old_end: characters of the original that it replaces or copies.
-        copied: character by character; otherwise only the whole piece corresponds to the whole span.
-    """
-
-    start: int
-    end: int
-    old_start: int
-    old_end: int
-    copied: bool
-
-
-class OffsetMap:
-    """Maps character offsets of a text made from another one, and back.
-
-    The pieces follow each other without a gap in the new text. In the original their starts never
-    decrease, and gaps are what was left out. A character of a piece that is not copied comes from the
-    piece's whole span.
-
-    Args:
-        pieces: in the order of the new text; none of them is empty there.
-    """
-
-    def __init__(self, pieces: Sequence[Piece]):
-        self.pieces: list[Piece] = []
-        for piece in pieces:
-            last = self.pieces[-1] if self.pieces else None
-            if last and last.copied and piece.copied and last.old_end == piece.old_start:
-                self.pieces[-1] = Piece(last.start, piece.end, last.old_start, piece.old_end, True)
-            else:
-                self.pieces.append(piece)
-        self._starts = [piece.start for piece in self.pieces]
-
-    @classmethod
-    def cut(cls, start: int, end: int) -> "OffsetMap":
-        """The map of a span of the original, from start to end, which may be all of it."""
-        return cls([Piece(0, end - start, start, end, True)] if end > start else [])
-
-    @classmethod
-    def replaced(cls, length: int, changes: Sequence[tuple[int, int, int]]) -> "OffsetMap":
-        """The map of a text in which spans were replaced.
-
-        Args:
-            length: of the original.
-            changes: start and end in the original and the length of
-                the replacement; ascending, without overlaps.
-        """
-        pieces: list[Piece] = []
-        at = done = 0  # in the new text, in the original
-        for start, end, size in [*changes, (length, length, 0)]:
-            if start > done:
-                pieces.append(Piece(at, at + start - done, done, start, True))
-                at += start - done
-            if size:
-                pieces.append(Piece(at, at + size, start, end, False))
-                at += size
-            done = end
-        return cls(pieces)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OffsetMap) and self.pieces == other.pieces
-
-    def __len__(self) -> int:
-        """Characters of the new text."""
-        return self.pieces[-1].end if self.pieces else 0
-
-    def original_span(self, start: int, end: int) -> Span:
-        """Args:
-            start, end: characters of the new text, at least one.
-
-        Returns:
-            The corresponding characters of the original.
-
-        Raises:
-            PelError: if they are outside the new text.
-        """
-        if not 0 <= start < end <= len(self):
-            raise PelError(Errors.E239.format(start=start, end=end, length=len(self)))
-        first = self.pieces[bisect_right(self._starts, start) - 1]
-        last = self.pieces[bisect_right(self._starts, end - 1) - 1]
-        return (
-            first.old_start + (start - first.start if first.copied else 0),
-            last.old_start + (end - last.start) if last.copied else last.old_end,
-        )
-
-    def new_span(self, start: int, end: int) -> Span | None:
-        """Args:
-            start, end: characters of the original, at least one.
-
-        Returns:
-            Characters of the new text that correspond to any of them;
-            None = none is left.
-        """
-        touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]
-        if not touched:
-            return None
-        first, last = touched[0], touched[-1]
-        return (
-            first.start + (max(0, start - first.old_start) if first.copied else 0),
-            last.start + (min(end, last.old_end) - last.old_start) if last.copied else last.end,
-        )
-
-    def then(self, later: "OffsetMap") -> "OffsetMap":
-        """Join two steps.
-
-        Args:
-            later: from this map's new text to a newer one.
-
-        Returns:
-            From this map's original to the newer text.
-        """
-        pieces: list[Piece] = []
-        for piece in later.pieces:
-            if not piece.copied:
-                empty = piece.old_start == piece.old_end
-                old = self._point(piece.old_start) if empty else self.original_span(*piece[2:4])
-                pieces.append(Piece(piece.start, piece.end, *old, False))
-                continue
-            shift = piece.start - piece.old_start
-            for mine in self.pieces[bisect_right(self._starts, piece.old_start) - 1 :]:
-                if mine.start >= piece.old_end:
-                    break
-                start, end = max(mine.start, piece.old_start), min(mine.end, piece.old_end)
-                pieces.append(Piece(start + shift, end + shift, *self.original_span(start, end), mine.copied))
-        return OffsetMap(pieces)
-
-    def _point(self, at: int) -> Span:
-        """An empty span of the original, for inserted text."""
-        end = 0 if at == 0 else self.original_span(at - 1, at)[1]
-        return end, end
-
-    def to_json(self) -> list[list[int]]:
-        """For each piece its length, where it begins in the original and, if
-        it is not copied, the length there."""
-        return [
-            [piece.end - piece.start, piece.old_start] + ([] if piece.copied else [piece.old_end - piece.old_start])
-            for piece in self.pieces
-        ]
-
-    @classmethod
-    def from_json(cls, given: Any) -> "OffsetMap":
-        """Args:
-            given: as ``to_json`` gives it.
-
-        Raises:
-            PelError: if it is something else.
-        """
-        pieces: list[Piece] = []
-        at = done = 0
-        try:
-            for length, old_start, *old_length in given:
-                old_end = old_start + (old_length[0] if old_length else length)
-                if length < 1 or old_start < done or old_end < old_start or len(old_length) > 1:
-                    raise ValueError([length, old_start, *old_length])
-                pieces.append(Piece(at, at + length, old_start, old_end, not old_length))
-                at, done = at + length, old_start if old_length else old_end
-        except (TypeError, ValueError) as err:
-            raise PelError(Errors.E238.format(got=f"{str(given)[:80]} ({err})")) from err
-        return cls(pieces)
-
 
 KEY = "original"  # in the meta of a document whose text or id was changed
 
 
-class Original(NamedTuple):
-    """Where a document comes from.
-
-    Attributes:
-        id: of the document before any preprocessing.
-        offsets: from its text to the current one.
-        text_hash: of its text, see ``hash_of``.
-    """
-
-    id: str
-    offsets: OffsetMap
-    text_hash: str
-
-    @classmethod
-    def of(cls, document: Document) -> "Original":
-        """The original of a document; itself, if it was not preprocessed.
-
-        Raises:
-            PelError: if its meta holds something else under our key.
-        """
-        if KEY not in document.meta:
-            return cls(document.id, OffsetMap.cut(0, len(document.text)), hash_of(document.text))
-        record = document.meta[KEY]
-        if not _is_record(record):
-            raise PelError(Errors.E238.format(got=str(record)[:80]))
-        offsets = OffsetMap.from_json(record["offsets"])
-        if len(offsets) != len(document.text):
-            got = f"offsets of a text of {len(offsets)} characters for one of {len(document.text)}"
-            raise PelError(Errors.E238.format(got=got))
-        return cls(str(record["id"]), offsets, str(record["text_hash"]))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "offsets": self.offsets.to_json(), "text_hash": self.text_hash}
-
-
-def _is_record(value: Any) -> bool:
-    """Whether a value may be what ``to_json`` gave."""
+def is_record(value: Any) -> bool:
+    """Whether a value may be what ``spacy_pel.training.offset_map.Original`` writes."""
     return isinstance(value, dict) and {"id", "offsets", "text_hash"} <= value.keys()
-
-
-def hash_of(text: str) -> str:
-    """A hash that identifies an original text."""
-    return fingerprint(text.encode("utf8", errors="surrogatepass"))
 
 
 def original_id(document: Document) -> str:
     """The id of the document that it was made from, or its own. Whatever is split, drawn or
     grouped by document uses it, so that the parts of a document stay together."""
     record: Any = document.meta.get(KEY)
-    return str(record["id"]) if _is_record(record) else document.id
-
-
-def original_span(document: Document, mention: Mention) -> tuple[int, int]:
-    """The position of a mention of a preprocessed document in the original text.
-
-    Args:
-        document: as preprocessed, perhaps written and read again.
-        mention: in its text.
-
-    Returns:
-        Character offsets.
-    """
-    return Original.of(document).offsets.original_span(mention.start, mention.end)
+    return str(record["id"]) if is_record(record) else document.id
 
 
 def preprocess(

@@ -12,11 +12,12 @@ from spacy.util import filter_spans
 
 from ..abbreviations.definitions import find_abbreviations
 from ..corpora.formats.jsonl import read_corpus
-from ..corpora.original import KEY, OffsetMap, Original
+from ..corpora.original import KEY
 from ..registry import registry
 from ..types import TITLE_LENGTH, Document, Mention
 from ..util import normalize_alias
 from ..util.config import known_language
+from .offset_map import OffsetMap, Original
 
 
 def with_replacements(document: Document, replacements: Iterable[tuple[int, int, str]]) -> tuple[Document, int]:

@@ -6,10 +6,11 @@ A new one is tested by being registered; a setting without a default needs a lin
 import pytest
 
 from spacy_pel.corpora import read_corpus, to_record, write_corpus
-from spacy_pel.corpora.original import original_id, original_span, preprocess
+from spacy_pel.corpora.original import original_id, preprocess
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.training.corpora.restore import restored
+from spacy_pel.training.offset_map import original_span
 from spacy_pel.types import Document, Mention
 
 pytest.importorskip("scispacy")

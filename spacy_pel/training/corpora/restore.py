@@ -6,12 +6,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ...corpora.original import Original, hash_of
 from ...errors import Errors, PelError, shortened
 from ...evaluation.metrics.all_metrics import RECALL_AT, compute_metrics
 from ...evaluation.outcomes import Outcomes, Prediction, read_metrics, read_predictions, recorded
 from ...types import Document
 from ...util import write_json
+from ..offset_map import Original, hash_of
 
 Record = dict[str, Any]
 

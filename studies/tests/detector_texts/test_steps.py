@@ -3,7 +3,7 @@
 import pytest
 from training.test_preprocessing import document, make, surfaces
 
-from spacy_pel.corpora.original import original_span
+from spacy_pel.training.offset_map import original_span
 from spacy_pel.types import Document, Mention
 
 NOTE = 'HPI: The patient denies fever, chills, or rash: "no long-term pain". She doesn\'t take aspirin, and has '
