@@ -230,7 +230,12 @@ def test_labels_keep_and_discard_by_group_and_type(make_nlp):
 @pytest.mark.parametrize("spans_key", [None, "mentions"])
 def test_group_labels(make_nlp, spans_key):
     """By the types of the entity, or else of the label; a label that is none stays."""
-    nlp = make_nlp(group_labels=True, spans_key=spans_key, threshold=0.5, labels_discard=["GENE"])
+    nlp = make_nlp(
+        group_labels=True,
+        spans_key=spans_key,
+        threshold={"BIOLOGIC_FUNCTION": -1.0, "Zzyzx": -1.0},
+        labels_discard=["GENE"],
+    )
     doc = nlp.make_doc("Aspirin for a heart attack, zzyzx zzyzx and DNA.")
     labels = [(0, 1, "ENTITY"), (3, 5, "T038"), (6, 7, "BIOLOGIC_FUNCTION"), (7, 8, "Zzyzx"), (9, 10, "GENE")]
     mentions = [Span(doc, start, end, label) for start, end, label in labels]
