@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
-from ..types import LABEL_TYPE, NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
+from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import MemoryMatches
@@ -84,12 +84,6 @@ class Decider:
     def gives_shares(self) -> bool:
         """Whether the scores of candidates are shares of 1 already."""
         return self.reranker is not None or self.combiner.is_probability
-
-    def with_label_types(
-        self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable
-    ) -> CandidateTable:
-        """The table of n mentions with P(type | label) of each candidate."""
-        return table.plus({LABEL_TYPE: self.label_types.shares(kb, queries, table)})
 
     def score(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> tuple[Scores, Scores]:
         """(n, k), the scores of the candidates of n mentions, -inf where there is none; and (n,), the nil_scores."""

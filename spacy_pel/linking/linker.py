@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
-from ..types import CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
+from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
 from ..util import logger
 from .corrections import Correction, Learned, Memory
 from .corrections.matching import IndexWithMemory, LearnedMentions, insert_answers, match_memory, put_first
@@ -206,7 +206,8 @@ class Linker:
 
     def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
-        return self.decider.with_label_types(self.kb, queries, table) if self.decider.label_types.counts else table
+        label_types = self.decider.label_types
+        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types else table
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
