@@ -52,8 +52,7 @@ def calibrate(
     from ..corpora.original import original_id
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
-    from ..linking.calibration import FEW_NIL, collect, fit, refit_decision
-    from ..linking.thresholds import best_f1_threshold, precision_threshold
+    from ..linking.calibration import FEW_NIL, best_f1_threshold, collect, fit, precision_threshold, refit_decision
     from ..pipeline.linker_data import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned

@@ -16,7 +16,7 @@ from spacy_pel.evaluation.outcomes import Outcomes, Prediction, recorded
 from spacy_pel.evaluation.predict import IsSeen, gold_prediction
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking.thresholds import best_f1_threshold
+from spacy_pel.linking.calibration import best_f1_threshold
 from spacy_pel.training.retriever.dev import FIRST_STAGE, nearest_entities
 from spacy_pel.types import NIL, Document, Encoder, MentionInText, Scores
 from spacy_pel.util import write_json

@@ -10,10 +10,10 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.calibration import best_f1_threshold, precision_threshold
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import NetworkNil
-from spacy_pel.linking.thresholds import best_f1_threshold, precision_threshold
 from spacy_pel.types import NIL, Entity
 
 from .annotated import fit_mentions
