@@ -18,10 +18,10 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.from_files import apply_changes, read_changes
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.repair import repaired
-from spacy_pel.ontologies import read_sssom
 from spacy_pel.registry import registry
 from spacy_pel.training.merge import Merge
 from spacy_pel.training.merge_config import parse_merge_config
+from spacy_pel.training.merge_terms import read_sssom
 from spacy_pel.types import Document, Entity
 from spacy_pel.util.config import load_config
 

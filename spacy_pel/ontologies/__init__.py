@@ -1,3 +1,2 @@
 from .formats import FORMATS, read_terms
-from .tables import read_sssom, read_table
-from .term import Term, branch_of, clean_text, nearest_ancestors, xref_ids
+from .term import Term, clean_text

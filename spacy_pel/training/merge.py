@@ -18,13 +18,14 @@ from typing import Any
 
 from ..errors import Errors, PelError, shortened
 from ..kb.repair import end_of_chain
-from ..ontologies import Term, branch_of, clean_text, nearest_ancestors, read_sssom, read_table, read_terms, xref_ids
+from ..ontologies import Term, clean_text, read_terms
 from ..registry import registry
 from ..types import Entity
 from ..util import logger, normalize_alias
 from ..util.files import unexpected
 from ..util.xrefs import normalize_xref
 from .merge_config import MergeConfig, MergeSource
+from .merge_terms import branch_of, nearest_ancestors, read_sssom, read_table, xref_ids
 
 Pairs = dict[str, list[str]]  # term id -> ids
 

@@ -16,9 +16,10 @@ from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.kb.readers.reader_base import KBReaderBase
 from spacy_pel.kb.readers.umls_kb import UmlsKB
-from spacy_pel.ontologies import clean_text, read_sssom
+from spacy_pel.ontologies import clean_text
 from spacy_pel.training.merge import Merge
 from spacy_pel.training.merge_config import parse_merge_config
+from spacy_pel.training.merge_terms import read_sssom
 from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"

@@ -10,7 +10,8 @@ from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.kb.from_files import build_kb
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.ontologies import clean_text, read_sssom, read_table, read_terms
+from spacy_pel.ontologies import clean_text, read_terms
+from spacy_pel.training.merge_terms import read_sssom, read_table
 
 ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
 

@@ -7,7 +7,7 @@ import pytest
 from spacy_pel import Entity
 from spacy_pel.cli._kb import reader_of
 from spacy_pel.errors import PelError
-from spacy_pel.kb.readers.bioportal_kb import BioportalKB, broader_drugs
+from spacy_pel.training.corpora.bioportal_kb import BioportalKB, broader_drugs
 
 HEADER = "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,CUI,Semantic Types,Parents".split(",")
 STY = "http://purl.bioontology.org/ontology/STY/"

@@ -8,12 +8,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ...kb.readers.reader_base import KBReaderBase
+from ...ontologies.formats import cell_parts
 from ...ontologies.owl import compact_id
-from ...ontologies.tables import cell_parts
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place
-from .reader_base import KBReaderBase
 
 _KINDS = {"classes": ("class_id", "preferred_label", "parents")}
 # "24 HR Nifedipine 30 MG Extended Release Oral Tablet", "0.3 ML Enoxaparin sodium 100 MG/ML Prefilled Syringe"

@@ -1,17 +1,16 @@
-"""Tables of ontologies: terms, the NCI Thesaurus as a flat file, and mappings in the SSSOM format."""
+"""What only the merging of ontologies reads and asks: tables of terms, SSSOM mappings, and what terms are below."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import Errors, PelError, quoted
+from ..ontologies import Term
+from ..ontologies.formats import cell_parts
 from ..util import read_lines
 from ..util.files import Place, unexpected
 from ..util.parsing import read_cells
-from .owl import NCIT_RETIRED
-from .term import Term
 
 FIELDS = ("id", "name", "synonyms", "definition", "xrefs", "types", "parents")
-_N_NCIT = 8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
 _SSSOM = ("subject_id", "predicate_id", "object_id")
 _LABEL = "subject_label"
 
@@ -77,42 +76,6 @@ def read_table(
         )
 
 
-def read_ncit_table(path: Path) -> Iterator[Term]:
-    """Stream the concepts of Thesaurus.txt, which has no header; the first synonym is the preferred name.
-
-    Args:
-        path: the file, plain or gzipped.
-
-    Yields:
-        In file order, retired ones included.
-
-    Raises:
-        PelError: at a line that is not of this format.
-    """
-    for number, line in read_lines(path):
-        cells = [cell.strip() for cell in line.split("\t")]
-        if len(cells) < _N_NCIT or not cells[1].strip("<>").endswith(f"#{cells[0]}"):
-            expected, todo = "the NCI Thesaurus as a flat file", "Check the file, or choose another reader."
-            raise unexpected(Place(path, number), expected, quoted(line[:60]), todo)
-        names = cell_parts(cells[3])
-        yield Term(
-            id=cells[0],
-            name=names[0] if names else cells[5],
-            synonyms=[(name, "exact") for name in (*names[1:], cells[5]) if name],
-            definition=cells[4] or None,
-            types=cell_parts(cells[7]),
-            parents=cell_parts(cells[2]),
-            obsolete=not NCIT_RETIRED.isdisjoint(cell_parts(cells[6])),
-            namespace="NCIt",
-            line=number,
-        )
-
-
-def cell_parts(cell: str, separator: str = "|") -> list[str]:
-    """The texts of a cell, without blank ones."""
-    return [part.strip() for part in cell.split(separator) if part.strip()]
-
-
 def _with_prefix(text: str, prefix: str) -> str:
     return text if text.startswith(prefix) else prefix + text
 
@@ -149,3 +112,48 @@ def read_sssom(path: Path) -> Iterator[tuple[str, str, str]]:
             if not prefix or not identifier or not curie.isprintable():
                 raise unexpected(Place(path, number), "ids as PREFIX:ID", quoted(curie))
         yield subject, target, row.get(_LABEL, "")
+
+
+def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[str]) -> Iterator[str]:
+    """The first wanted term on each way up from a term.
+
+    Args:
+        term: where to start; it does not count itself.
+        terms: the ontology, by id.
+        wanted: ids of terms.
+
+    Yields:
+        Ids, the nearest first.
+    """
+    seen = {term.id}
+    queue = list(term.parents)
+    for term_id in queue:  # which grows
+        if term_id in seen:
+            continue
+        seen.add(term_id)
+        if term_id in wanted:
+            yield term_id
+        elif term_id in terms:
+            queue += terms[term_id].parents
+
+
+def branch_of(term: Term, terms: Mapping[str, Term], roots: Collection[str]) -> str:
+    """The nearest of some roots that a term is below, or is itself.
+
+    Args:
+        term: the term.
+        terms: the ontology, by id.
+        roots: ids of terms.
+
+    Returns:
+        The root's id; "" = none.
+    """
+    if term.id in roots:
+        return term.id
+    return next(nearest_ancestors(term, terms, roots), "") if roots else ""
+
+
+def xref_ids(xrefs: Sequence[str], prefix: str) -> list[str]:
+    """The distinct ids after ``prefix:``, in any case."""
+    parts = (xref.partition(":") for xref in xrefs)
+    return list(dict.fromkeys(number for name, _, number in parts if name.lower() == prefix.lower() and number))
