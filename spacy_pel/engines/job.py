@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +12,8 @@ from ..kb.codes import Codes
 from ..pipeline.linker_data import learned_state
 from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
-from ..util import fingerprint, logger, progress
+from ..util import fingerprint, logger
+from ..util.console import progress_bar
 from .batch import link_documents, process_pipeline
 from .corpus import Columns, Corpus, Part
 from .output import PartedOutput, Report
@@ -153,11 +153,12 @@ class LinkRun:
             logger.info("Resuming after %s of %s documents", f"{report.n_read:,}", f"{self._n_documents:,}")
         started = time.perf_counter()
         missing = (part for part in self._corpus.parts(job.part_size or 1) if part.number not in written)
-        with closing(workers(missing)) as reports:
-            linked = _each_document(reports, report)
-            shown: dict[str, Any] = {"total": self._n_documents, "start": self._resumed_after}
-            for _ in progress(linked, description="Linking documents", **shown):
-                pass
+        n_missing = self._n_documents - self._resumed_after
+        with closing(workers(missing)) as reports, progress_bar("Linking documents", n_missing) as bar:
+            for linked in reports:
+                report.add(linked)
+                report.check()
+                bar.update(linked.n_read)
         self._seconds = time.perf_counter() - started
         report = output.report(output.written())  # in order
         report.check(is_all=True)
@@ -178,14 +179,6 @@ class LinkRun:
         rate = (report.n_read - self._resumed_after) / max(self._seconds, 1e-9)
         result |= {"resumed_after": self._resumed_after, "seconds": round(self._seconds, 4)}
         return {**result, "documents_per_second": rate}
-
-
-def _each_document(reports: Iterator[Report], total: Report) -> Iterator[None]:
-    """For the progress bar: once for each document of the reports, which are added to a total."""
-    for report in reports:
-        total.add(report)
-        total.check()
-        yield from repeat(None, report.n_read)
 
 
 class PartLinker:
