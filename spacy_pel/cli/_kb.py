@@ -1,7 +1,7 @@
 """Opening a KB from its own folder or from a pipeline's."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from ..util.files import READ_ERRORS, ending_of, open_bytes, unexpected
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
-    from ..evaluation import Prediction
     from ..kb import KnowledgeBase
 
 
@@ -101,14 +100,3 @@ def open_kb(path: Path) -> "KnowledgeBase":
     if folder is None:
         raise PelError(Errors.E686.format(path=path, missing=f"component '{FACTORY}' with a KB"))
     return KnowledgeBase.from_disk(folder)
-
-
-def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
-    """Adds the types of the gold entities to a prediction that has none."""
-
-    def fill(prediction: "Prediction") -> None:
-        live = {kb.resolve(entity_id) for entity_id in prediction.gold} - {None}
-        types = {name for entity_id in live if entity_id for name in kb[entity_id].types}
-        prediction.types = prediction.types or sorted(types)
-
-    return fill

@@ -1,7 +1,8 @@
 """The commands ``compare`` and ``report``, which look at what ``evaluate`` wrote."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -9,6 +10,10 @@ from ...cli._app import command_group
 from ...cli._options import Files, KBForTypes, Seed, argument, option
 from ...cli._output import JSON, emit, message, text_table
 from ...errors import Errors, PelError
+
+if TYPE_CHECKING:
+    from ...evaluation import Prediction
+    from ...kb import KnowledgeBase
 
 _LARGE = 5_000_000  # bytes
 
@@ -37,13 +42,13 @@ def compare(
 
     Example: spacy-pel compare metrics/base metrics/new --group-by type
     """
-    from ...cli._kb import fill_types, open_kb
+    from ...cli._kb import open_kb
     from ...evaluation.metrics.groups import GROUPINGS, NO_NAME, MentionGroups
     from ...evaluation.outcomes import read_run
     from ..report.compare import compare_runs
 
     groups = MentionGroups(GROUPINGS[group_by])
-    watch = [fill_types(open_kb(kb))] if kb else []
+    watch = [_fill_types(open_kb(kb))] if kb else []
     a = read_run(dir_a, watch=[*watch, groups.add])
     masks = groups.masks()
     if group_by == "type" and set(masks) == {NO_NAME} and not a.outcomes.is_nil.all():
@@ -101,12 +106,12 @@ def report(
 
     Example: spacy-pel report metrics/base metrics/new --corpus corpus/test.jsonl --kb training/pipeline
     """
-    from ...cli._kb import fill_types, open_kb
+    from ...cli._kb import open_kb
     from ...util import atomic_path
     from ..report.report import make_report
 
     opened = open_kb(kb) if kb else None
-    watch = [] if opened is None else [fill_types(opened)]
+    watch = [] if opened is None else [_fill_types(opened)]
     given: dict[str, Any] = {"corpora": corpus or [], "kb": opened, "watch": watch}
     made = make_report(dirs, **given, title=title, max_errors=max_errors, seed=seed)
     data = made.html.encode("utf8")
@@ -117,3 +122,14 @@ def report(
     result = {"output": str(output), "bytes": len(data), "errors": made.errors, "errors_shown": made.n_shown}
     text = f"Wrote {output} ({len(data) / 1e6:.1f} MB, {made.n_shown:,} errors)"
     emit(result, as_json=as_json, text=lambda _: text)
+
+
+def _fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
+    """Adds the types of the gold entities to a prediction that has none."""
+
+    def fill(prediction: "Prediction") -> None:
+        live = {kb.resolve(entity_id) for entity_id in prediction.gold} - {None}
+        types = {name for entity_id in live if entity_id for name in kb[entity_id].types}
+        prediction.types = prediction.types or sorted(types)
+
+    return fill
