@@ -16,7 +16,6 @@ from ...encoders.backend import EncodedBatch
 from ...encoders.templates import RaggedTokens
 from ...encoders.token_arrays import pieces_with_offsets
 from ...types import Vectors
-from ...util.arrays import take_pieces
 
 _FRAME = 2  # [CLS] and [SEP]
 _GAP = re.compile(r"\S\s+")
@@ -38,7 +37,7 @@ class CodedTokens(RaggedTokens):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """As of plain tokens, with codes in the mask."""
         ids, mask = super().padded(rows, pad_id)
-        mask[mask > 0] += take_pieces(self.codes, self.offsets, np.asarray(rows, dtype=np.int64))
+        mask[mask > 0] += np.concatenate([self.codes[self.offsets[row] : self.offsets[row + 1]] for row in rows])
         return ids, mask
 
 
