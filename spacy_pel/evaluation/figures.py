@@ -30,7 +30,6 @@ except ImportError as err:  # on import, so that a command fails before its work
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
 GREY = "#999999"  # axes and grid lines
-_POINTS = 2000
 _INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
 # what report.css calls these colours, which differ between a light and a dark page
 _PAGE_COLORS = {
@@ -248,4 +247,4 @@ def risk_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
 
 def _shown(n: int) -> NDArray[np.int64]:
     """Which points of a curve are drawn; more than 2,000 cannot be seen."""
-    return np.unique(np.linspace(0, max(0, n - 1), min(n, _POINTS)).astype(np.int64))
+    return np.unique(np.linspace(0, max(0, n - 1), min(n, 2000)).astype(np.int64))

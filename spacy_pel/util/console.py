@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from ..errors import one_line
 
 logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hide its warnings
-_EPOCH = "SOURCE_DATE_EPOCH"  # environment variable of reproducible builds: the time to write, in seconds
 
 
 @contextmanager
@@ -36,7 +35,7 @@ def without_warnings(*codes: str) -> Iterator[None]:
 
 def now() -> str:
     """The time in UTC, to the second."""
-    epoch = os.environ.get(_EPOCH, "")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # of reproducible builds: the time to write, in seconds
     moment = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdigit() else datetime.now(timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
