@@ -78,32 +78,6 @@ def split_names(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Create the preprocessing steps.
-
-    Args:
-        names: short or full names with commas, in their order; "" = none.
-        settings: values by "STEP.NAME".
-
-    Returns:
-        By name, in this order.
-
-    Raises:
-        PelError: if a name or a setting is unknown, or a name is repeated.
-    """
-    wanted = split_names(names)
-    if len(set(wanted)) < len(wanted):
-        raise PelError(Errors.E243.format(got=names))
-    by_step: dict[str, dict[str, Any]] = {name: {} for name in wanted}
-    for setting, value in settings.items():
-        step, _, name = setting.rpartition(".")
-        if step not in by_step:
-            names = ", ".join(wanted) or "(none is named)"
-            raise PelError(Errors.E242.format(known=names, got=setting, hint=did_you_mean(step, wanted)))
-        by_step[step][name] = value
-    return {step: make_reader("pel_preprocessors", step, values) for step, values in by_step.items()}
-
-
 def make_reader(registry_name: str, reader: str, settings: dict[str, Any]) -> Any:
     """Create a registered reader (or another part) with checked settings.
 

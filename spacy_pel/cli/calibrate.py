@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Errors, PelError
+from ..types import original_id
 from ..util.console import without_warnings
 from ._app import pel_cli
 from ._options import Files, Pipeline, Texts, argument, option
@@ -49,7 +50,6 @@ def calibrate(
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
-    from ..corpora.original import original_id
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
     from ..linking.calibration import FEW_NIL, best_f1_threshold, collect, fit, precision_threshold, refit_decision

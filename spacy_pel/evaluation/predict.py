@@ -7,12 +7,11 @@ from itertools import chain
 from typing import Any
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
-from ..corpora.original import original_id
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
-from ..types import Document, Mention
+from ..types import Document, Mention, original_id
 from ..util import logger
 from .metrics.detection import Detection, Found
 from .outcomes import Outcomes, Prediction

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..corpora.original import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.compare import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
+from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores, original_id
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered
 from .combiner import is_gold, right_first

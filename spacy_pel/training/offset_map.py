@@ -4,9 +4,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..corpora.original import KEY, is_record
 from ..errors import Errors, PelError
-from ..types import Document, Mention
+from ..types import ORIGINAL, Document, Mention, is_original
 from ..util import fingerprint
 
 Span = tuple[int, int]
@@ -197,10 +196,10 @@ class Original(NamedTuple):
         Raises:
             PelError: if its meta holds something else under our key.
         """
-        if KEY not in document.meta:
+        if ORIGINAL not in document.meta:
             return cls(document.id, OffsetMap.cut(0, len(document.text)), hash_of(document.text))
-        record = document.meta[KEY]
-        if not is_record(record):
+        record = document.meta[ORIGINAL]
+        if not is_original(record):
             raise PelError(Errors.E238.format(got=str(record)[:80]))
         offsets = OffsetMap.from_json(record["offsets"])
         if len(offsets) != len(document.text):

@@ -2,7 +2,7 @@
 maps them back."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +12,30 @@ from spacy.util import filter_spans
 
 from ..abbreviations.definitions import find_abbreviations
 from ..corpora.formats.jsonl import read_corpus
-from ..corpora.original import KEY
 from ..registry import registry
-from ..types import TITLE_LENGTH, Document, Mention
+from ..types import ORIGINAL, TITLE_LENGTH, Document, Mention
 from ..util import normalize_alias
 from ..util.config import known_language
 from .offset_map import OffsetMap, Original
+
+
+def preprocess(
+    documents: Iterable[Document], steps: Sequence[Callable[[Document], list[Document]]]
+) -> Iterator[Document]:
+    """Send documents through steps.
+
+    Args:
+        documents: from any reader; they are not changed.
+        steps: in this order. Each makes one, several or no documents of one.
+
+    Yields:
+        What the last step makes; each leads back to its source by ``original_span``.
+    """
+    for document in documents:
+        made: list[Document] = [document]
+        for step in steps:
+            made = [new for old in made for new in step(old)]
+        yield from made
 
 
 def with_replacements(document: Document, replacements: Iterable[tuple[int, int, str]]) -> tuple[Document, int]:
@@ -94,8 +112,8 @@ def rewritten(
             meta[TITLE_LENGTH] = title[1]
         else:
             del meta[TITLE_LENGTH]
-    if KEY in meta or id is not None or text != document.text:
-        meta[KEY] = source._replace(offsets=source.offsets.then(offsets)).to_json()
+    if ORIGINAL in meta or id is not None or text != document.text:
+        meta[ORIGINAL] = source._replace(offsets=source.offsets.then(offsets)).to_json()
     return Document(document.id if id is None else id, text, moved, meta)
 
 

@@ -5,6 +5,7 @@ from .data import (
     LABEL_TYPE,
     MENTION_TYPE,
     NIL,
+    ORIGINAL,
     TITLE_LENGTH,
     TOPIC,
     UNRELATED,
@@ -24,5 +25,7 @@ from .data import (
     Scores,
     Vectors,
     best_cosines,
+    is_original,
+    original_id,
 )
 from .parts import CandidateGenerator, Combiner, Encoder, KBReader, NilModel, Ranker, VectorIndex

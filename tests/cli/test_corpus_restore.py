@@ -5,8 +5,8 @@ import json
 import pytest
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.corpora.original import original_id
 from spacy_pel.training.offset_map import original_span
+from spacy_pel.types import original_id
 from spacy_pel.util import read_json, read_jsonl, write_jsonl
 
 from .conftest import done, refused, run

@@ -6,12 +6,12 @@ A new one is tested by being registered; a setting without a default needs a lin
 import pytest
 
 from spacy_pel.corpora import read_corpus, to_record, write_corpus
-from spacy_pel.corpora.original import original_id, preprocess
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.training.corpora.restore import restored
 from spacy_pel.training.offset_map import original_span
-from spacy_pel.types import Document, Mention
+from spacy_pel.training.preprocessing import preprocess
+from spacy_pel.types import Document, Mention, original_id
 
 pytest.importorskip("scispacy")
 NAMES = sorted(registry.parts("pel_preprocessors"))

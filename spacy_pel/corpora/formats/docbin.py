@@ -15,11 +15,10 @@ from spacy.vocab import Vocab, create_vocab
 
 from ...errors import PelError, Warnings
 from ...registry import registry
-from ...types import DOC_ID, NIL, Document
+from ...types import DOC_ID, NIL, Document, original_id
 from ...util import atomic_path, logger
 from ...util.config import known_language
 from ...util.files import check_expansion, check_is_file
-from ..original import original_id
 from ..policy import split_ids
 from .base import CorpusReaderBase, wrong_format
 from .jsonl import read_corpus

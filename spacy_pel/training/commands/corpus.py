@@ -50,7 +50,8 @@ def corpus_folds(
     Example: spacy-pel corpus folds corpus/train.jsonl corpus/folds --n 5
     """
     from ...corpora import read_corpus, write_corpus
-    from ...corpora.original import folds, original_id
+    from ...types import original_id
+    from ..corpora.splits import folds
 
     documents = list(read_corpus(corpus))
     sizes = []

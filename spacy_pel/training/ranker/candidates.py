@@ -9,9 +9,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpora.original import original_id
 from ...linking import Linker, MentionQuery
-from ...types import Document, RankedRows
+from ...types import Document, RankedRows, original_id
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.arrays import best_first, numbered
 from .leave_out import LeaveOut

@@ -5,14 +5,13 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpora.original import original_id
 from ...errors import Errors, PelError
 from ...index import EntityIndex
 from ...index.annotated_text import AliasPriors, Topics
 from ...index.embed import LinkedMentions
 from ...index.row_table import KINDS
 from ...kb import KnowledgeBase
-from ...types import Document, Mask, MentionInText, Rows, Scores, Vectors
+from ...types import Document, Mask, MentionInText, Rows, Scores, Vectors, original_id
 from ...util.arrays import numbered
 
 

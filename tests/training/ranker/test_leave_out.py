@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence import find_candidates
-from spacy_pel.corpora.original import original_id
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
@@ -18,7 +17,7 @@ from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
 from spacy_pel.training.ranker.leave_out import LeaveOut
-from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.types import Document, Entity, Mention, original_id
 
 KB = KnowledgeBase([Entity(f"D{i}", name) for i, name in enumerate(["gout", "asthma", "measles", "fever"])])
 ENCODER = HashEmbed(width=64)

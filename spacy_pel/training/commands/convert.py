@@ -7,20 +7,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..errors import Errors, PelError, Warnings
-from ..pipeline.saved import load_spacy
-from ..types import Document
-from ..util import logger
-from ..util.config import known_language
-from ._app import pel_cli
-from ._options import Files, Texts, argument, flag, option
-from ._output import JSON, emit, percent
-from ._settings import make_reader, make_steps, parse_settings
+from ...cli._app import command_group
+from ...cli._options import Files, Texts, argument, flag, option
+from ...cli._output import JSON, emit, percent
+from ...cli._settings import make_reader, parse_settings, split_names
+from ...errors import Errors, PelError, Warnings, did_you_mean
+from ...pipeline.saved import load_spacy
+from ...types import Document
+from ...util import logger
+from ...util.config import known_language
 
 _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 
 
-@pel_cli.command("convert", rich_help_panel="Corpora")
+convert_cli = command_group("convert", "Convert corpora.", panel="Corpora")
+
+
+@convert_cli.command("convert", rich_help_panel="Corpora")
 def convert(
     out: Annotated[Path, argument("OUT", "The file to write: .jsonl, .jsonl.gz, or .spacy.")],
     files: Annotated[list[Path], argument("FILE", "The corpus: files or folders, depending on the reader.")],
@@ -53,15 +56,15 @@ def convert(
     Example: spacy-pel convert corpus/test.jsonl --reader pubtator corpus_pubtator.txt.gz
     --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:
     """
+    from ...cli._kb import open_kb
     from ..corpora.kb_annotation import OwnIds, TypeLabels
-    from ._kb import open_kb
 
     if bool(dev_share) != (dev_out is not None):
         raise PelError(Errors.E210.format(got="--dev-share" if dev_share else "--dev-out"))
     of_reader = parse_settings(settings or [])
     of_steps = {name: of_reader.pop(name) for name in list(of_reader) if "." in name}
     part = make_reader("pel_corpus_readers", reader, {**of_reader, **({"strict": True} if strict else {})})
-    steps = make_steps(preprocess or "", of_steps)
+    steps = _make_steps(preprocess or "", of_steps)
     documents = _selected(part, _checked(part, files, keep_going=keep_going), split or [], without or [])
     by_kb: dict[str, Any] = {}
     if ids_by is not None:
@@ -76,7 +79,7 @@ def convert(
     if dev_out is None:
         written = [write(out, documents)]
     else:
-        from ..corpora import split_by_hash
+        from ..corpora.splits import split_by_hash
 
         train, dev = split_by_hash(documents, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, train), write(dev_out, dev)]
@@ -87,6 +90,32 @@ def convert(
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
     emit(result, as_json=as_json, text=_text)
+
+
+def _make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Create the preprocessing steps.
+
+    Args:
+        names: short or full names with commas, in their order; "" = none.
+        settings: values by "STEP.NAME".
+
+    Returns:
+        By name, in this order.
+
+    Raises:
+        PelError: if a name or a setting is unknown, or a name is repeated.
+    """
+    wanted = split_names(names)
+    if len(set(wanted)) < len(wanted):
+        raise PelError(Errors.E243.format(got=names))
+    by_step: dict[str, dict[str, Any]] = {name: {} for name in wanted}
+    for setting, value in settings.items():
+        step, _, name = setting.rpartition(".")
+        if step not in by_step:
+            names = ", ".join(wanted) or "(none is named)"
+            raise PelError(Errors.E242.format(known=names, got=setting, hint=did_you_mean(step, wanted)))
+        by_step[step][name] = value
+    return {step: make_reader("pel_preprocessors", step, values) for step, values in by_step.items()}
 
 
 def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Document]:
@@ -111,8 +140,8 @@ def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Docu
 
 def _selected(part: Any, documents: Iterator[Document], splits: list[Path], without: list[Path]) -> Iterator[Document]:
     """The documents whose ids are in the split lists, or all if there are none, but not those in the other lists."""
-    from ..corpora import read_ids
-    from ..corpora.original import original_id
+    from ...types import original_id
+    from ..corpora.splits import read_ids
 
     wanted, unwanted = (set(chain.from_iterable(map(read_ids, paths))) for paths in (splits, without))
     missing, n_left_out = set(wanted), 0
@@ -132,8 +161,8 @@ def _selected(part: Any, documents: Iterator[Document], splits: list[Path], with
 
 
 def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: str) -> dict[str, Any]:
-    from ..corpora import write_corpus
-    from ..corpora.original import preprocess
+    from ...corpora import write_corpus
+    from ..preprocessing import preprocess
 
     counts: dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
 
@@ -145,7 +174,7 @@ def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: 
             yield document
 
     if path.suffix == ".spacy":
-        from ..corpora.formats.docbin import to_docbin
+        from ...corpora.formats.docbin import to_docbin
 
         report: Counter[str] = Counter()
         to_docbin(path, counted(), _load_nlp(nlp), report)

@@ -2,11 +2,10 @@
 
 import pytest
 
-from spacy_pel.corpora import read_ids, split_by_hash
-from spacy_pel.corpora.original import folds, original_id
 from spacy_pel.errors import PelError
+from spacy_pel.training.corpora.splits import folds, read_ids, split_by_hash
 from spacy_pel.training.preprocessing import SentenceWindows
-from spacy_pel.types import Document, Mention
+from spacy_pel.types import Document, Mention, original_id
 
 
 def corpus(n):

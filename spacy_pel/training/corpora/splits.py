@@ -1,48 +1,14 @@
-"""Original documents: whatever is split is split by them, also where a document was made from another one."""
+"""Splits of a corpus: by lists of ids, and by hashes of them, also where a document was made from another one."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from ..errors import Errors, PelError
-from ..types import Document
-from ..util import read_lines
-from ..util.files import unexpected
-from .formats.jsonl import read_corpus
-
-KEY = "original"  # in the meta of a document whose text or id was changed
-
-
-def is_record(value: Any) -> bool:
-    """Whether a value may be what ``spacy_pel.training.offset_map.Original`` writes."""
-    return isinstance(value, dict) and {"id", "offsets", "text_hash"} <= value.keys()
-
-
-def original_id(document: Document) -> str:
-    """The id of the document that it was made from, or its own. Whatever is split, drawn or
-    grouped by document uses it, so that the parts of a document stay together."""
-    record: Any = document.meta.get(KEY)
-    return str(record["id"]) if is_record(record) else document.id
-
-
-def preprocess(
-    documents: Iterable[Document], steps: Sequence[Callable[[Document], list[Document]]]
-) -> Iterator[Document]:
-    """Send documents through steps.
-
-    Args:
-        documents: from any reader; they are not changed.
-        steps: in this order. Each makes one, several or no documents of one.
-
-    Yields:
-        What the last step makes; each leads back to its source by ``original_span``.
-    """
-    for document in documents:
-        made: list[Document] = [document]
-        for step in steps:
-            made = [new for old in made for new in step(old)]
-        yield from made
+from ...corpora.formats.jsonl import read_corpus
+from ...errors import Errors, PelError
+from ...types import Document, original_id
+from ...util import read_lines
+from ...util.files import unexpected
 
 
 def read_ids(path: str | Path) -> set[str]:

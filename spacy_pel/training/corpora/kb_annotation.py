@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..errors import Errors, PelError
-from ..kb import KnowledgeBase
-from ..types import Document, Mention
-from ..types.semantic_types import st21pv_label
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...types import Document, Mention
+from ...types.semantic_types import st21pv_label
 
 
 class OwnIds:
