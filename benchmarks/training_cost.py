@@ -22,8 +22,8 @@ from rich.table import Table
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.similarities import Cosine, DotProduct
-from spacy_pel.training.balanced_losses import ProxySoftplus
-from spacy_pel.training.ranking_losses import CrossEntropy
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective

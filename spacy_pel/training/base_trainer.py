@@ -12,8 +12,8 @@ from torch import nn
 
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
-from .balanced_losses import BalancedLoss
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
+from .losses.balanced_loss import BalancedLoss
 from .optimizer import find_device, make_optimizer, set_learn_rate, uses_bfloat16
 from .settings import BaseTrainingSettings
 from .training_log import TrainingLog

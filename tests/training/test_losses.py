@@ -8,8 +8,11 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.balanced_losses import BinaryCrossEntropy, ProxySoftplus
-from spacy_pel.training.ranking_losses import CrossEntropy, MultiSimilarity, Triplet
+from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.losses.multi_similarity import MultiSimilarity
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.losses.triplet import Triplet
 
 
 def offset_of(loss):

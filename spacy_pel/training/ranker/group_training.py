@@ -19,7 +19,7 @@ from ...types import RankedRows
 from ...util import normalize_alias
 from ..anchors import AllMentions, AnchorPart
 from ..batching import EntityTexts, LabelIndex
-from ..ranking_losses import Triplet
+from ..losses.triplet import Triplet
 from ..training_log import score_metrics
 from .candidates import RankMentions
 from .dual_encoder import DualEncoder

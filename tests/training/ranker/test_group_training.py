@@ -14,12 +14,12 @@ from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
+from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.ranker.candidates import RankMentions, find_best
 from spacy_pel.training.ranker.group_training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings
-from spacy_pel.training.ranking_losses import Triplet
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 

@@ -6,7 +6,8 @@ import torch
 from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.encoders.similarities import DotProduct, SumOfMax
 from spacy_pel.errors import PelError
-from spacy_pel.training.balanced_losses import BinaryCrossEntropy, ProxySoftplus
+from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.mixing import AdaptiveMixup
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.objective import Objective

@@ -5,9 +5,9 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.training.anchors import SoftRadius
-from spacy_pel.training.balanced_losses import ProxySoftplus
 from spacy_pel.training.checkpoint import describe
-from spacy_pel.training.ranking_losses import Triplet
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG
