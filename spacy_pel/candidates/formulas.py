@@ -32,6 +32,7 @@ _ANION_NAMES = {
 }
 _VALENCES = {symbol: tuple(map(int, charges)) for symbol, charges in _table("valences").items()}
 _NO_SALTS = frozenset(words_in(_LISTS["no_salts"]))
+_CATIONS = {**_ELEMENTS, "NH4": ("ammonium",)}
 _NO_FORMULAS = frozenset("CaO2 PtO2 TcO2 KOD".split())  # oxygen in arteries, in tissue, under the skin; an enzyme
 _LONGEST = 24  # characters of a formula
 _ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii")
@@ -99,7 +100,7 @@ def _atom(symbol: str) -> Names:
 def _charged(symbol: str, charge: int) -> Iterator[str]:
     if prefix := _CHARGED.get(f"{symbol}{charge}"):
         yield from (f"{prefix} ion", f"{prefix} {_ELEMENTS[symbol][0]}", f"{prefix} cation")
-    for element in _ELEMENTS[symbol]:
+    for element in _CATIONS[symbol]:
         yield from (f"{element} {charge}", f"{element} {_ROMAN[charge]}")  # the first of "calcium(2+)"
         yield from (f"{element} ion", f"{element} cation", element)
 
@@ -118,7 +119,7 @@ def _salt(symbols: str) -> Iterator[str]:
         for name in names:
             if prefix := _CHARGED.get(f"{metal}{charge}"):
                 yield f"{prefix} {name}"
-            for element in _ELEMENTS.get(metal, ("ammonium",)):
+            for element in _CATIONS[metal]:
                 if len(_VALENCES[metal]) > 1:
                     yield f"{element} {_ROMAN[charge]} {name}"
                 yield f"{element} {name}"

@@ -39,7 +39,7 @@ A_FORMULA_IS_READ = """
     H₂SO₄ sulfuric_acid  H(2)O(2) hydrogen_peroxide  Ca²⁺ calcium  EtOH ethanol  D2O heavy_water
     Ca_2+ calcium_2  Ca_(2+) calcium_2  Ca^{2+} calcium_2  Ca<sup>2+</sup> calcium_2  [Ca2+]i calcium_2
     [Ca(2+)]i calcium_2  PO4_3- phosphate_3  PO4_3- phosphate  SO₄²⁻ sulfate  CO3_2- carbonate  UO2_2+ uranyl
-    Fe(CN)6_3- ferricyanide  Zn_cations zinc_ion  Cl_ion chloride
+    Fe(CN)6_3- ferricyanide  Zn_cations zinc_ion  Cl_ion chloride  NH4_ions ammonium_ion
 """
 
 
