@@ -12,7 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -146,7 +146,9 @@ def _move_into_place(part: Path, target: Path) -> None:
         os.replace(part, target)
         return
     old = part.with_name(f"{target.name}.old")
-    with one_at_a_time(target):  # else another one may find no folder between the two steps
+    with ExitStack() as lock:  # else another process may find no folder between the two steps
+        with suppress(PelError):  # whoever has it for a minute is not between them
+            lock.enter_context(one_at_a_time(target))
         os.replace(target, old)
         try:
             os.replace(part, target)

@@ -143,3 +143,12 @@ def test_a_change_does_not_wait_forever(folder, monkeypatch):
         with pytest.raises(PelError, match="E014.*Nothing was changed"):
             other.submit(change).result()
     assert contents(folder) == before
+
+
+def test_a_folder_beside_a_long_change_is_replaced(folder, monkeypatch):
+    """The lock is on the folder above: a training must not end because a neighbour is changed for minutes."""
+    monkeypatch.setattr(writing, "_PATIENCE", 0.1)
+    write_all(folder.with_name("neighbour"), "old")
+    with update_folder(folder, kind=KIND, version=1), ThreadPoolExecutor(1) as other:
+        other.submit(write_all, folder.with_name("neighbour"), "new").result()
+    assert contents(folder.with_name("neighbour")) == {"new"}
