@@ -66,6 +66,12 @@ def test_changes(tmp_path):
     assert kb.row("C2") == 1 and not kb.edits
 
 
+def test_a_filter_that_leaves_no_entity_leaves_what_is_retired(tmp_path, caplog):
+    path = write(tmp_path / "changes.jsonl", [RETIRED, Entity("X1", "Rash").to_json()])
+    changes = read_changes(JsonlKB(id_prefix="C"), [path])
+    assert not changes.entities and changes.retired == {"C2": None} and "W144" in caplog.text
+
+
 @pytest.mark.parametrize(
     "line",
     [

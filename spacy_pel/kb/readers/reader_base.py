@@ -120,10 +120,11 @@ class KBReaderBase(ABC):
             if not self.ids_are_unique:
                 seen.add(kept.concept_id)
             yield kept
-        if not n_kept and (unmatched := self._unmatched()):
+        is_empty = not n_kept and not self.retired
+        if is_empty and (unmatched := self._unmatched()):
             raise PelError(Errors.E144.format(paths=", ".join(map(str, paths)), filters=unmatched))
         self._warn_of_left_out()
-        if not n_kept and not self.retired:
+        if is_empty:
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
