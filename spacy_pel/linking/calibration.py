@@ -426,11 +426,11 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         linkable mention to fit on.
     """
     first = parts[0]
-    folds = list(first.by_fold())
-    if len(folds) < _FOLDS or any(others.is_nil.all() for _, _, others in folds):
+    numbers = np.unique(first.folds)
+    if len(numbers) < _FOLDS or any((first.is_nil | (first.folds == number)).all() for number in numbers):
         return None
     links: dict[int, Link] = {}
-    for rows, own, others in folds:
+    for rows, own, others in first.by_fold():
         fitted = fitted_copy(linker)
         refit(fitted, [others, *parts[1:]])
         links.update(zip(rows.tolist(), fitted.link(own.queries), strict=True))
