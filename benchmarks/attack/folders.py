@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.attack.mutations import mutated
 from benchmarks.attack.runner import Wrong, emptied
 from benchmarks.speed import made_up_pipeline
-from spacy_pel.candidates.generator_base import load_generator
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.saved import load_pipeline
+from spacy_pel.training.generators.recall import load_generator
 from spacy_pel.types import MentionInText
 from spacy_pel.util import read_json, write_json
 

@@ -1,24 +1,19 @@
 """An inventory of abbreviations: what short forms stand for, and how often, in texts and in a knowledge base; and
 the entities that its long forms name."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import spacy
 
-from ..corpora.document_stream import text_pieces
 from ..errors import quoted
 from ..index.annotated_text import AliasPriors
-from ..types import Document, Entity
-from ..util import hash_strings, normalize_alias, progress, read_lines
+from ..util import hash_strings, progress, read_lines
 from ..util.arrays import best_first
 from ..util.files import READ_ERRORS, PathLike, Place, open_bytes, unexpected
 from ..util.writing import write_text
-from .definitions import find_abbreviations, normal_form
+from .definitions import normal_form
 
 if TYPE_CHECKING:  # "corpus abbreviations" links nothing
     from ..linking import Linker
@@ -48,72 +43,6 @@ class Abbreviation(NamedTuple):
     long_form: str
     uses: int
     documents: int
-
-
-class AbbreviationCounts:
-    """Collects definitions; the tokenizer of English cuts the texts."""
-
-    def __init__(self) -> None:
-        self._nlp = spacy.blank("en")
-        self._nlp.max_length = _PIECE
-        self._spellings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self._documents: Counter[tuple[str, str]] = Counter()
-
-    def add_texts(self, documents: Iterable[Document]) -> None:
-        """Count the definitions of texts and the uses of their short forms."""
-        for document in documents:
-            found = chain.from_iterable(self._definitions(text) for _, text in text_pieces(document.text, _PIECE))
-            self._add(Counter(found))
-
-    def add_entities(self, entities: Iterable[Entity]) -> None:
-        """Count the names of entities that spell each other out, such as "ATP" and "adenosine triphosphate", and what
-        their definitions define. Of several long forms of a short form, an entity counts its first."""
-        for entity in entities:
-            names = (entity.canonical_name, *entity.aliases)
-            spelled = ((short, self._long_form(short, names)) for short in filter(normal_form, names))
-            self._add(Counter((short, long_form) for short, long_form in spelled if long_form))
-            if "(" in (entity.definition or ""):
-                self._add(Counter(self._definitions(entity.definition or "")))
-
-    def abbreviations(self) -> list[Abbreviation]:
-        """By short form, the most frequent long form first."""
-        made = [
-            Abbreviation(key[0], spellings.most_common(1)[0][0], spellings.total(), self._documents[key])
-            for key, spellings in self._spellings.items()
-        ]
-        return sorted(made, key=lambda entry: (entry.short_form, -entry.uses, entry.long_form))
-
-    def _add(self, found: Counter[tuple[str, str]]) -> None:
-        """Count the pairs of one document."""
-        of_document = set()
-        for (short, long_form), uses in found.items():
-            key = (short, normalize_alias(long_form))
-            self._spellings[key][long_form] += uses
-            of_document.add(key)
-        self._documents.update(of_document)
-
-    def _definitions(self, text: str) -> Iterator[tuple[str, str]]:
-        """The long form of each short form in a text, once for each use."""
-        for record in find_abbreviations(self._nlp.make_doc(text)):
-            yield _one_line(record["short_text"]), _one_line(record["long_text"])
-
-    def _long_form(self, short: str, names: Iterable[str]) -> str | None:
-        """The first name that a text could define a short form by."""
-        for name in names:
-            if len(name) > len(short) + 1 and name[0].lower() == short[0].lower() and _has_letters(short, name):
-                if (short, name) in self._definitions(f"{name} ({short})"):
-                    return name
-        return None
-
-
-def _has_letters(short: str, name: str) -> bool:
-    """Whether a name has the letters and digits of a short form in this order."""
-    characters = iter(name.lower())
-    return all(character in characters for character in short.lower() if character.isalnum())
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def write_inventory(path: PathLike, abbreviations: Iterable[Abbreviation]) -> None:
@@ -157,9 +86,8 @@ def _columns(header: str) -> list[str]:
 def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:
     short, long_form, uses, documents = (str(cells.get(column, "")).strip() for column in COLUMNS)
     if not short or not long_form:
-        raise unexpected(
-            place, "a short form, a long form and its uses, between tabs", quoted("\t".join(cells.values()))
-        )
+        expected = "a short form, a long form and its uses, between tabs"
+        raise unexpected(place, expected, quoted("\t".join(cells.values())))
     counts = [uses, documents or "1"]
     for text in counts:
         if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):

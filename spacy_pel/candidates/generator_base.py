@@ -1,5 +1,4 @@
-"""What all generators share: settings, fingerprint, the built data and its folder (no pickle); and how one is created
-by name, or loaded from its folder."""
+"""What all generators share: settings, fingerprint, the built data and its folder. No pickle."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,16 +8,14 @@ from typing import Any, Generic, Protocol, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
-from catalogue import RegistryError
 from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..registry import registry
-from ..types import CandidateGenerator, CandidateTable, Mask, MentionInText, Rows
+from ..types import CandidateTable, Mask, MentionInText, Rows
 from ..util import fingerprint
-from ..util.config import PartSettings, describe_config_error
+from ..util.config import PartSettings
 from ..util.saved_folder import damaged, read_part, write_part
 
 
@@ -154,54 +151,6 @@ class GeneratorBase(PartSettings, ABC, Generic[Built]):
     @classmethod
     def _wrong(cls, setting: str, expected: str, got: Any) -> PelError:
         return PelError(Errors.E447.format(expected=expected, setting=setting, generator=cls.registered_name, got=got))
-
-
-def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
-    """Create a registered generator, without building it.
-
-    Args:
-        name: its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
-        settings: as in a config: a part within it is {"@pel_...": NAME, ...}.
-
-    Returns:
-        The generator.
-
-    Raises:
-        PelError: if the name or a setting is unknown, or a value does not fit.
-    """
-    from spacy.util import registry as spacy_registry
-    from thinc.api import ConfigValidationError
-
-    registry.resolve_short("pel_candidates", name)
-    full = registry.parts("pel_candidates").get(name, name)
-    try:
-        config = {"generator": {"@pel_candidates": full, **settings}}
-        return spacy_registry.resolve(config)["generator"]  # type: ignore[no-any-return]
-    except (ConfigValidationError, RegistryError) as err:
-        raise PelError(Errors.E445.format(generator=name, got=describe_config_error(err))) from err
-
-
-def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> CandidateGenerator:
-    """Load a generator from its folder.
-
-    Args:
-        path: the folder.
-        kb: if given, the generator must have been built from it.
-
-    Returns:
-        Ready to find candidates, once it is bound to an encoder and an index if it
-        needs them.
-
-    Raises:
-        PelError: if the folder is damaged, or was built from another knowledge base.
-    """
-    path = Path(path)
-    meta = read_part(path, kind="generator")
-    if kb is not None:
-        check_origin(path, kb)
-    with reading(path):
-        generator = make_generator(meta["generator"], dict(meta["settings"]))
-    return generator.from_disk(path)
 
 
 def check_origin(path: Path, kb: KnowledgeBase) -> None:

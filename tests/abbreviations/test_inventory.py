@@ -1,49 +1,9 @@
-"""The inventory of abbreviations: counting definitions, and the table."""
+"""The inventory of abbreviations: the table."""
 
 import pytest
 
-from spacy_pel.abbreviations.inventory import (
-    Abbreviation,
-    AbbreviationCounts,
-    is_inventory,
-    read_inventory,
-    write_inventory,
-)
+from spacy_pel.abbreviations.inventory import Abbreviation, is_inventory, read_inventory, write_inventory
 from spacy_pel.errors import PelError
-from spacy_pel.types import Document, Entity
-
-
-def test_counts_uses_and_documents_of_texts():
-    counts = AbbreviationCounts()
-    counts.add_texts(
-        [
-            Document("1", "Adenosine triphosphate (ATP) was low. ATP rose, and ATP fell."),
-            Document("2", "We gave adenosine\ntriphosphate (ATP)."),
-            Document("3", "Adenosine triphosphate rose; ATP fell."),  # defines nothing
-            Document("4", "The anterior tibial pulse (ATP) was weak."),
-        ]
-    )
-    assert counts.abbreviations() == [
-        Abbreviation("ATP", "Adenosine triphosphate", 4, 2),
-        Abbreviation("ATP", "anterior tibial pulse", 1, 1),
-    ]
-
-
-def test_counts_entities_whose_names_spell_each_other_out():
-    counts = AbbreviationCounts()
-    counts.add_entities(
-        [
-            Entity("C1", "Adenosine Triphosphate", ("ATP", "adenosine 5-triphosphate", "Striadyne")),
-            Entity("C2", "adenosine triphosphate assay", ("ATP",)),
-            Entity("C3", "ATP", ("Adenosine triphosphate",)),
-            Entity("C4", "Anemia", ("low hemoglobin (LH)", "HB")),
-            Entity("C5", "NAD", (), definition="Nicotinamide adenine dinucleotide (NAD) is a coenzyme."),
-            Entity("C6", "Pulse", ("APT",), definition="Felt at the wrist (or the neck)."),
-        ]
-    )
-    found = {entry[:2]: entry[2:] for entry in counts.abbreviations()}
-    assert found.pop(("ATP", "adenosine triphosphate assay")) == (1, 1)
-    assert found == {("ATP", "Adenosine Triphosphate"): (2, 2), ("NAD", "Nicotinamide adenine dinucleotide"): (1, 1)}
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence import FEATURES
-from spacy_pel.candidates.generator_base import load_generator, make_generator
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
+from spacy_pel.training.generators.recall import load_generator, make_generator
 from spacy_pel.types import Entity
 from spacy_pel.util.saved_folder import MANIFEST, write_manifest
 

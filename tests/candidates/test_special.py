@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.generator_base import make_generator
 from spacy_pel.candidates.name_generator import words_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.training.generators.dense_synonyms import DenseSynonyms
+from spacy_pel.training.generators.recall import make_generator
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
 

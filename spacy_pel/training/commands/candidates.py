@@ -45,10 +45,10 @@ def candidates_build(
 
     Example: spacy-pel candidates build corpus/kb training/tfidf --generator tfidf
     """
-    from ...candidates.generator_base import make_generator
     from ...util import atomic_path
     from ...util.files import folder_size
     from ...util.saved_folder import add_to_part
+    from ..generators.recall import make_generator
 
     made = make_generator(generator, parse_settings(settings or [], exact=False))
     if made.needs_encoder:
@@ -118,10 +118,10 @@ def _load_generators(
     kb: "KnowledgeBase", folders: list[Path], pipeline: Path | None
 ) -> dict[str, tuple[Any, float | None]]:
     """Generator and seconds of its build, by label."""
-    from ...candidates.generator_base import load_generator
     from ...evaluation.outcomes import run_names
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
+    from ..generators.recall import load_generator
 
     if not (folders or pipeline):
         raise PelError(Errors.E450)
@@ -175,10 +175,10 @@ def candidates_add(
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf
     """
-    from ...candidates.generator_base import load_generator
     from ...cli._saved_pipeline import changed_copy, learned_path
     from ...kb import KnowledgeBase
     from ...pipeline.linker_data import generator_kind
+    from ..generators.recall import load_generator
 
     kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
     added: Any = load_generator(generator, kb=kb)

@@ -107,11 +107,12 @@ def corpus_abbreviations(
 
     Example: spacy-pel corpus abbreviations abstracts.txt abbreviations.tsv --kb my_pipeline
     """
-    from ...abbreviations.inventory import AbbreviationCounts, write_inventory
+    from ...abbreviations.inventory import write_inventory
     from ...cli._kb import open_kb
     from ...cli._settings import make_reader, parse_settings
     from ...engines.corpus import Columns, Corpus
     from ...util import progress
+    from ..corpora.corpus_facts import AbbreviationCounts
 
     if reader is None:
         documents = Corpus(texts, columns=Columns(text_column))
