@@ -248,8 +248,8 @@ class Errors(metaclass=WithCodes):
     E502 = "'{name}' has no {missing} yet. Load a trained pipeline, or set the loaders and call nlp.initialize()."
     E503 = 'Expected reranker = null or a part, e.g. {{"@pel_rankers":"spacy-pel.CrossEncoder.v1"}}, got {got}.'
     E504 = "Expected a mention template with a length limit, but the encoder {encoder} has none. Leave out max_length."
-    E511 = "{kind} needs vectors, but {missing} is null. Set both, or use a generator without vectors."
-    E512 = "{kind} does not use vectors, so {idle} would have no effect. Set encoder and index to null."
+    E511 = "{kind} needs vectors, but {parts} is null. Set both, or use a generator without vectors."
+    E512 = "{kind} does not use vectors, so {parts} would have no effect. Set encoder and index to null."
     E513 = "'{name}' has a {setting}_loader, but {setting} is null. Set {setting}, or remove the loader."
     E518 = 'Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
     E519 = "Prediction sets need a calibration. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"

@@ -17,7 +17,7 @@ class OffsetCheck:
     """Verifies each mention of a reader against its document's text and counts.
 
     The counts in ``report``: "mentions" (seen in the source), "normalised" (the text at the offsets differs
-    from the given string in spelling alone, see ``spelling.py``), "mismatches" (it differs otherwise), of
+    from the given string in spelling alone, see ``same_but_spelling``), "mismatches" (it differs otherwise), of
     these "repaired" (the string was found within three characters of the given start) and "dropped".
     ``examples`` says of the first three dropped mentions what was expected and what stands there.
 

@@ -37,7 +37,7 @@ class EntityIndex:
         rows: the entity and the kind of each of them.
         priors: counts of surface forms and entities in annotated text.
         topics: which entities annotated texts name, by what they are about; None = not known.
-        abbreviations: which entities short forms stand for, see ``abbreviations/undefined.py``; None = not known.
+        abbreviations: which entities short forms stand for, see ``abbreviations/inventory.py``; None = not known.
         kb_fingerprint: of the knowledge base that the rows belong to.
         encoder_fingerprint: of the encoder that computed the vectors.
         kinds: kinds of rows that an entity gets.

@@ -151,9 +151,7 @@ class LinkerData:
         """
 
         def load(name: str, from_disk: Callable, from_bytes: Callable | None) -> Any:
-            if from_bytes is not None:
-                return from_bytes(saved[name])
-            return load_from_bytes(saved[name], from_disk, kind=name)
+            return from_bytes(saved[name]) if from_bytes else load_from_bytes(saved[name], from_disk, kind=name)
 
         return self._loaded(saved.__contains__, load)
 

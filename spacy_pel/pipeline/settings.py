@@ -158,17 +158,12 @@ def check_parts(**parts: Any) -> None:
         if part is None and optional:
             continue
         if isinstance(part, type) or not all(hasattr(part, name) for name in needed):
-            expected = f"{setting} to be {'null or ' if optional else ''}a part of the registry {registry}"
-            expected += f", with {', '.join(needed)}"
-            raise PelError(
-                Errors.E518.format(expected=expected, got=repr(part), name=setting, registry=registry, example=example)
-            )
+            kind = f"{'null or ' if optional else ''}a part of the registry {registry}, with {', '.join(needed)}"
+            facts = {"name": setting, "registry": registry, "example": example}
+            raise PelError(Errors.E518.format(expected=f"{setting} to be {kind}", got=repr(part), **facts))
     generator = parts["generator"]
     kind = "no generator" if generator is None else f"the generator {generator.registered_name}"
     needs_vectors = generator is None or generator.needs_encoder
     wrong = " and ".join(name for name in ("encoder", "index") if (parts[name] is None) == needs_vectors)
     if wrong:
-        text = (
-            Errors.E511.format(kind=kind, missing=wrong) if needs_vectors else Errors.E512.format(kind=kind, idle=wrong)
-        )
-        raise PelError(text)
+        raise PelError((Errors.E511 if needs_vectors else Errors.E512).format(kind=kind, parts=wrong))

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import Errors, PelError, shortened
+from ...errors import Errors, PelError
 from ...ontologies import Term, clean_text, read_terms
 from ...ontologies.obo import SCOPES
 from ...registry import registry
 from ...types import Entity
-from ...util.files import Place, unexpected
+from ...util.files import Place
 from .reader_base import KBReaderBase
 
 
@@ -44,7 +44,7 @@ class OboKB(KBReaderBase):
                     self.source["version"] = ", ".join(versions)
                 self._note_redirects(term)
                 if not term.obsolete:
-                    yield (place := Place(path, term.line)), self._entity(place, term)
+                    yield Place(path, term.line), self._entity(term)
 
     def _note_redirects(self, term: Term) -> None:
         if term.obsolete and term.replaced_by:
@@ -55,11 +55,8 @@ class OboKB(KBReaderBase):
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)
 
-    def _entity(self, place: Place, term: Term) -> Entity:
-        try:
-            names = [clean_text(name) for name in term.names(self.scopes)]
-            definition = clean_text(term.definition) if term.definition else None
-        except ValueError as err:
-            raise unexpected(place, f"a name or definition of {shortened(term.id)}", err) from err
+    def _entity(self, term: Term) -> Entity:
+        names = [clean_text(name) for name in term.names(self.scopes)]
+        definition = clean_text(term.definition) if term.definition else None
         types = tuple(term.types or [term.namespace])
         return Entity(term.id, names[0], tuple(names), types, definition, tuple(term.xrefs), tuple(term.parents))

@@ -126,7 +126,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Vectors]) -> None:
         """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``). If the
-        labels are types of ST21pv, what each token was taken for is kept for the linker, see ``token_types.py``.
+        labels are types of ST21pv, what each token was taken for is kept for the linker, see ``mentions.py``.
 
         Args:
             docs: get their mentions.
