@@ -339,6 +339,7 @@ class Errors(metaclass=WithCodes):
     E682 = "Expected the same mentions, but {a} has {n_a} and {b} {n_b}; {n} are in only one, e.g. {example}."
     E683 = "Expected the same gold ids, but {n} mentions differ, e.g. {example}: {gold_a} in {a}, {gold_b} in {b}."
     E684 = "Expected predictions with types of the KB, but {path} has none. Pass the KB with --kb, or evaluate again."
+    E685 = "Expected the corpus that {run} was evaluated on, but {got}. Pass it with --corpus."
     E686 = "Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Choose another folder."
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."

@@ -3,6 +3,7 @@
 import ast
 import re
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
@@ -32,6 +33,22 @@ def test_every_text_has_its_own_code():
     for code in codes:
         text = getattr(Errors if code[0] == "E" else Warnings, code)
         assert text.startswith(f"[PEL-{code}] ") and text.count("[PEL-") == 1
+
+
+def test_every_text_is_used_and_gets_its_fields():
+    texts, used = {"Errors": Errors, "Warnings": Warnings}, set()
+    for path in [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "studies" / "spacy_pel_studies").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            code = getattr(node.func, "value", None) if isinstance(node, ast.Call) else node
+            if not isinstance(code, ast.Attribute) or ast.unparse(code.value) not in texts:
+                continue
+            text = getattr(texts[ast.unparse(code.value)], code.attr)  # there is one
+            used.add(code.attr)
+            if node is not code:
+                given = {keyword.arg for keyword in node.keywords}
+                fields = {re.split(r"[.[]", name)[0] for _, name, *_ in Formatter().parse(text) if name is not None}
+                assert given == fields or (None in given and given - {None} <= fields), f"{path}, line {node.lineno}"
+    assert {code for code in {*vars(Errors), *vars(Warnings)} if code[0] in "EW"} == used
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=lambda path: path.name)
