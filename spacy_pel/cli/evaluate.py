@@ -45,8 +45,7 @@ def evaluate(
 
     nlp, name, component = load_pipeline(pipeline)
     documents, queries = list(read_gold(corpus)), query_maker(nlp, name=name)  # offsets are checked before linking
-    common: dict[str, Any] = {"output": output, "seed": seed, "corpus_fingerprint": fingerprint(corpus)}
-    common["show_progress"] = True
+    common: Any = {"output": output, "seed": seed, "corpus_fingerprint": fingerprint(corpus), "show_progress": True}
     if end_to_end:
         spans, prefix = partial(mention_spans, spans_key=component.spans_key), component.extension_prefix
         metrics = evaluate_end_to_end(nlp, component.linker, documents, spans=spans, extension_prefix=prefix, **common)

@@ -1,8 +1,7 @@
 """The commands ``compare`` and ``report``, which look at what ``evaluate`` wrote."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,10 +9,6 @@ from ...cli._app import command_group
 from ...cli._options import Files, KBForTypes, Seed, argument, option
 from ...cli._output import JSON, emit, message, text_table
 from ...errors import Errors, PelError
-
-if TYPE_CHECKING:
-    from ...evaluation import Prediction
-    from ...kb import KnowledgeBase
 
 _LARGE = 5_000_000  # bytes
 
@@ -124,10 +119,10 @@ def report(
     emit(result, as_json=as_json, text=lambda _: text)
 
 
-def _fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
+def _fill_types(kb: Any) -> Any:
     """Adds the types of the gold entities to a prediction that has none."""
 
-    def fill(prediction: "Prediction") -> None:
+    def fill(prediction: Any) -> None:
         live = {kb.resolve(entity_id) for entity_id in prediction.gold} - {None}
         types = {name for entity_id in live if entity_id for name in kb[entity_id].types}
         prediction.types = prediction.types or sorted(types)

@@ -11,6 +11,7 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
+from spacy_pel.training.retriever import dev
 from spacy_pel.training.retriever.dev import nearest_entities
 from spacy_pel.types import Entity, MentionInText
 
@@ -72,7 +73,8 @@ def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
 
 
 @pytest.mark.parametrize("kinds", [("card",), ("card", "alias")])
-def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kinds):
+def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kinds, monkeypatch):
+    monkeypatch.setattr(dev, "_ENTITIES", 7)  # several at a time
     encoder, kb = make_encoder(tiny_bert, batch_size=3, similarity=SumOfMax()), KnowledgeBase(ENTITIES)
     index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=kinds)
     mentions = tokens_by_hand(encoder, "mention", MENTIONS)
