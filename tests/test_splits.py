@@ -10,7 +10,7 @@ from weasel.util import load_project_config
 
 from spacy_pel.cli import pel_cli
 from spacy_pel.corpora import write_corpus
-from spacy_pel.training.corpora.splits import read_ids
+from spacy_pel.training.corpora.preparation import read_ids
 from spacy_pel.types import Document
 
 ROOT = Path(__file__).parents[1]

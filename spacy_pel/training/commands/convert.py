@@ -57,7 +57,7 @@ def convert(
     --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:
     """
     from ...cli._kb import open_kb
-    from ..corpora.kb_annotation import OwnIds, TypeLabels
+    from ..corpora.preparation import OwnIds, TypeLabels
 
     if bool(dev_share) != (dev_out is not None):
         raise PelError(Errors.E210.format(got="--dev-share" if dev_share else "--dev-out"))
@@ -79,7 +79,7 @@ def convert(
     if dev_out is None:
         written = [write(out, documents)]
     else:
-        from ..corpora.splits import split_by_hash
+        from ..corpora.preparation import split_by_hash
 
         train, dev = split_by_hash(documents, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, train), write(dev_out, dev)]
@@ -141,7 +141,7 @@ def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Docu
 def _selected(part: Any, documents: Iterator[Document], splits: list[Path], without: list[Path]) -> Iterator[Document]:
     """The documents whose ids are in the split lists, or all if there are none, but not those in the other lists."""
     from ...types import original_id
-    from ..corpora.splits import read_ids
+    from ..corpora.preparation import read_ids
 
     wanted, unwanted = (set(chain.from_iterable(map(read_ids, paths))) for paths in (splits, without))
     missing, n_left_out = set(wanted), 0

@@ -51,7 +51,7 @@ def corpus_folds(
     """
     from ...corpora import read_corpus, write_corpus
     from ...types import original_id
-    from ..corpora.splits import folds
+    from ..corpora.preparation import folds
 
     documents = list(read_corpus(corpus))
     sizes = []

@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.training.corpora.splits import folds, read_ids, split_by_hash
+from spacy_pel.training.corpora.preparation import folds, read_ids, split_by_hash
 from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.types import Document, Mention, original_id
 
