@@ -23,9 +23,9 @@ from rich.table import Table
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_pel.candidates import bi_encoder
-from spacy_pel.candidates.evidence import evidence
+from spacy_pel.candidates import bi_encoder, evidence
 from spacy_pel.candidates.form_cache import FormCache
+from spacy_pel.candidates.name_evidence import NamePairs
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.formats.docbin import with_gold
 from spacy_pel.errors import PelError
@@ -86,17 +86,17 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
     found = [
         ("spans and batches", type(component), "predict"),
         ("links as objects", type(linker), "link"),
-        ("topics", type(linker._topics), "shares"),
+        ("topics", type(linker.finder.topics), "shares"),
         ("form cache", FormCache, "__call__"),
         ("candidates", type(linker.generator), "find_candidates"),
         (ENCODE, type(linker.encoder), "encode_mentions"),
         ("evidence: joining", bi_encoder, "find_candidates"),
         ("search", EntityIndex, "search_groups"),
-        ("evidence: exact matches", evidence, "name_matches"),
+        ("evidence: names", evidence, "rows_by_name"),
         ("evidence: priors", evidence, "named_before"),
-        ("evidence: best rows", evidence, "best_row"),
+        ("evidence: best rows", evidence.Pairs, "best"),
         ("evidence: votes", evidence, "votes"),
-        ("evidence: spelling", evidence, "spelling"),
+        ("evidence: spelling", NamePairs, "similarity"),
         ("combiner", type(linker.decider.combiner), "__call__"),
         ("reranker", type(linker.reranker), "__call__"),
         ("NIL model", Decider, "nil_scores"),
