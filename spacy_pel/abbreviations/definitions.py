@@ -404,48 +404,47 @@ def match_long_form(doc: Doc, short: Tokens, candidate: Tokens, rule: Rule = "an
     span = doc[slice(*candidate)]
     text = lower(span.text)
     itself = doc[slice(*short)].text
-    place = _first_matched(text, lower(itself))
-    if place is None:
+    begin = _first_matched(text, lower(itself))
+    if begin is None:
         return None
     if (initials := find_initials(text, itself)) is not None:
-        place = initials
+        begin = initials
     elif rule == "initials":
         return None
-    first = max(number for number, token in enumerate(span) if token.idx - span.start_char <= place)
+    first = max(number for number, token in enumerate(span) if token.idx - span.start_char <= begin)
     if rule == "whole" and any(token.lower_ not in _ARTICLES for token in span[:first]):
         return None
     if first and span[first - 1].text == "(" and ")" in span[first].text[1:-1]:
         first -= 1  # "(R)-alpha-methylhistamine"
     start = candidate[0] + first
-    if not _is_definition(itself, doc[start : candidate[1]], text[place:]):
+    if not _is_definition(itself, doc[start : candidate[1]], text[begin:]):
         return None
     return start, candidate[1]
 
 
-def _first_matched(text: str, wanted: str) -> int | None:
+def _first_matched(text: str, short: str) -> int | None:
     """Where the first character of a short form is matched, both in lower case."""
-    place = len(text)
-    for number in range(len(wanted) - 1, -1, -1):
-        character = wanted[number]
+    match = len(text)
+    for number, character in reversed(list(enumerate(short))):
         if not character.isalnum():
             continue
-        place = text.rfind(character, 0, place)
-        while number == 0 and place > 0 and text[place - 1].isalnum():
-            place = text.rfind(character, 0, place)
-        if place < 0:
+        match = text.rfind(character, 0, match)
+        while number == 0 and match > 0 and text[match - 1].isalnum():
+            match = text.rfind(character, 0, match)
+        if match < 0:
             return None
-    return place
+    return match
 
 
-def _is_definition(itself: str, found: Span, matched: str) -> bool:
+def _is_definition(itself: str, long_form: Span, matched: str) -> bool:
     """Whether a text that has the letters of a short form may be its long form.
 
     Args:
         itself: the short form.
-        found: the text.
+        long_form: the text.
         matched: the same from where the match begins, in lower case.
     """
-    text, words = found.text, [token.text for token in found]
+    text, words = long_form.text, [token.text for token in long_form]
     if "//" in text:  # an address
         return False
     if len(text) <= len(itself) or text.endswith(itself) or itself + " " in text:
@@ -475,10 +474,10 @@ def find_initials(text: str, itself: str) -> int | None:
     words = list(_WORD.finditer(text))
     without = [word for word in words if word[0] not in FUNCTION_WORDS]
     plural = letters[:-1] if itself.endswith("s") and itself[-2:-1].isupper() else letters
-    for wanted in (letters, plural):
+    for initials in (letters, plural):
         for some in (words, without):
-            last = some[-len(wanted) :]
-            if [word[0][0] for word in last] == wanted:
+            last = some[-len(initials) :]
+            if [word[0][0] for word in last] == initials:
                 return last[0].start()
     return None
 

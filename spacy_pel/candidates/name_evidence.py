@@ -46,18 +46,18 @@ def rows_by_name(kb: KnowledgeBase, forms: Sequence[Form]) -> dict[str, list[Row
         For each of NAMED, and each form, the distinct rows of the entities that it names in this way.
     """
     nothing = np.empty(0, dtype=np.int64)
-    found: dict[str, list[Rows]] = {}
+    rows_of_ways: dict[str, list[Rows]] = {}
     waiting = list(range(len(forms)))
     for way, lists_of in _WAYS.items():
         lists = [(number, names) for number in waiting for names in lists_of(forms[number])]
         rows_of_names = iter(kb.rows_of_aliases([name for _, names in lists for name in names], normalized=True))
-        found[way] = [nothing] * len(forms)
+        rows_of_forms = rows_of_ways[way] = [nothing] * len(forms)
         for number, names in lists:
             rows = [rows for rows in (next(rows_of_names) for _ in names) if len(rows)]
-            if rows and not len(found[way][number]):
-                found[way][number] = np.unique(np.concatenate(rows))
-        waiting = [number for number in waiting if not len(found[way][number])]
-    return found
+            if rows and not len(rows_of_forms[number]):
+                rows_of_forms[number] = np.unique(np.concatenate(rows))
+        waiting = [number for number in waiting if not len(rows_of_forms[number])]
+    return rows_of_ways
 
 
 class NamePairs(NamedTuple):

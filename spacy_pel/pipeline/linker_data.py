@@ -226,7 +226,6 @@ def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], Enti
     Returns:
         (kb, encoder) -> EntityIndex, checked to fit both.
     """
-
     return lambda kb, encoder: EntityIndex.from_disk(Path(path), kb=kb, encoder=encoder)
 
 
@@ -241,7 +240,6 @@ def make_generator_loader(path: PathLike) -> Callable[[KnowledgeBase, CandidateG
         (kb, the component's generator) -> the same generator, with its data, checked to
         fit the KB.
     """
-
     return lambda kb, generator: _read_generator(generator, kb, Path(path))
 
 
