@@ -33,8 +33,6 @@ def test_every_text_has_its_own_code():
     for code in codes:
         text = getattr(Errors if code[0] == "E" else Warnings, code)
         assert text.startswith(f"[PEL-{code}] ") and text.count("[PEL-") == 1
-    package = "".join(path.read_text(encoding="utf8") for path in PACKAGE.rglob("*.py"))
-    assert set(re.findall(r"\b(?:Errors|Warnings)\.([EW]\d{3})\b", package)) <= set(codes)  # mypy does not see these
 
 
 def test_every_text_is_used_and_gets_its_fields():

@@ -110,7 +110,7 @@ def explained(text: str, path: Path | str) -> Iterator[None]:
         problems = [
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}{_hint(e)}" for e in err.errors()
         ]
-        raise PelError(text.format(path=path, got="; ".join(problems))) from err
+        raise PelError(text.format(path=path, got="; ".join(problems).removeprefix(": ").rstrip("."))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
         got = describe_config_error(err)
         hint = registry.did_you_mean(got)

@@ -133,13 +133,14 @@ def test_rank_surfaces(counts, ranked):
         ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not an ontology before"),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "C["}, "id_pattern"),
+        ({"merge.sources.pain.reader": "nope"}, "No part named 'nope'"),
         ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "mesh.tsv"),
     ],
 )
 def test_bad_configs_say_what_is_wrong(overrides, expected, tmp_path):
     with pytest.raises(PelError) as caught:
         run(**overrides)
-    assert expected in str(caught.value)
+    assert expected in str(caught.value) and ": :" not in str(caught.value) and ".." not in str(caught.value)
     config = Config().from_disk(FIXTURES / "onto_merge.cfg", overrides=overrides)
     config.to_disk(tmp_path / "mine.cfg")
     arguments = ["kb", "merge", str(tmp_path / "kb"), str(tmp_path / "mine.cfg"), "--data", str(ONTO)]
