@@ -67,7 +67,7 @@ def test_spans_key(make_example):
 
 def test_nlp_evaluate(make_nlp):
     """Gold ids that the knowledge base has retired are their successors, those that it lacks are NIL."""
-    nlp = make_nlp(threshold=0.6)
+    nlp = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v1"}, threshold=0.5)
     linker = nlp.get_pipe(NAME)
     linker.retire(["C09"], {"C09": "C01"})
     gold, right = nlp("zzyzx for a heart attack and Aspirin"), (NIL, "C09", "GONE")

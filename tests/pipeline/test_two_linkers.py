@@ -30,9 +30,10 @@ TEXT = "A headache and a heart attack."
 def both(make_nlp, tmp_path):
     """The first one knows headache and heart attack, the other one only headache."""
     KnowledgeBase.build(HPO, tmp_path / "hpo")
-    nlp = make_nlp(extension_prefix="umls", threshold=0.3)
+    settings = {"nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v1"}, "threshold": 0.5}
+    nlp = make_nlp(extension_prefix="umls", **settings)
     nlp.rename_pipe(NAME, "umls_linker")
-    other = nlp.add_pipe(NAME, name="hpo", config={**PLAIN, "extension_prefix": "hpo", "threshold": 0.3})
+    other = nlp.add_pipe(NAME, name="hpo", config={**PLAIN, **settings, "extension_prefix": "hpo"})
     other.initialize(lambda: [], kb_loader=lambda: KnowledgeBase.from_disk(tmp_path / "hpo"))
     return nlp
 
@@ -57,7 +58,7 @@ def test_both_answers_are_kept(both):
     assert (head._.umls_types, head._.umls_xrefs) == (["T184"], []) and head._.hpo_xrefs == list(XREFS)
     assert heart._.umls_xrefs == ["MESH:D009203", "ICD10:I21"] and heart._.hpo_xrefs == heart._.hpo_types == []
     assert len(heart._.umls_candidates) > len(heart._.hpo_candidates) == 2
-    assert heart._.umls_nil_score < 0.3 < heart._.hpo_nil_score
+    assert heart._.umls_nil_score < 0.5 < heart._.hpo_nil_score
     assert [head.kb_id_, heart.kb_id_] == ["HP:1", NIL]  # the last one counts
 
 
