@@ -178,7 +178,7 @@ class Errors(metaclass=WithCodes):
     # Text, encoders, losses, negatives and training: E300-E399
     E301 = "Expected {name} {wanted}, got {value}. Change it."
     E302 = "This encoder has no weights. Set its name and call initialize(), or load a folder with from_disk()."
-    E303 = "Expected a folder, package:NAME or a Hugging Face model, got '{name}': {got}. Check the name."
+    E303 = "Expected a folder, package:NAME or a Hugging Face model, got '{name}': {got}. Check the name, or give a folder."
     E305 = "Expected store = {expected}, got '{value}'."
     E307 = "Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. Known sizes: {known}."
     E304 = "The checkpoint at {path} cannot be read: {got}. Delete that folder to start a new training."
@@ -191,7 +191,7 @@ class Errors(metaclass=WithCodes):
     E316 = "Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for the CPU."
     E319 = "Expected entities with two names or more, got none in {path}. Add synonyms, or lower dev.n_mentions."
     E320 = "The table of mined negatives at {path} is incomplete: {got}. Delete the output folder and train again."
-    E323 = "Expected {least} mined negatives per mention in paths.negatives, got {got}. Mine with --depth {least}."
+    E323 = "Expected {least} or more mined negatives per mention, got {got}. Mine with --depth {least}."
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
     E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
@@ -206,7 +206,10 @@ class Errors(metaclass=WithCodes):
     E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
-    E391 = "Expected the index's documents ({what}), got {got} or others. Fix paths.mentions; folds = 0 if it saw none."
+    E391 = (
+        "Expected the documents of the pipeline's index, which has {what}, got {got}, or different ones. Fix "
+        "paths.mentions, or set ranker.candidates.folds = 0 if the index never saw the training documents."
+    )
     E392 = "Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check the ids."
     E393 = "Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
 
@@ -245,7 +248,10 @@ class Errors(metaclass=WithCodes):
     # The spaCy component and the linker: E500-E599
     E500 = "entity_types maps '{label}' to {types}, which the KB lacks. Its types: {known}. Fix the setting."
     E501 = "Expected gold mentions whose entities are in the KB, got none among {n}. Use a corpus of this KB.{hint}"
-    E502 = "'{name}' has no {missing} yet. Load a trained pipeline, or set the loaders and call nlp.initialize()."
+    E502 = (
+        "The component '{name}' has no {missing} yet. Load a trained pipeline with spacy.load(), or set kb_loader, "
+        "encoder_loader and index_loader in [initialize.components.{name}] and call nlp.initialize()."
+    )
     E503 = 'Expected reranker = null or a part, e.g. {{"@pel_rankers":"spacy-pel.CrossEncoder.v1"}}, got {got}.'
     E504 = "Expected a mention template with a length limit, but the encoder {encoder} has none. Leave out max_length."
     E511 = "{kind} needs vectors, but {parts} is null. Set both, or use a generator without vectors."
@@ -388,11 +394,17 @@ class Warnings(metaclass=WithCodes):
         "{separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
     )
     W144 = "Nothing matches the {filters}. Check the filter."
-    W145 = "{paths}: no concept file of SNOMED CT, so inactive concepts stay. Pass sct2_Concept_…, or the Snapshot."
+    W145 = (
+        "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones. Pass the file "
+        "sct2_Concept_… as well, or the folder Snapshot."
+    )
 
     # Corpora: E200-E299
     W250 = "{n:,} of {total:,} mentions ({share:.0%}) are left out, as the text at their offsets differs. {examples}."
-    W251 = "{path}: offsets are read as {base}: so {n:,} of {total:,} match, as characters of the text {standard:,}."
+    W251 = (
+        "{path}: offsets are read as {base}: this way {n:,} of {total:,} match the text, but only {standard:,} as "
+        "characters from the start of the document."
+    )
     W203 = "{path} is an output of `link` without a correction in {n:,} mentions: its ids count as annotation."
     W202 = "{path}: {n:,} mentions have other ids than the kb_id that `link` gave. The ids count, as corrections."
     W201 = "{path}: of {mentions} mentions, {misaligned} cut tokens and {overlapping} overlap; doc.ents lacks them."

@@ -157,8 +157,6 @@ def _read_merge(paths: list[Path], out: Path) -> None:
         entities = [entity for entity in checked if entity is not None]
         check_entities(entities, merge.redirects, out)
         json.dumps(merge.source)
-        for row in merge.name_sources():
-            _check_text(*row)
 
 
 def _read_changes(paths: list[Path], out: Path) -> None:

@@ -11,6 +11,7 @@ from spacy.language import Language
 
 from spacy_pel.corpora.document_stream import process_documents, text_pieces
 from spacy_pel.engines import link_batch
+from spacy_pel.engines.corpus import Corpus
 from spacy_pel.engines.job import LinkJob, PartLinker
 from spacy_pel.engines.output import PartedOutput, Report
 from spacy_pel.errors import PelError
@@ -203,7 +204,7 @@ def test_rows_and_parts_say_what_failed(failing, tmp_path):
     output.start({}, resume=False, overwrite=False)
     job = LinkJob(str(tmp_path / "failing"), str(tmp_path / "in.jsonl"), str(tmp_path / "out.parquet"))
     linker = PartLinker(job, output, 1, pipeline=loaded)
-    reports = [linker.link(*part) for part in job.corpus.parts(2)]
+    reports = [linker.link(*part) for part in Corpus(job.input).parts(2)]
     assert [(report.documents, len(report.left_out)) for report in reports] == [(1, 1), (2, 0)]
     report = output.report([0, 1])
     assert report == Report(documents=3, mentions=3, left_out=[{"id": "1", "error": "ValueError: bad text"}])
