@@ -13,9 +13,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Learned
+from spacy_pel.linking import Learned, Memory
 from spacy_pel.pipeline.gold import documents_of
-from spacy_pel.pipeline.linker_data import update_linker_folder
+from spacy_pel.pipeline.linker_data import saved_memory, update_linker_folder
 from spacy_pel.types import NIL, Entity
 from spacy_pel.util import logger
 
@@ -383,3 +383,20 @@ def test_what_was_not_linked_can_be_explained(make_nlp):
     alone.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
     found = alone.get_pipe(NAME).explain(doc[3:4])
     assert found.kb_id == NIL and found.candidates == [] and "no candidates" in str(found)
+
+
+def test_a_memory_that_is_replaced_while_it_is_read(make_nlp, tmp_path, monkeypatch):
+    nlp = make_nlp()
+    linker, read, overtaken = nlp.get_pipe(NAME), Memory.from_disk, iter([True])
+    linker.learn([corrected(nlp)])
+    linker.to_disk(tmp_path / "linker")
+
+    def be_overtaken(path):
+        if next(overtaken, False):
+            linker.unlearn(1)
+            linker.to_disk(tmp_path / "linker")
+            raise PelError("half of each")
+        return read(path)
+
+    monkeypatch.setattr(Memory, "from_disk", be_overtaken)
+    assert len(saved_memory(tmp_path / "linker").learned) == 2 and not list(overtaken)
