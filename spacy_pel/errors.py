@@ -206,10 +206,7 @@ class Errors(metaclass=WithCodes):
     E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
-    E391 = (
-        "Expected the documents of the pipeline's index, which has {what}, got {got}, or different ones. Fix "
-        "paths.mentions, or set ranker.candidates.folds = 0 if the index never saw the training documents."
-    )
+    E391 = "Expected the documents of the pipeline's index, which has {what}, got {got} or others. Fix paths.mentions, or set candidates.folds = 0 if it saw none."
     E392 = "Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check the ids."
     E393 = "Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
 
@@ -248,10 +245,7 @@ class Errors(metaclass=WithCodes):
     # The spaCy component and the linker: E500-E599
     E500 = "entity_types maps '{label}' to {types}, which the KB lacks. Its types: {known}. Fix the setting."
     E501 = "Expected gold mentions whose entities are in the KB, got none among {n}. Use a corpus of this KB.{hint}"
-    E502 = (
-        "The component '{name}' has no {missing} yet. Load a trained pipeline with spacy.load(), or set kb_loader, "
-        "encoder_loader and index_loader in [initialize.components.{name}] and call nlp.initialize()."
-    )
+    E502 = "The component '{name}' has no {missing} yet. Load a trained pipeline, or set kb_loader, encoder_loader and index_loader and call nlp.initialize()."
     E503 = 'Expected reranker = null or a part, e.g. {{"@pel_rankers":"spacy-pel.CrossEncoder.v1"}}, got {got}.'
     E504 = "Expected a mention template with a length limit, but the encoder {encoder} has none. Leave out max_length."
     E511 = "{kind} needs vectors, but {parts} is null. Set both, or use a generator without vectors."
@@ -394,17 +388,11 @@ class Warnings(metaclass=WithCodes):
         "{separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
     )
     W144 = "Nothing matches the {filters}. Check the filter."
-    W145 = (
-        "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones. Pass the file "
-        "sct2_Concept_… as well, or the folder Snapshot."
-    )
+    W145 = "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones. Pass sct2_Concept_… too, or the folder Snapshot."
 
     # Corpora: E200-E299
     W250 = "{n:,} of {total:,} mentions ({share:.0%}) are left out, as the text at their offsets differs. {examples}."
-    W251 = (
-        "{path}: offsets are read as {base}: this way {n:,} of {total:,} match the text, but only {standard:,} as "
-        "characters from the start of the document."
-    )
+    W251 = "{path}: offsets are read as {base}: so {n:,} of {total:,} match the text, but only {standard:,} as characters from its start."
     W203 = "{path} is an output of `link` without a correction in {n:,} mentions: its ids count as annotation."
     W202 = "{path}: {n:,} mentions have other ids than the kb_id that `link` gave. The ids count, as corrections."
     W201 = "{path}: of {mentions} mentions, {misaligned} cut tokens and {overlapping} overlap; doc.ents lacks them."
