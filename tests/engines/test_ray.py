@@ -115,7 +115,7 @@ def test_nothing_phones_home(cluster):
 def test_an_error_of_an_actor_is_told(folder, tmp_path, cluster):
     (tmp_path / "in.txt").write_text("No fever.\n")
     (tmp_path / "own.py").write_text(
-        "from spacy_pel.engines.job import PartLinker\nfrom spacy_pel.errors import PelError\n"
+        "from spacy_pel.engines.job import PartLinker\nfrom spacy_pel.errors import Errors, PelError\n"
         "def link(self, number, documents):\n    raise PelError(Errors.E645.format(path='x'))\n"
         "PartLinker.link = link\n"
     )
