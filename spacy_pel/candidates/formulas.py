@@ -15,8 +15,7 @@ _LISTS = read_sections("chemicals.txt")
 
 def _table(section: str) -> dict[str, Names]:
     """Symbols and their names."""
-    pairs = pairs_in(_LISTS[section])
-    return {symbol: tuple(names.replace("_", " ").split("/")) for symbol, names in pairs.items()}
+    return {symbol: tuple(names.replace("_", " ").split("/")) for symbol, names in pairs_in(_LISTS[section]).items()}
 
 
 _ELEMENTS = _table("elements")

@@ -56,7 +56,7 @@ class ChangedStore:
         self._forget_derived()
 
     def _forget_derived(self) -> None:
-        for name in ("live", "live_rows", "hierarchy"):
+        for name in ("live", "live_rows"):
             self.__dict__.pop(name, None)
         # For values that callers compute from rows, by a name of their choice. It is replaced, not emptied, after
         # each change of a row (a thread may be writing to the old one), and neither saved nor pickled.

@@ -130,8 +130,7 @@ class KnowledgeBase(ChangedStore):
     @property
     def source(self) -> dict[str, Any]:
         """Origin, version, licence, reader settings."""
-        source: dict[str, Any] = self.meta["source"]
-        return source
+        return self.meta["source"]  # type: ignore[no-any-return]
 
     # --- by id
 
@@ -322,13 +321,16 @@ class KnowledgeBase(ChangedStore):
     def _row_array(self, entity_id: str) -> Rows:
         return np.array([self._known_row(entity_id)])
 
-    @cached_property
+    @property
     def hierarchy(self) -> "Hierarchy":
         """The is-a relations among live entities; empty (false) if there are none."""
-        children, ids, which = self._is_a_pairs()
-        parents = self.rows(ids)[which]
-        is_live = (parents >= 0) & self.live[children]
-        return Hierarchy(children[is_live], parents[is_live], self.n_rows)
+        memo = self.memo  # a change in another thread replaces it: what is read meanwhile must not stay
+        if "is_a" not in memo:
+            children, ids, which = self._is_a_pairs()
+            parents = self.rows(ids)[which]
+            is_live = (parents >= 0) & self.live[children]
+            memo["is_a"] = Hierarchy(children[is_live], parents[is_live], self.n_rows)
+        return memo["is_a"]  # type: ignore[no-any-return]
 
     # --- by row
 

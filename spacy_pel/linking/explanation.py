@@ -158,10 +158,8 @@ class Explanation:
             lines.append(f"the combiner's evidence for {first.id} over {second.id}: {total:+.2f} ({parts})")
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
-            lines.append(
-                f"track record of {self.candidates[0].id} (mentions in the calibration): "
-                f"first {came_first:,}, right {right:,}, NIL {nil:,}"
-            )
+            counts = f"first {came_first:,}, right {right:,}, NIL {nil:,}"
+            lines.append(f"track record of {self.candidates[0].id} (mentions in the calibration): {counts}")
         return "\n".join(lines)
 
     @property

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError, shortened
 from ..util.config import describe_config_error
+from ..util.files import unexpected
 
 FACTORY = "proxy_entity_linker"
 
@@ -129,14 +130,9 @@ def check_may_change(folder: Path) -> None:
 
 def no_pipeline(path: Path) -> PelError:
     """To raise for a path that has no config.cfg."""
-    return PelError(
-        Errors.E002.format(
-            expected="a pipeline folder (or an installed package of this name)",
-            path=path,
-            got="a folder without config.cfg" if path.is_dir() else "a file" if path.is_file() else "no such folder",
-            todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
-        )
-    )
+    got = "a folder without config.cfg" if path.is_dir() else "a file" if path.is_file() else "no such folder"
+    todo = "Check the path, or make one with spacy-pel quickstart or spacy assemble."
+    return unexpected(path, "a pipeline folder (or an installed package of this name)", got, todo)
 
 
 def linker_names(nlp: Any) -> list[str]:

@@ -311,10 +311,8 @@ class RrfTables:
             return self.reader.lines(path)
         if name not in _NEEDED:
             return iter(())
-        todo = (
-            "Pass the folder that has it (META of the UMLS, rrf of RxNorm), or all tables; join parts, e.g. with: "
-            f"cat {name}.RRF.a? > {name}.RRF"
-        )
+        join = f"join parts, e.g. with: cat {name}.RRF.a? > {name}.RRF"
+        todo = f"Pass the folder that has it (META of the UMLS, rrf of RxNorm), or all tables; {join}"
         raise unexpected(self.folder, f"{name}.RRF (or .RRF.gz)", "no such file", todo)
 
 
