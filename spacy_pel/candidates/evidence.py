@@ -239,7 +239,8 @@ def candidate_table(kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[Me
     compared = NamePairs.read(kb, forms.normal, forms.which[owners], kb_rows)
     columns["edit"] = compared.similarity(Indel.normalized_similarity)
     columns |= _of_kept(kb, compared, owners, columns)
-    return laid_out(*ranked.kb_rows.shape, owners, kb_rows, columns)
+    n, width = ranked.kb_rows.shape
+    return laid_out(n, width, owners, kb_rows, columns)
 
 
 def _of_kept(
