@@ -21,6 +21,8 @@ if os.environ.get("PEL_TEST_INSTALLED") and Path(spacy_pel.__file__).parents[1] 
 sys.path.insert(0, str(ROOT))
 importlib.import_module("benchmarks")  # stays in sys.modules and finds its own modules
 sys.path.remove(str(ROOT))
+CHILDREN = str(Path(__file__).with_name("children"))  # what starts each process that a test starts
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHILDREN, os.environ.get("PYTHONPATH")]))
 
 
 @pytest.fixture(scope="session")

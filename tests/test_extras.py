@@ -23,7 +23,7 @@ class WithoutExtras(PathFinder):
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutExtras
 """
-LINK = """
+RUN = """
 import spacy
 from spacy_pel import Entity, KnowledgeBase
 from spacy_pel.evaluation.links import entity_url, render_links  # for serve and demo
@@ -32,9 +32,8 @@ nlp = spacy.blank("en")
 nlp.add_pipe("entity_ruler").add_patterns([{"label": "ENTITY", "pattern": "asthma"}])
 linker = nlp.add_pipe("proxy_entity_linker", config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}})
 linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase([Entity("C1", "Asthma")]))
-print(json.dumps([ent.kb_id_ for ent in nlp("She has asthma.").ents]))
-"""
-RUN = """
+assert [ent.kb_id_ for ent in nlp("She has asthma.").ents] == ["C1"]
+
 import typer
 from typer.testing import CliRunner
 from spacy_pel.cli import pel_cli
@@ -54,18 +53,9 @@ print(json.dumps([(result.exit_code, result.stderr) for result in results]))
 CALLS = {"report": ["report", "metrics"], "serve": ["serve", "pipeline"]}
 
 
-def run(script, *args):
-    command = [sys.executable, "-c", WITHOUT_EXTRAS + script, *args]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    return json.loads(result.stdout)
-
-
-def test_linking_needs_no_extra():
-    assert run(LINK) == ["C1"]
-
-
-def test_commands_name_the_extra_that_they_need():
-    results = run(RUN, json.dumps(list(CALLS.values())))
+def test_linking_needs_no_extra_and_commands_name_the_one_that_they_need():
+    command = [sys.executable, "-c", WITHOUT_EXTRAS + RUN, json.dumps(list(CALLS.values()))]
+    results = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout)
     helps, calls = results[: -len(CALLS)], results[-len(CALLS) :]
     assert len(helps) > 30 and {code for code, _ in helps} == {0}
     for extra, (code, error) in zip(CALLS, calls, strict=True):

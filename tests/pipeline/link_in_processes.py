@@ -59,22 +59,6 @@ def in_pools(method):
             yield "Pool", lambda path: pool.starmap(link, [(path, text) for text in MANY])
 
 
-def in_joblib():
-    """One way; its workers get pipelines pickled."""
-    import joblib
-
-    def run(path):
-        nlp = _pipelines[path]
-        return joblib.Parallel(n_jobs=2)(joblib.delayed(_linked)(nlp, text) for text in MANY)
-
-    yield "joblib", run
-    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
-
-
-def _linked(nlp, text):
-    return links(nlp(text))
-
-
 def in_pipe(method):
     """One way."""
 
@@ -97,7 +81,7 @@ def main(seconds, method, *paths):
     use_threads()
     for path in paths:  # the last call before the fork
         link(path, ONE[0])
-    for way in [in_pipe(method), in_pools(method)] + [in_joblib()] * (method == "spawn"):
+    for way in (in_pipe(method), in_pools(method)):
         for name, run in way:
             # a spawned worker takes seconds to start; nlp.pipe starts two for each call
             for path in paths[:1] if (name, method) == ("nlp.pipe", "spawn") else paths:
