@@ -111,7 +111,7 @@ def test_negatives_are_of_the_batchs_world(joined, tmp_path, shared):
 @pytest.mark.parametrize(("kind", "shared"), [("Hard", False), ("Mixed", True)])
 def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, shared):
     """By the model in training: the nearest of the mention's own world, and all of them if there are few."""
-    part = {"@pel_negatives": f"spacy-pel.{kind}Negatives.v1", "n_negatives": 6, "shared": shared}
+    part = {"@pel_negatives": f"spacy-pel.{kind}Negatives.v1", "n_negatives": 6, "depth": 40, "shared": shared}
     changes = {"pel__negatives": part, "pel__positives__alias_share": 0.3}
     seen = []
 
