@@ -231,7 +231,7 @@ def test_a_hub_that_is_not_reached_is_named_in_one_line(monkeypatch, capfd):
 
     monkeypatch.setattr("transformers.AutoConfig.from_pretrained", refuse)
     level = hub.get_verbosity()
-    with pytest.raises(PelError, match=r"connect to 'https://huggingface.co'\. Check the name\.$"):
+    with pytest.raises(PelError, match=r"connect to 'https://huggingface.co'\. Check the name, or give a folder\.$"):
         BiEncoder(name="org/model").initialize()
     assert hub.get_verbosity() == level <= hub.WARNING  # which would have shown it
     assert "Retrying" not in "".join(capfd.readouterr())
