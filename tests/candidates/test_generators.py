@@ -18,7 +18,6 @@ from .conftest import found, mentions_of, values_of
 
 pytestmark = pytest.mark.slow
 
-TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 SETTINGS = {"spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"}}
 # other settings of the same part: what was saved must win over them
 OTHERS = {

@@ -19,7 +19,6 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.types import Entity, MentionInText, RankedRows
-from spacy_pel.util import normalize_alias
 
 from .gathering import gather, marked, pairs_of
 
@@ -45,15 +44,71 @@ def gathered(kb, *surfaces, allowed=None):
 
 
 # "_" stands for a blank
-SINGULAR_AND_PLURAL_LEAD_TO_EACH_OTHER = """
-    plasma_cell plasma_cells  biopsy biopsies  pathway pathways  virus viruses  reflex reflexes  abscess abscesses
-    branch branches  disease_of_the_liver diseases_of_the_liver  part_of_cell part_of_cells
-"""
+LEAD_TO_EACH_OTHER = {
+    other_numbers: """
+        plasma_cell plasma_cells  biopsy biopsies  pathway pathways  virus viruses  reflex reflexes  abscess abscesses
+        branch branches  disease_of_the_liver diseases_of_the_liver  part_of_cell part_of_cells
+    """,
+    other_spellings: """
+        kf17837 kf_17837  ap_7 ap7  5_ht2a 5ht_2a  15_f_2t_isop 15_f2t_isop
+    """,
+    british_or_american: """
+        oedema edema  haematuria hematuria  ischaemic_heart_disease ischemic_heart_disease
+        acute_myeloid_leukaemia acute_myeloid_leukemia  chemotherapy_induced_anaemia chemotherapy_induced_anemia
+        ethinyl_oestradiol_sulphate ethinyl_estradiol_sulfate
+    """,
+}
+LEAD_TO = {
+    other_spellings: """
+        t_cell tcell  sr_48_968 sr48968  sr_48_968 sr_48968
+        non_convulsive_status_epilepticus_of_adults nonconvulsive_status_epilepticus_of_adults
+        α_thalassaemia alpha_thalassaemia  tnfα tnfalpha  tnfα tnf_alpha  tnf_α tnfα  nf_κb nf_kappa_b
+        β_catenin betacatenin  λ_phage lambda_phage
+    """,
+    derivations: """
+        nuclear nucleus  muscular muscle  skeletal skeleton  cortical cortex  pharyngeal pharynx  epithelial epithelium
+        ovarian ovary  ischemic ischemia  thrombotic thrombosis  epileptic epilepsy  diabetic diabetes  edematous edema
+        hypertensive hypertension  olfactory olfaction  obese obesity  aspartate aspartic_acid
+        divided division  induce induction  divides division  modify modification  biopsied biopsy  uterine uterus
+        express expression  bleeding bleed  control controlling  hepatic liver  vascular blood_vessel
+        cardiac_development heart_development  neuronal_differentiation neuron_differentiation  oesophageal esophagus
+        esophageal esophagus  apoptosis apoptotic_process  cell_kinesis cell_kinetic_process
+        catabolism catabolic_process
+    """,
+    quantity_terms: """
+        high_blood_pressure hypertension  low_blood_pressure hypotension  blood_pressure_elevated hypertension
+        low_platelets thrombocytopenia  increased_platelet_count thrombocytosis  low_potassium hypokalaemia
+        elevated_serum_calcium hypercalcemia  high_blood_sugar hyperglycemia  low_sodium_level hyponatremia
+        low_white_blood_cell_count leukopenia  overactive_thyroid hyperthyroidism
+    """,
+}
 
 
-@pytest.mark.parametrize(("one", "other"), pairs_of(SINGULAR_AND_PLURAL_LEAD_TO_EACH_OTHER))
-def test_singular_and_plural_lead_to_each_other(one, other):
-    assert other in other_numbers(one) and one in other_numbers(other)
+def cases(table):
+    return [(find, *pair) for find, words in table.items() for pair in pairs_of(words)]
+
+
+@pytest.mark.parametrize(("find", "one", "other"), cases(LEAD_TO_EACH_OTHER))
+def test_forms_that_lead_to_each_other(find, one, other):
+    assert other in find(one) and one in find(other)
+
+
+@pytest.mark.parametrize(("find", "form", "other"), cases(LEAD_TO))
+def test_forms_that_lead_to_others(find, form, other):
+    assert other in find(form)
+
+
+NO_OTHER = {
+    other_spellings: ["", "aspirin", "12", "1 2", "+", "---", "a b", "no 2", "ά", "καρδιά"],
+    british_or_american: ["never", "epidemic"],
+    derivations: ["", "camp", "il 2", "α", "---", "cardiac cells of a very old rat"],
+    quantity_terms: ["", "high", "level", "blood pressure", "highly active", "high e", "low one two"],
+}
+
+
+@pytest.mark.parametrize(("find", "form"), [(find, form) for find, forms in NO_OTHER.items() for form in forms])
+def test_forms_that_lead_to_none(find, form):
+    assert list(find(form)) == []
 
 
 @pytest.mark.parametrize("form", ["abscess", "sepsis", "virus", "cns", "as", "s", "", "il 2", "cap", "---"])
@@ -61,33 +116,6 @@ def test_what_is_no_plural(form):
     shorter = [other for other in other_numbers(form) if len(other) <= len(form)]
     assert shorter == []
     assert form != "cap" or other_numbers(form) == []  # CAPS is another thing
-
-
-@pytest.mark.parametrize(
-    "one, other", [("KF17837", "KF 17837"), ("AP-7", "AP7"), ("5-HT2A", "5HT-2A"), ("15-F(2t)-IsoP", "15-F2t-IsoP")]
-)
-def test_blanks_of_short_names(one, other):
-    one, other = normalize_alias(one), normalize_alias(other)
-    assert other in other_spellings(one) and one in other_spellings(other)
-
-
-# "_" stands for a blank
-JOINED_WORDS_AND_GREEK_LETTERS = """
-    t_cell tcell  sr_48_968 sr48968  sr_48_968 sr_48968
-    non_convulsive_status_epilepticus_of_adults nonconvulsive_status_epilepticus_of_adults
-    α_thalassaemia alpha_thalassaemia  tnfα tnfalpha  tnfα tnf_alpha  tnf_α tnfα  nf_κb nf_kappa_b
-    β_catenin betacatenin  λ_phage lambda_phage
-"""
-
-
-@pytest.mark.parametrize(("form", "other"), pairs_of(JOINED_WORDS_AND_GREEK_LETTERS))
-def test_joined_words_and_greek_letters(form, other):
-    assert other in other_spellings(form)
-
-
-@pytest.mark.parametrize("form", ["", "aspirin", "12", "1 2", "+", "---", "a b", "no 2", "ά", "καρδιά"])
-def test_what_has_no_other_spelling(form):
-    assert other_spellings(form) == []
 
 
 def test_numbers_stay_apart():
@@ -105,31 +133,9 @@ def test_long_names_have_few_spellings():
     assert other_spellings(" ".join([*words, "thirteen"])) == []
 
 
-# "_" stands for a blank
-BRITISH_AND_AMERICAN_ENGLISH = """
-    oedema edema  haematuria hematuria  ischaemic_heart_disease ischemic_heart_disease
-    acute_myeloid_leukaemia acute_myeloid_leukemia  chemotherapy_induced_anaemia chemotherapy_induced_anemia
-    ethinyl_oestradiol_sulphate ethinyl_estradiol_sulfate
-"""
-
-
-@pytest.mark.parametrize(("british", "american"), pairs_of(BRITISH_AND_AMERICAN_ENGLISH))
-def test_british_and_american_english(british, american):
-    assert american in british_or_american(british) and british in british_or_american(american)
-
-
-@pytest.mark.parametrize(
-    "form, others",
-    [
-        ("colorectal tumor", ["colorectal tumour"]),
-        ("leukocyte tumor", ["leukocyte tumour", "leucocyte tumour"]),
-        ("never", []),
-        ("epidemic", []),
-    ],
-)
-def test_parts_of_other_words_stay(form, others):
-    found = british_or_american(form)
-    assert sorted(found) == sorted(others)
+def test_each_part_of_a_form_has_its_other_spelling():
+    assert sorted(british_or_american("leukocyte tumor")) == ["leucocyte tumour", "leukocyte tumour"]
+    assert british_or_american("colorectal tumor") == ["colorectal tumour"]
 
 
 def test_other_spellings_are_evidence():
@@ -170,29 +176,6 @@ NOUNS = [
     Entity("OESOPHAGUS", "esophagus"),
     Entity("PLURAL", "hearts"),
 ]
-
-
-# "_" stands for a blank
-ADJECTIVES_AND_VERBS_LEAD_TO_NOUNS = """
-    nuclear nucleus  muscular muscle  skeletal skeleton  cortical cortex  pharyngeal pharynx  epithelial epithelium
-    ovarian ovary  ischemic ischemia  thrombotic thrombosis  epileptic epilepsy  diabetic diabetes  edematous edema
-    hypertensive hypertension  olfactory olfaction  obese obesity  aspartate aspartic_acid
-    divided division  induce induction  divides division  modify modification  biopsied biopsy  uterine uterus
-    express expression  bleeding bleed  control controlling  hepatic liver  vascular blood_vessel
-    cardiac_development heart_development  neuronal_differentiation neuron_differentiation  oesophageal esophagus
-    esophageal esophagus  apoptosis apoptotic_process  cell_kinesis cell_kinetic_process
-    catabolism catabolic_process
-"""
-
-
-@pytest.mark.parametrize(("form", "noun"), pairs_of(ADJECTIVES_AND_VERBS_LEAD_TO_NOUNS))
-def test_adjectives_and_verbs_lead_to_nouns(form, noun):
-    assert noun in derivations(form)
-
-
-@pytest.mark.parametrize("form", ["", "camp", "il 2", "α", "---", "cardiac cells of a very old rat"])
-def test_what_has_no_derivations(form):
-    assert derivations(form) == ()
 
 
 # "_" stands for a blank
@@ -248,25 +231,6 @@ def test_names_without_vectors():
         ranked = RankedRows.of([(rows, np.linspace(0.9, 0.1, 4))])
         table = candidate_table(kb, ranked, [MentionInText(surface, 0, len(surface))])
         assert [table.features[name][0].tolist() for name in NAMED] == expected, surface
-
-
-# "_" stands for a blank
-QUANTITIES_HAVE_TERMS = """
-    high_blood_pressure hypertension  low_blood_pressure hypotension  blood_pressure_elevated hypertension
-    low_platelets thrombocytopenia  increased_platelet_count thrombocytosis  low_potassium hypokalaemia
-    elevated_serum_calcium hypercalcemia  high_blood_sugar hyperglycemia  low_sodium_level hyponatremia
-    low_white_blood_cell_count leukopenia  overactive_thyroid hyperthyroidism
-"""
-
-
-@pytest.mark.parametrize(("form", "term"), pairs_of(QUANTITIES_HAVE_TERMS))
-def test_quantities_have_terms(form, term):
-    assert term in quantity_terms(form)
-
-
-@pytest.mark.parametrize("form", ["", "high", "level", "blood pressure", "highly active", "high e", "low one two"])
-def test_what_says_no_quantity(form):
-    assert quantity_terms(form) == []
 
 
 @pytest.fixture

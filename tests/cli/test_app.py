@@ -17,7 +17,6 @@ from spacy_pel.cli._app import PelGroup, _log_to_stderr
 from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.errors import PelError
 from spacy_pel.util import console, logger, progress
-from spacy_pel.util.config import load_config
 
 from .conftest import done, run
 
@@ -149,15 +148,6 @@ def test_a_bug_is_not_hidden(app):
     assert isinstance(app("bug").exception, RuntimeError)
 
 
-def test_flags_have_no_value_in_the_help():
-    flags = [line for line in run("link", "--help").out.splitlines() if re.match("│ --(json|resume|overwrite) ", line)]
-    assert len(flags) == 3 and "<" not in "".join(flags)
-
-
-def test_group_without_command_shows_help():
-    assert "Commands" in run("kb").out + run("kb").err
-
-
 def test_overrides():
     given = ["--pel.training.max_epochs", "2", "--paths.kb=corpus/kb", "--a.b-c", '["x", "y"]', "--a.d", "-1"]
     assert parse_overrides(given) == {
@@ -172,16 +162,6 @@ def test_overrides():
 def test_malformed_overrides(args):
     with pytest.raises(PelError, match="E600"):
         parse_overrides(args)
-
-
-def test_config_errors_are_one_line(tmp_path):
-    path = tmp_path / "a.cfg"
-    for text in ("[paths\nkb = 1", "[paths]\nkb = ${nowhere.x}", "[a.b]\nc = 1"):
-        path.write_text(text)
-        with pytest.raises(PelError, match="E601"):
-            load_config(path, {})
-    with pytest.raises(PelError, match="E002"):
-        load_config(tmp_path / "none.cfg", {})
 
 
 def test_messages_have_lines_of_their_own(capfd, monkeypatch):

@@ -26,7 +26,10 @@ def mentions(documents):
 
 @pytest.mark.parametrize(
     "name, reader, options",
-    [("out.pubtator.gz", "pubtator", []), ("out.txt", "pubtator", ["--to", "pubtator"]), ("out.xml", "bioc", [])],
+    [
+        *(("out.pubtator.gz", "pubtator", []), ("out.txt", "pubtator", ["--to", "pubtator"]), ("out.xml", "bioc", [])),
+        ("out", "brat", ["--to", "brat"]),
+    ],
 )
 def test_round_trip(folder, texts, tmp_path, name, reader, options):
     assert run("link", folder / "pipeline", texts, tmp_path / "out.jsonl").code == 0
@@ -38,14 +41,6 @@ def test_round_trip(folder, texts, tmp_path, name, reader, options):
     if reader == "pubtator":  # a line is a line
         expected = [(key, text.replace("\n", " "), found) for key, text, found in expected]
     assert mentions(read_corpus(tmp_path / "back.jsonl")) == expected
-
-
-def test_brat(folder, texts, tmp_path):
-    done("link", folder / "pipeline", texts, tmp_path / "out", "--to", "brat")
-    files = {path.name: path.read_text(encoding="utf8") for path in (tmp_path / "out").iterdir()}
-    assert sorted(files) == ["a.ann", "a.txt", "b.ann", "b.txt", "c.ann", "c.txt"]
-    assert [files[f"{key}.txt"] for key in "abc"] == [text.lower() for text in TEXTS]
-    assert files["c.ann"] == "T1\tENTITY 0 12\tkidney stone\nN1\tReference T1 KB:C4\tkidney stone\n"
 
 
 @pytest.mark.parametrize("name", ["out.brat", "out.parquet", "out.csv.gz"])

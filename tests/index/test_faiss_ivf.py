@@ -184,8 +184,14 @@ def test_lists_without_rows_can_be_read_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "code"), [({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"), ({"lists": 0}, "E301.*lists")]
+    ("settings", "code"),
+    [
+        ({"codes": "int8", "row_bytes": 8}, "E414.*row_bytes"),
+        ({"lists": 0}, "E301.*lists"),
+        ({"codes": "fp64"}, "E412"),
+        ({"codes": "int8"}, "E404"),  # no rows
+    ],
 )
 def test_settings_that_cannot_be(settings, code):
     with pytest.raises(PelError, match=code):
-        FaissIVF(**settings)
+        FaissIVF(**settings).train(unit(0, 0))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.registry import registry
 from spacy_pel.types import VectorIndex
 
@@ -141,13 +140,6 @@ def test_wrong_width_and_untrained(variant):
         index.add(unit(3, 0, width=WIDTH + 1))
     with pytest.raises(PelError, match="PEL-E402"):
         index.search(unit(3, 0, width=WIDTH - 1), 1)
-
-
-def test_settings_that_cannot_be():
-    with pytest.raises(PelError, match="PEL-E412"):
-        FaissIVF(codes="fp64")
-    with pytest.raises(PelError, match="PEL-E404"):
-        FaissIVF(codes="int8").train(unit(0, 0))
 
 
 def test_vectors_are_given_back_as_far_as_codes_keep_them(variant, tmp_path):

@@ -46,9 +46,13 @@ def test_no_such_section(path, name):
         load_config(path, {name: 1})
 
 
-def test_a_section_below_one_that_comes_later(tmp_path):
-    """thinc raises a KeyError there."""
-    (tmp_path / "x.cfg").write_text('[a]\n[a.b.c]\nd = 1\n[a.b]\ne = "f"\n')
+@pytest.mark.parametrize(
+    "text", ['[a]\n[a.b.c]\nd = 1\n[a.b]\ne = "f"\n', "[paths\nkb = 1", "[paths]\nkb = ${nowhere.x}", "[a.b]\nc = 1"]
+)
+def test_a_file_that_is_no_config(tmp_path, text):
+    with pytest.raises(PelError, match="E002.*x.cfg"):
+        load_config(tmp_path / "x.cfg")
+    (tmp_path / "x.cfg").write_text(text)
     with pytest.raises(PelError, match="E601.*x.cfg"):
         load_config(tmp_path / "x.cfg")
 

@@ -38,11 +38,11 @@ def tagger(tok2vec=None, gold=examples):
     return nlp, pipe
 
 
-def trained(tok2vec=None, steps=60):
-    nlp, pipe = tagger(tok2vec)
+def trained(tok2vec=None, steps=60, gold=examples):
+    nlp, pipe = tagger(tok2vec, gold)
     optimizer = nlp.create_optimizer()
     optimizer.learn_rate = 0.01
-    batch = examples(nlp)
+    batch = gold(nlp)
     for _ in range(steps):
         losses = nlp.update(batch, sgd=optimizer)
     return nlp, pipe, losses[NAME]
@@ -76,12 +76,7 @@ def test_labels_keep():
         "fever and pain": [(0, 5, "FINDING"), (10, 14, "FINDING")],
     }
     made = lambda nlp: [Example.from_dict(nlp.make_doc(t), {"entities": s}) for t, s in typed.items()]  # noqa: E731
-    nlp, pipe = tagger(gold=made)
-    optimizer = nlp.create_optimizer()
-    optimizer.learn_rate = 0.01
-    batch = made(nlp)
-    for _ in range(60):
-        nlp.update(batch, sgd=optimizer)
+    nlp, pipe, _ = trained(gold=made)
     first, second = typed
     assert {text: spans(nlp(text)) for text in typed} == typed
     pipe.labels_keep = ["DISORDER"]

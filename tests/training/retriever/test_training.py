@@ -80,14 +80,16 @@ def test_metrics_and_files(train, tmp_path):
     assert (best_encoder.fingerprint == last.fingerprint) == (best["step"] == 10)
 
 
-def test_the_untrained_encoder_is_measured_first(train, data, tmp_path):
-    train(tmp_path / "run", pel__training__max_steps=1)
-    first = evaluations(tmp_path / "run")[0]
+def test_records_are_the_measures_of_the_untrained_and_of_the_best_encoder(train, data, tmp_path):
+    best = train(tmp_path / "run", pel__training__dev__metric="mrr")
     settings = read_settings(CONFIG, {**data, **SMALL})
     settings.pel.encoder.initialize()
     kb = KnowledgeBase.from_disk(settings.paths.kb)
-    scores = DevRetrieval(kb, read_corpus(settings.paths.dev), settings.pel.training.dev, 0)(settings.pel.encoder)
-    assert first == {"step": 0, "epoch": 0, **scores, "seconds": first["seconds"]}
+    dev = DevRetrieval(kb, read_corpus(settings.paths.dev), settings.pel.training.dev, 0)
+    first = evaluations(tmp_path / "run")[0]
+    assert first == {"step": 0, "epoch": 0, **dev(settings.pel.encoder), "seconds": first["seconds"]}
+    scores = dev(load_encoder(tmp_path / "run" / "model-best"))
+    assert {name: best[name] for name in scores} == pytest.approx(scores)
 
 
 @pytest.mark.parametrize(
@@ -115,15 +117,6 @@ def test_without_matplotlib_one_line_names_the_extra(train, tmp_path, caplog, mo
     lines = [record.getMessage() for record in caplog.records if "learning curve" in record.getMessage()]
     assert len(lines) == 1 and "spacy-pel[report]" in lines[0]
     assert not (tmp_path / "run" / "learning_curve.png").exists()
-
-
-def test_the_best_model_is_the_one_of_its_record(train, data, tmp_path):
-    best = train(tmp_path / "run", pel__training__dev__metric="mrr")
-    settings = read_settings(CONFIG, {**data, **SMALL})
-    kb = KnowledgeBase.from_disk(settings.paths.kb)
-    dev = DevRetrieval(kb, read_corpus(settings.paths.dev), settings.pel.training.dev, 0)
-    scores = dev(load_encoder(tmp_path / "run" / "model-best"))
-    assert {name: best[name] for name in scores} == pytest.approx(scores)
 
 
 # 41 mentions and 41 bare names make 11 batches of 8
