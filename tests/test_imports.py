@@ -34,7 +34,7 @@ FLOORS = [
     ("training",),  # the wing: what trains, merges ontologies and reads corpora of research
 ]
 FLOOR = {place: number for number, places in enumerate(FLOORS) for place in places}
-MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT)
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem in FLOORS[0])
 HEAVY = ("faiss", "transformers", "scispacy", "sklearn", "matplotlib", "pyarrow")
 
 
@@ -78,21 +78,6 @@ def test_imports_point_one_way(path):
 
 def test_the_product_does_not_import_its_studies():
     assert not [path for path in MODULES for name, _ in imported_by(path) if name.startswith("spacy_pel_studies")]
-
-
-def test_base_modules_import_nothing_above_them():
-    for name in FLOORS[0]:
-        for path in [ROOT / f"{name}.py"] if (ROOT / f"{name}.py").exists() else (ROOT / name).glob("*.py"):
-            assert {room_of(m) for m, _ in imported_by(path)} <= {"", *FLOORS[0]}, path
-
-
-def test_the_check_sees_relative_and_absolute_imports(tmp_path, monkeypatch):
-    file = tmp_path / "kb" / "wrong.py"
-    file.parent.mkdir()
-    file.write_text("from ..index import EntityIndex\nfrom .. import cli\nimport spacy_pel.linking\n")
-    monkeypatch.setitem(globals(), "ROOT", tmp_path)
-    found = [room_of(module) for module, _ in imported_by(file)]
-    assert found == ["index", "cli", "linking"]
 
 
 def modules_after(statement: str) -> set:

@@ -113,12 +113,6 @@ def test_nothing_of_ours_is_registered_elsewhere():
     assert {path[-2] for path in ours} <= {group.removeprefix("spacy_") for group, _, _ in published()}
 
 
-def test_what_was_meant_by_a_mistyped_name():
-    assert registry.did_you_mean("no registry 'pel_regularizer'") == " (did you mean 'pel_regularizers'?)"
-    assert registry.did_you_mean("no 'spacy-pel.FGMS.v1' here") == " (did you mean 'spacy-pel.FGSM.v1'?)"
-    assert registry.did_you_mean("no 'cheese' in 'pel_losses'") == registry.did_you_mean("nothing quoted") == ""
-
-
 # -- what a name is registered for ------------------------------------------------------------------
 
 REPOSITORY = Path(__file__).parents[1]

@@ -4,11 +4,9 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.types.semantic_types import (
-    GROUP_LABELS,
     SEMANTIC_GROUPS,
     ST21PV,
     label_group,
-    label_names,
     labels_named,
     mention_group,
     semantic_types,
@@ -61,14 +59,6 @@ def test_groups(types, group):
     assert type_group(types) == group
 
 
-def test_labels():
-    """In the order of their ids."""
-    assert list(ST21PV) == sorted(ST21PV) and len(ST21PV) == 21
-    assert ST21PV["T038"] == "BIOLOGIC_FUNCTION" and ST21PV["T103"] == "CHEMICAL" and ST21PV["T204"] == "EUKARYOTE"
-    assert SEMANTIC_GROUPS["DISO"] == "Disorders" and GROUP_LABELS["GEOG"] == "GEOGRAPHIC_AREA"
-    assert GROUP_LABELS.keys() == SEMANTIC_GROUPS.keys() and len(set(GROUP_LABELS.values())) == 15
-
-
 @pytest.mark.parametrize(
     ("kind", "tui"),
     [
@@ -110,14 +100,6 @@ def test_groups_of_mentions(label, types, group):
     assert mention_group(label, types) == group
     if not types:
         assert label_group(label) == group
-
-
-def test_names_of_labels():
-    assert label_names("BIOLOGIC_FUNCTION") == {"BIOLOGIC_FUNCTION", "T038", "DISORDER"}
-    assert label_names("T121") == {"T121", "T103", "CHEMICAL"}
-    assert label_names("Chemical") == {"Chemical", "T103", "CHEMICAL"}
-    assert label_names("DISORDER") == {"DISORDER"}
-    assert label_names("ENTITY") == {"ENTITY"} and label_names("") == frozenset()
 
 
 @pytest.mark.parametrize(

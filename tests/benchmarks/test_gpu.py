@@ -8,14 +8,6 @@ from benchmarks.gpu import BF16, FP32, Row, forward_flops, peak_of, smaller_unti
 H100 = "NVIDIA H100 80GB HBM3"
 
 
-@pytest.mark.parametrize(
-    ("card", "precision", "tera"),
-    [(H100, BF16, 989), (H100, FP32, 67), ("NVIDIA A100-SXM4-80GB", FP32, 19.5), ("NVIDIA L40S", BF16, 362)],
-)
-def test_peaks_of_cards(card, precision, tera):
-    assert peak_of(card, precision) == pytest.approx(1e12 * tera)
-
-
 @pytest.mark.parametrize("card", ["NVIDIA L40"])
 def test_an_unknown_card_has_no_share(card):
     row = Row("encoding", BF16, "entities", count=1, tokens=1, flops=1e12, seconds=2.0)

@@ -1,10 +1,8 @@
 """The benchmark that compares pipelines on weights that are fitted on the corpus itself."""
 
 import numpy as np
-import pytest
 
 from benchmarks.pipelines import MEASURES, Run, compare
-from spacy_pel.errors import PelError
 
 
 def a_run(first, found, unseen) -> Run:
@@ -21,9 +19,3 @@ def test_differences_are_of_the_other_run_to_the_base():
     assert all(one.difference == 0 for one in compare(base, base).values())
     # unseen is what the first pipeline has not seen: the columns are of the same mentions
     assert [one.b for one in compare(other, base).values()] == [0.5, 0, 0.5, 0.75]
-
-
-def test_other_mentions_cannot_be_compared():
-    base = a_run([1, 1], [1, 1], [0, 0])
-    with pytest.raises(PelError, match="2 mentions with an entity for the first and 1"):
-        compare(base, a_run([1], [1], [0]))

@@ -5,10 +5,6 @@ import shutil
 
 import pytest
 
-from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.pipeline.linker_data import update_linker_folder
-from spacy_pel.types import Entity
 from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import run
@@ -35,24 +31,6 @@ def evaluate(pipeline, folder, tmp_path):
     return ("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "meta.json"])
-def test_truncated_index(folder, broken, tmp_path, name):
-    path = broken / "proxy_entity_linker" / "index" / name
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert "index" in error(*evaluate(broken, folder, tmp_path))
-
-
-def test_index_of_another_kb(folder, broken, tmp_path):
-    KnowledgeBase.build([Entity("Z1", "something else")], tmp_path / "kb")
-    index = broken / "proxy_entity_linker" / "index"
-    shutil.rmtree(index)
-    assert run("index", tmp_path / "kb", folder / "model", index).code == 0
-    assert "index/manifest.json" in error(*evaluate(broken, folder, tmp_path))
-    with update_linker_folder(index.parent):
-        pass  # the index is the one that was meant
-    assert error(*evaluate(broken, folder, tmp_path)).endswith("Rebuild it with: spacy-pel index")
-
-
 def test_offsets_that_do_not_match(folder, tmp_path):
     lines = list(read_jsonl(folder / "dev.jsonl"))
     lines[3]["text"] = "Now " + lines[3]["text"]
@@ -63,24 +41,10 @@ def test_offsets_that_do_not_match(folder, tmp_path):
         assert "line 4 (d3)" in line and not (tmp_path / "out").exists()
 
 
-def test_empty_kb(folder, tmp_path):
+def test_empty_kb(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     assert "E120" in error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "empty.jsonl")
-    kb = KnowledgeBase([Entity("Z1", "the last one")])
-    kb.retire(["Z1"])
-    kb.to_disk(tmp_path / "kb")
-    assert "E406" in error("index", tmp_path / "kb", folder / "model", tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_ids_unknown_to_the_kb(folder, tmp_path):
-    documents = [d for d in read_corpus(folder / "dev.jsonl") if all(m.ids == ("X1",) for m in d.mentions)]
-    assert documents
-    write_corpus(tmp_path / "foreign.jsonl", documents)
-    line = error("evaluate", folder / "pipeline", tmp_path / "foreign.jsonl", "--output", tmp_path / "out")
-    assert "'X1'" in line
-    assert "E501" in error("calibrate", folder / "pipeline", tmp_path / "foreign.jsonl")
-    assert "X1" in error("kb", "show", folder / "kb", "X1")
 
 
 def test_mention_rows_need_text(folder, tmp_path):

@@ -13,14 +13,6 @@ from .conftest import NAMES, UNKNOWN, documents, done, refused, run
 
 pytestmark = pytest.mark.slow
 
-KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
-KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
-KEYS += ["mentions_per_second", *(f"recall@{k}" for k in (1, 2, 4, 5, 8, 16, 32, 64))]
-KEYS += ["nil_ece", "nil_brier", "nil_reliability", "recall_all@1", "recall_all@64", "threshold_by_label"]
-KEYS += [f"coverage@{percent}{end}" for percent in (95, 98) for end in ("", "_low", "_high")]
-KEYS += ["aurc", "n_wrong_links", "wrong_links_parent", "wrong_links_unknown", "mention_groups"]
-KEYS += [f"{name}_fingerprint" for name in ("kb", "model", "index", "corpus")]
-
 
 @pytest.fixture
 def pipeline(folder, tmp_path):
@@ -166,7 +158,7 @@ def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     out = tmp_path / "metrics"
     result = done("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
     metrics = json.loads((out / "metrics.json").read_text())
-    assert metrics == result.json and not [key for key in KEYS if key not in metrics]
+    assert metrics == result.json
     for name in ("recall.png", "nil.png", "reliability.png", "risk_coverage.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
     assert metrics["corpus_fingerprint"] == fingerprint(folder / "dev.jsonl")

@@ -1,10 +1,8 @@
 """``demo`` on the tiny pipeline: table, JSON lines and page tell the same."""
 
-from pathlib import Path
-
 from spacy_pel.util import read_jsonl
 
-from .conftest import done, refused, run
+from .conftest import done, run
 
 TEXT = 'Aspirin\'s "effect" in <fever> & zebra fish: aspirin against fever.'
 
@@ -26,10 +24,3 @@ def test_own_text(folder, tmp_path):
 def test_default_texts(folder, tmp_path):
     result = run("demo", "--pipeline", folder / "pipeline", "--output", tmp_path, "--json")
     assert ["cystic fibrosis" in document["text"] for document in result.json["documents"]] == [False, True, False]
-
-
-def test_without_the_default_pipeline(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("spacy_pel.cli._saved_pipeline._DEFAULT", Path("elsewhere"))
-    said = refused("E666", "demo", "--output", tmp_path / "demo")
-    assert "--pipeline" in said

@@ -157,11 +157,6 @@ def test_show(kb):
         "codes       MESH:D001241, RXNORM:1191, MESH:C1, own",
         "aliases     ASA",
     ]
-    assert run("kb", "show", kb, "D3").out.splitlines() == [
-        "D3  Cough",
-        "types    Sign or Symptom (T184, Disorders) · sign",
-        "parents  C2 Fever · X9",
-    ]
     assert run_json("kb", "show", kb, "D3")["parent_names"] == {"C2": "Fever", "X9": None}
     assert run_json("kb", "show", kb, "C2")["children"] == {"D3": "Cough"}
     for found in ("aspirin", "ASA", "rxnorm:1191", "MSH:D001241"):  # a name or a code of one entity
@@ -174,14 +169,6 @@ def test_show_lists_the_entities_that_share_a_name_or_code(tmp_path):
     KnowledgeBase(entities).to_disk(tmp_path / "kb")
     for text in ("cold", "MESH:D1"):
         assert "did you mean 'A', cold; 'B', Cold?" in fails("kb", "show", tmp_path / "kb", text)
-
-
-def test_show_counts_all_children_and_names_the_first(tmp_path):
-    below = [Entity(f"B{number}", f"name {number}", parents=("A",)) for number in range(7)]
-    KnowledgeBase([Entity("A", "top"), *below]).to_disk(tmp_path / "kb")
-    text = run("kb", "show", tmp_path / "kb", "A").out.splitlines()
-    assert text[1:] == ["children  7, e.g. B0 name 0, B1 name 1, B2 name 2"]
-    assert len(run_json("kb", "show", tmp_path / "kb", "A")["children"]) == 7
 
 
 def test_add_and_diff(kb, tmp_path):
@@ -250,13 +237,6 @@ def test_add_says_that_files_are_of_different_kinds(kb, tmp_path):
     said = fails("kb", "add", kb, table, lines)
     assert "E698" in said and f"{table} ('csv') and {lines} ('jsonl')" in said
     assert run_json("kb", "add", kb, table, shutil.copy(table, tmp_path / "more.rows"))["added"] == 1
-
-
-def test_the_prefix_of_ids_applies_to_what_retires(kb, tmp_path):
-    lines = [{"concept_id": "C1", "retired": True}, {"concept_id": "X9", "retired": True}]
-    changes = change(tmp_path / "changes.jsonl", *lines)
-    assert run_json("kb", "add", kb, changes, "--id-prefix", "C1")["retired"] == 1
-    assert KnowledgeBase.from_disk(kb).ids("heat") == ["C2"]
 
 
 @pytest.mark.parametrize(
@@ -446,20 +426,11 @@ def test_migrate_reads_predictions(kb, tmp_path):
     assert "predictions.jsonl" in fails(*words)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--types Disease", "types 'Disease' (did you mean 'disease'?); the files have 'drug' (2), 'disease' (1)."),
-        ("--id-prefix hp:", "id prefix 'hp:' (did you mean 'HP:'?); the files have 'HP:' (3)."),
-    ],
-)
-def test_filters_of_a_table_that_match_nothing(tmp_path, options, said):
+def test_filters_of_a_table_that_match_nothing(tmp_path):
     table = tmp_path / "codes.csv"
     table.write_text("code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ibuprofen,drug\n")
     build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table)
-    assert f"PEL-E144] No entity from {table} passes the filters. Nothing matches the {said}" in fails(
-        *build, *options.split()
-    )
+    assert "id prefix 'hp:' (did you mean 'HP:'?); the files have 'HP:' (3)." in fails(*build, "--id-prefix", "hp:")
     assert not (tmp_path / "kb").exists()
     said = done(*build, "--types", "disease,drugs").err
     assert "PEL-W144] Nothing matches the types 'drugs' (did you mean 'drug'?)" in said

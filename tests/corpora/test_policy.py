@@ -24,11 +24,6 @@ def test_split_ids(given, ids, composite):
     assert split_ids(given) == (ids, composite)
 
 
-def test_prefixes_stay_unless_stripped():
-    assert split_ids("MESH:D1|OMIM:2")[0] == ("MESH:D1", "OMIM:2")
-    assert split_ids("MESH:D1|OMIM:2", strip_prefix="MESH:")[0] == ("D1", "OMIM:2")
-
-
 @pytest.mark.parametrize(
     "given,ids",
     [

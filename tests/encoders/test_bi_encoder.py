@@ -1,8 +1,6 @@
 """The bi-encoder: plain Hugging Face folders, two towers or one, errors in one line."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -23,22 +21,6 @@ pytestmark = pytest.mark.slow
 
 NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]
 MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fever", 0, 5)]
-
-
-def test_a_saved_tower_is_a_plain_hugging_face_model(tiny_bert, tmp_path):
-    from transformers import AutoModel, AutoTokenizer
-
-    encoder = make_encoder(tiny_bert, tied=True)
-    encoder.to_disk(tmp_path / "model")
-    model = AutoModel.from_pretrained(tmp_path / "model" / "mention", add_pooling_layer=False)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model" / "mention")
-    tokens = tokenizer(NAMES, padding=True, return_tensors="pt")
-    assert tokenizer.convert_tokens_to_ids(["[M_s]", "[M_e]"]) == [len(tokenizer) - 2, len(tokenizer) - 1]
-    with torch.inference_mode():
-        states = model.eval()(**tokens).last_hidden_state
-    weights = tokens["attention_mask"].unsqueeze(-1)
-    vectors = torch.nn.functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
-    np.testing.assert_allclose(encoder.encode_names(NAMES), vectors.numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -168,19 +150,6 @@ def test_torch_precisions_agree(tiny_bert):
 
 
 # -- errors -----------------------------------------------------------------------------------
-
-
-def test_constructing_loads_nothing():
-    code = (
-        "import sys\n"
-        "from spacy_pel.registry import registry\n"
-        "make = registry.pel_encoders.get('spacy-pel.BiEncoder.v1')\n"
-        "encoder = make(name='no/such-model', mention_template=None)\n"
-        "assert encoder.towers is None\n"
-        "assert 'transformers' not in sys.modules\n"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_no_weights_yet(tmp_path):

@@ -139,25 +139,6 @@ def test_an_error_in_reading_documents_is_not_swallowed():
         list(process_documents(spacy.blank("en"), documents(), batch_size=2))
 
 
-def test_a_handler_that_logs_loses_only_the_bad_document(folder, monkeypatch):
-    nlp, name, component = load_pipeline(folder / "pipeline")
-    predict = type(component).predict
-
-    def fails(self, docs):
-        docs = list(docs)
-        if any("BOOM" in doc.text for doc in docs):
-            raise RuntimeError("CUDA out of memory")
-        return predict(self, docs)
-
-    monkeypatch.setattr(type(component), "predict", fails)
-    lost = []
-    nlp.set_error_handler(lambda name, proc, docs, err: lost.append((name, [one.text for one in docs], str(err))))
-    docs = list(nlp.pipe(TEXTS))
-    assert [doc.text for doc in docs] == [text for text in TEXTS if "BOOM" not in text]
-    assert [[ent.kb_id_ for ent in doc.ents] for doc in docs] == [["C5"], ["C3"], ["C6"]]
-    assert lost == [(name, [TEXTS[1]], "CUDA out of memory")]
-
-
 @pytest.mark.parametrize("unit", ["No fever now.\n\n", "No fever now. ", "fever ", "fever,"])
 def test_pieces(unit):
     text = unit * 60

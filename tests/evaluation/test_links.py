@@ -105,11 +105,6 @@ def test_groups_of_labels_where_the_entity_has_none():
     assert styles == ["mention CHEM", "mention nil DISO", "mention DISO"]
 
 
-def test_page_without_mentions():
-    page = render_links([{"id": "1", "text": "", "mentions": []}], title="T", entity_of=ENTITIES.__getitem__)
-    assert "No mention was found." in page
-
-
 def test_pieces_join_to_the_text_even_if_mentions_overlap():
     spans = [{"start": 2, "end": 6}, {"start": 0, "end": 4}, {"start": 0, "end": 1}, {"start": 6, "end": 8}]
     found = pieces(TEXT, spans)

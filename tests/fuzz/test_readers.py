@@ -5,18 +5,15 @@ are the same in every run. Many more of them: ``python -m benchmarks.attack``.
 """
 
 import json
-import random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.attack.mutations import CHANGES, mutated
 from benchmarks.attack.readers import check_documents, check_entities, reader_attacks
 from benchmarks.attack.runner import FAILURES, verdict_of
 from spacy_pel.corpora.formats.bioc import BiocCorpus
 from spacy_pel.corpora.formats.jsonl import JsonlCorpus
-from spacy_pel.corpora.formats.pubtator import PubtatorCorpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.obo_kb import OboKB
@@ -108,29 +105,3 @@ def test_damaged_files(tmp_path, name):
         assert verdict not in FAILURES, text
 
     check()
-
-
-@few
-@given(st.sampled_from(CHANGES), st.binary(max_size=60), st.integers(0, 100))
-def test_every_kind_of_damage_fits_every_content(change, data, seed):
-    assert change(data, random.Random(seed)) == change(data, random.Random(seed))
-    assert isinstance(mutated(data, random.Random(seed)), bytes)
-
-
-WORD = st.text("aé中 😀", min_size=1, max_size=6).filter(str.strip)
-
-
-@few
-@given(st.lists(st.tuples(WORD, st.sampled_from(["C1", "C1|C2", "-1", "C1+C2"])), min_size=1, max_size=4))
-def test_pubtator_mentions_are_where_they_were_written(tmp_path_factory, mentions):
-    text, lines = "", []
-    for surface, ids in mentions:
-        start = len(text) + len(surface) - len(surface.lstrip())
-        found = surface.strip()
-        lines.append(f"7\t{start}\t{start + len(found)}\t{found}\tT\t{ids}")
-        text += f"{surface}, "
-    path = tmp_path_factory.mktemp("pubtator") / "x.txt"
-    path.write_text(f"7|t|{text.rstrip()}\n" + "\n".join(lines) + "\n")
-    (document,) = PubtatorCorpus(strict=True)([path])
-    found = [document.text[mention.start : mention.end] for mention in document.mentions]
-    assert found == [surface.strip() for surface, _ in mentions]

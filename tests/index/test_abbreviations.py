@@ -27,10 +27,3 @@ def test_counts_become_shares_of_candidates(kb, encoder, tmp_path):
     nothing = np.zeros(kb.n_rows, dtype=bool)
     filtered = find_candidates(kb, index, far, ["QZ", "QZ"], allowed=[nothing, None], row_k=1)
     assert filtered.kb_rows[0].max() == -1 and filtered.features["abbreviation"][1].sum() == pytest.approx(6 / 8)
-
-
-def test_an_index_without_them_has_no_file(kb, encoder, tmp_path):
-    index = EntityIndex.build(kb, encoder, index=FaissIVF())
-    index.to_disk(tmp_path / "index")
-    assert not (tmp_path / "index" / "abbreviations.arrow").exists()
-    assert EntityIndex.from_disk(tmp_path / "index").meta["abbreviations"] == 0

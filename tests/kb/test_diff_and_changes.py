@@ -67,7 +67,8 @@ def test_changes(tmp_path):
 
 
 def test_a_filter_that_leaves_no_entity_leaves_what_is_retired(tmp_path, caplog):
-    path = write(tmp_path / "changes.jsonl", [RETIRED, Entity("X1", "Rash").to_json()])
+    lines = [RETIRED, Entity("X1", "Rash").to_json(), {"concept_id": "X9", "retired": True}]
+    path = write(tmp_path / "changes.jsonl", lines)
     changes = read_changes(JsonlKB(id_prefix="C"), [path])
     assert not changes.entities and changes.retired == {"C2": None} and "W144" in caplog.text
 

@@ -46,12 +46,6 @@ def test_by_name(kb):
     assert kb.rows_of_aliases([]) == []
 
 
-def test_types(kb):
-    assert kb.types() == {"T047": 1, "T109": 1, "T116": 1, "T121": 1}
-    assert kb.rows_with_types(["T047", "T109", "T121"]).tolist() == [True, True, False, False]
-    assert kb.rows_with_types(()).tolist() == kb.rows_with_types(["T1"]).tolist() == [False] * 4
-
-
 @pytest.mark.parametrize("hashing", ["good", "colliding"])
 def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     monkeypatch.setattr(store_writer, "_CHUNK", 8)

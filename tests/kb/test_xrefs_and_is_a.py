@@ -9,7 +9,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase, arrow_store, store_writer
 from spacy_pel.kb.compare import diff
 from spacy_pel.kb.from_files import subtree
-from spacy_pel.kb.store_writer import XREFS
 from spacy_pel.types import Entity
 from spacy_pel.util import arrow_files
 
@@ -113,16 +112,6 @@ def test_several_chunks_and_colliding_hashes(tmp_path, monkeypatch):
     kb = KnowledgeBase.build(entities, tmp_path / "kb")
     assert kb.ids_of_xref("v:3") == ["E3", "E10", "E17", "E24"] and kb.ids_of_xref("W:011") == ["E11"]
     assert kb.ids_of_xref("V:8") == [] and kb.ancestors("E29") == ["E14", "E7", "E3", "E1", "E0"]
-
-
-def test_without_xrefs_there_is_no_table(tmp_path):
-    kb = KnowledgeBase.build([Entity("A", "a"), Entity("B", "b")], tmp_path / "kb")
-    assert not (tmp_path / "kb" / XREFS).exists() and kb.ids_of_xref("MESH:D1") == [] and kb.ancestors("A") == []
-    kb.put([Entity("A", "a", xrefs=("MESH:D1",))])
-    kb.to_disk(tmp_path / "kb")
-    assert (tmp_path / "kb" / XREFS).is_file() and KnowledgeBase.from_disk(tmp_path / "kb").ids_of_xref("MESH:D1") == [
-        "A"
-    ]
 
 
 def test_a_subtree_has_its_redirects():

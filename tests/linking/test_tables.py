@@ -25,11 +25,6 @@ def rows(table):
     ]
 
 
-def test_which_places_are_filled(table):
-    assert table.filled.tolist() == [[1, 1, 0], [0, 0, 0], [1, 1, 1]]
-    assert table.has_candidates.tolist() == [True, False, True] and len(table) == 3
-
-
 def test_more_features_leave_the_table_as_it_was(table):
     wide = table.plus({"name": np.zeros((3, 3), np.float32)}, {"length": np.zeros(3, np.float32)})
     assert wide.features["name"].max() == wide.of_mentions["length"].max() == 0

@@ -86,10 +86,6 @@ def test_it_links(make, generator, ranker, similarity):
     assert {"C01", "C04"} <= {key for ent in ents for key, _ in ent._.pel_candidates}
 
 
-def scores(nlp):
-    return str([ent._.pel_candidates for ent in linked(nlp)])
-
-
 def test_a_similarity_of_tokens_without_its_second_stage_is_warned_of(make, caplog):
     make(similarity=SUM_OF_MAX)
     assert "PEL-W504" in caplog.text

@@ -52,14 +52,6 @@ def test_default_config_needs_no_weights_and_survives_as_text():
     assert spacy.blank("en").from_config(again).config.to_str() == nlp.config.to_str()
 
 
-def test_initialize_from_config(make_nlp):
-    nlp = make_nlp(ruler=False)
-    again = spacy.blank("en").from_config(spacy.util.load_config_from_str(nlp.config.to_str()))
-    again.initialize()
-    doc = make_doc(again, ("Aspirin", "CHEMICAL"))
-    assert again.get_pipe(NAME)(doc).ents[0].kb_id_ == "C02"
-
-
 @pytest.mark.parametrize(
     ("setting", "code"),
     [

@@ -55,11 +55,6 @@ def test_the_ranker_orders_the_best_candidates(make_nlp, with_ranker):
         assert scores == sorted(scores, reverse=True)
 
 
-def test_an_untrained_ranker_changes_nothing(make_nlp):
-    plain, ranked = make_nlp(**FITTED, read_context="always"), make_nlp(**FITTED, reranker=RANKER)
-    assert found(plain) == found(ranked)
-
-
 def test_round_trips(trained, make_nlp, tmp_path):
     expected = found(trained)
     assert [found(copy) for copy in copies(trained, tmp_path / "pipeline")] == [expected] * 3

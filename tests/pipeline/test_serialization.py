@@ -253,20 +253,6 @@ def test_a_pipe_or_device_among_spacys_files_is_named(trained, tmp_path):
             load_pipeline(tmp_path / "p")
 
 
-def test_coverage_can_change_at_any_time(trained):
-    linker = trained.get_pipe(NAME)
-    sizes = []
-    for coverage in (0.3, 0.9999):
-        linker.coverage = coverage
-        ents = [ent for doc in trained.pipe(TEXTS) for ent in doc.ents]
-        for ent in ents:
-            assert ent._.pel_set and set(ent._.pel_set) <= {NIL, *(one for one, _ in ent._.pel_candidates)}
-        sizes.append(sum(len(ent._.pel_set) for ent in ents))
-    assert sizes[0] < sizes[1]
-    linker.coverage = None
-    assert all(ent._.pel_set == [] for doc in trained.pipe(TEXTS) for ent in doc.ents)
-
-
 def test_without_calibration_there_are_no_sets(make_nlp, tmp_path, caplog):
     make_nlp(**FITTED, coverage=0.8).to_disk(tmp_path / "saved")
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):

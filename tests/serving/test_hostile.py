@@ -28,7 +28,6 @@ JSON = {"content-type": "application/json"}
 SIZE = 4_000_000
 SECONDS = 30  # on a busy machine; without limits these take minutes
 MEMORY = 1_500_000  # KiB; without limits they take up to 7 GB
-MENTION = '{"text": "aspirin", "start": 0, "end": 7, "kb_id": "C1"}'
 
 
 def corrections(kb_id):

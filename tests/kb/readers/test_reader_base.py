@@ -6,7 +6,6 @@ import re
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.from_files import build_kb
 from spacy_pel.kb.readers.csv_kb import CsvKB
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
@@ -50,13 +49,6 @@ def test_repairs_are_counted_and_strict_refuses(write, kind):
     }.get(kind, ["first"])
     with pytest.raises(PelError, match=rf"kb\.jsonl, line 3: .*{kind}"):
         list(JsonlKB(strict=True)([path]))
-
-
-def test_the_knowledge_base_merges_what_a_file_has_twice(write, tmp_path):
-    path = write(record("A", "first"), record("A", "again", types=["t"], definition="Twice."))
-    kb = build_kb(JsonlKB(), [path], tmp_path / "kb", about={})
-    assert list(kb.entities()) == [Entity("A", "first", ("again",), ("t",), "Twice.")]
-    assert kb.source["repairs"] == dict(kb.meta["report"]) == {"duplicate_id": 1}
 
 
 def test_faults_of_filtered_entities_do_not_matter(write):

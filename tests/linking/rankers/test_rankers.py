@@ -147,5 +147,3 @@ def test_dual_encoder_errors():
 
     with pytest.raises(PelError, match="PEL-E433.*HashEmbed"):
         registry.pel_rankers.get("spacy-pel.DualEncoder.v1")(encoder=HashEmbed())
-    with pytest.raises(PelError, match="PEL-E301"):
-        make_dual(top_k=0)

@@ -367,11 +367,6 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
         assert (pieces[name] - whole[name]).norm() < bound * largest[side], name
 
 
-def test_a_recipe_bounds_the_memory_by_the_batch_size():
-    settings = RankerSettings(model=None, anchors=MeanPrototype(), training={"batch_size": 2})
-    assert GroupRecipe(make_dual(), settings).objective().at_once == 8
-
-
 @pytest.mark.parametrize("schedule", [True, False])
 def test_lambda_has_a_rate_of_its_own_that_may_be_constant(schedule):
     anchors = SoftRadius(learn_rate=0.25, schedule=schedule)

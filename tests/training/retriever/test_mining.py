@@ -104,11 +104,6 @@ def test_entities_of_the_same_name_are_right_answers_too(store):
     assert [gold.tolist() for gold in store.gold(last)] == [[NAMES.index("gout")], [fever, fifty]]
 
 
-def test_a_sampler_that_does_not_ask_has_nothing_mined(train, tmp_path):
-    train(tmp_path / "run", pel__training__max_steps=2)
-    assert not (tmp_path / "run" / "mining").exists()
-
-
 # -- trainings ----------------------------------------------------------------------------------------
 
 

@@ -169,12 +169,3 @@ def test_a_damaged_checkpoint_is_named(train, finished, file, damage):
     with pytest.raises(PelError, match="checkpoint") as error:
         train(finished, resume=True)
     assert "\n" not in str(error.value)
-
-
-def test_resuming_without_a_checkpoint_says_so(train, tmp_path, caplog):
-    caplog.set_level("INFO", logger="spacy_pel")
-    train(tmp_path / "run", resume=True, pel__training__max_steps=1)
-    assert f"no checkpoint yet in {tmp_path / 'run'}: starting at the beginning" in caplog.text
-    caplog.clear()
-    train(tmp_path / "run", resume=True, pel__training__max_steps=1)
-    assert "no checkpoint" not in caplog.text

@@ -27,15 +27,6 @@ def edited(tmp_path):
     return read
 
 
-def test_overrides():
-    overrides = {"pel.training.batch_size": 3, "system.seed": 5, "paths.kb": "elsewhere", "pel.loss.margin": 0.1}
-    settings = read_settings(CONFIG, overrides)
-    assert settings.pel.training.batch_size == 3
-    assert settings.seed == 5
-    assert str(settings.paths.kb) == "elsewhere"
-    assert settings.pel.loss.margin == 0.1
-
-
 WRONG = {
     "unknown key of the training": ("batch_size = 16", "batch_size = 16\nbatchsize = 3", "batchsize"),
     "unknown key of a part": ("alpha = 32.0", "alpah = 32.0", "alpah"),
@@ -75,15 +66,6 @@ def test_wrong_configs(edited, old, new, named):
 def test_an_encoder_without_towers_cannot_be_trained():
     with pytest.raises(PelError, match="encoder.*BiEncoder"):
         read_settings(CONFIG, {"pel.encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}})
-
-
-def test_wrong_overrides_and_no_file(tmp_path):
-    for overrides in ({"pel.training.batchsize": 3}, {"pel.trainings.batch_size": 3}):
-        with pytest.raises(PelError) as error:
-            read_settings(CONFIG, overrides)
-        assert "\n" not in str(error.value)
-    with pytest.raises(PelError, match="nowhere.cfg"):
-        read_settings(tmp_path / "nowhere.cfg")
 
 
 def test_parts_are_described_by_their_settings():
