@@ -6,5 +6,3 @@ from spacy.cli._util import app
 from . import pel_cli
 
 app.add_typer(pel_cli, name="pel")
-
-__all__ = ["pel_cli"]
