@@ -22,7 +22,12 @@ sys.path.insert(0, str(ROOT))
 importlib.import_module("benchmarks")  # stays in sys.modules and finds its own modules
 sys.path.remove(str(ROOT))
 CHILDREN = str(Path(__file__).with_name("children"))  # what starts each process that a test starts
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHILDREN, os.environ.get("PYTHONPATH")]))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children():
+    """Not before the tests run: pytest-xdist starts its own processes, which have all plugins."""
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHILDREN, os.environ.get("PYTHONPATH")]))
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def test_every_text_has_its_own_code():
 
 def test_every_text_is_used_and_gets_its_fields():
     texts, used = {"Errors": Errors, "Warnings": Warnings}, set()
-    for path in [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "studies" / "spacy_pel_studies").rglob("*.py")]:
+    for path in [*PACKAGE.rglob("*.py"), *(Path(__file__).parents[1] / "studies" / "spacy_pel_studies").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
             code = getattr(node.func, "value", None) if isinstance(node, ast.Call) else node
             if not isinstance(code, ast.Attribute) or ast.unparse(code.value) not in texts:

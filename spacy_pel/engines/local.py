@@ -114,8 +114,11 @@ class LocalEngine:
             raise PelError(Errors.E668) from err
         finally:
             _linker = None
-            for child in set(multiprocessing.active_children()) - children:  # after an error or an interrupt
-                child.kill()
+            if killed := set(multiprocessing.active_children()) - children:  # after an error or an interrupt
+                for child in killed:
+                    child.kill()
+                # Python before 3.11.6 waits for ever to write what no worker reads any more (gh-94777)
+                pool._call_queue._reader.close()  # type: ignore[attr-defined]
             pool.shutdown(cancel_futures=True)
 
 

@@ -104,6 +104,7 @@ def test_a_pipeline_is_read_while_another_process_saves_it(nlp, tmp_path):
         for number in range(25):
             linker.add_entities([Entity(f"N{number}", "Cold sore", ("cold",), ("T047",))])
             linker.to_disk(path / NAME)
+            time.sleep(0.1)  # to be read in between
         os._exit(0)
     counts, done, end = [], 0, time.monotonic() + 90
     while not done and time.monotonic() < end:
