@@ -14,8 +14,6 @@ from ._app import pel_cli
 from ._options import Corpus, IdColumn, InputFormat, Pipeline, Seed, TextColumn, argument, flag, option
 from ._output import JSON, emit, key_values, message, percent, text_table
 
-_NO_LABEL = "–"
-
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
 
 
@@ -99,6 +97,7 @@ def estimate(
     """
     from ..corpora.document_stream import process_documents
     from ..engines.corpus import Columns, Corpus
+    from ..evaluation.metrics.groups import NO_NAME
     from ..pipeline.mentions import mention_record, mention_spans
     from ..pipeline.saved import load_pipeline
 
@@ -120,7 +119,7 @@ def estimate(
         raise PelError(Errors.E663.format(path=texts))
     by_label: dict[str, list[dict[str, Any]]] = {}
     for mention in mentions:
-        by_label.setdefault(mention["label"] or _NO_LABEL, []).append(mention)
+        by_label.setdefault(mention["label"] or NO_NAME, []).append(mention)
     labels = {name: _expected(group) for name, group in sorted(by_label.items(), key=lambda item: -len(item[1]))}
     result = {"n_documents": n_documents, "n_left_out": n_left_out, **_expected(mentions), "labels": labels}
     emit(result, as_json=as_json, text=_expected_text)

@@ -36,7 +36,7 @@ def without_warnings(*codes: str) -> Iterator[None]:
 def now() -> str:
     """The time in UTC, to the second."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # of reproducible builds: the time to write, in seconds
-    moment = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdigit() else datetime.now(timezone.utc)
+    moment = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdecimal() else datetime.now(timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -1,20 +1,20 @@
 """OMOP: rows of NOTE_NLP, CDM v5.4. See https://ohdsi.github.io/CommonDataModel/cdm54.html#note_nlp"""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ...about import __version__
 from ...errors import Errors, PelError, quoted
 from ...types import NIL
+from ...util.console import now
 from ...util.files import Place, read_lines, unexpected
 from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from .base import one_line, whole_number
-from .tables import row_writer
+from .tables import write_rows
 
 COLUMNS = (
     *("note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id"),
@@ -106,16 +106,15 @@ def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopC
     Raises:
         PelError: if the file cannot be written, or the id of a document is no integer.
     """
-    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(seconds), timezone.utc) if seconds.isdecimal() else datetime.now(timezone.utc)
-    when = {"nlp_date": f"{now:%Y-%m-%d}", "nlp_datetime": f"{now:%Y-%m-%d %H:%M:%S}"}
+    day, _, time = now().removesuffix("Z").partition("T")
+    when = {"nlp_date": day, "nlp_datetime": f"{day} {time}"}
+    mentions = ((record, mention) for record in records for mention in record["mentions"])
+    rows = (
+        {"note_nlp_id": number, **_row(record, mention, concepts or OmopConcepts()), **when}
+        for number, (record, mention) in enumerate(mentions, start=1)
+    )
     with write_text(path) as file:
-        write = row_writer(file, ",")
-        write(COLUMNS)
-        mentions = ((record, mention) for record in records for mention in record["mentions"])
-        for number, (record, mention) in enumerate(mentions, start=1):
-            row = {"note_nlp_id": number, **_row(record, mention, concepts or OmopConcepts()), **when}
-            write([row.get(name, "") for name in COLUMNS])
+        write_rows(file, chain([COLUMNS], ([row.get(name, "") for name in COLUMNS] for row in rows)), ",")
 
 
 def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts) -> dict[str, Any]:

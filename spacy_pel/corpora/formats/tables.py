@@ -4,7 +4,7 @@ row for each mention; Parquet has a row for each document, its mentions a list o
 import csv
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from io import StringIO
 from itertools import chain, dropwhile, islice
@@ -129,17 +129,13 @@ def write_table(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequenc
         PelError: if the file cannot be written.
     """
     with write_text(path) as file:
-        write = row_writer(file, "\t" if ending_of(path) == ".tsv" else ",")
-        for row in table_rows(records, codes):
-            write(row)
+        write_rows(file, table_rows(records, codes), "\t" if ending_of(path) == ".tsv" else ",")
 
 
 def table_text(records: Iterable[dict[str, Any]], *, codes: Sequence[str] = (), delimiter: str = ",") -> str:
     """The table of linked documents as text, see ``table_rows``."""
     file = StringIO()
-    write = row_writer(file, delimiter)
-    for row in table_rows(records, codes):
-        write(row)
+    write_rows(file, table_rows(records, codes), delimiter)
     return file.getvalue()
 
 
@@ -171,11 +167,11 @@ def table_rows(records: Iterable[dict[str, Any]], codes: Sequence[str]) -> Itera
             yield [record["id"], *cells, *meta_cells]
 
 
-def row_writer(file: IO[str], delimiter: str) -> Callable[[Iterable[Any]], object]:
-    """A function that writes a row, with quotation marks around cells with line ends of any kind."""
+def write_rows(file: IO[str], rows: Iterable[Iterable[Any]], delimiter: str) -> None:
+    """Write rows, with quotation marks around cells with line ends of any kind."""
     # csv quotes a cell with a CR only where rows end in CR LF
     lines: Any = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
-    return csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerow
+    csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
 
 
 def _cell(value: Any) -> str:
