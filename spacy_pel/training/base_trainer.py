@@ -97,9 +97,7 @@ class BaseTrainer:
         resume = resume and self.checkpoint.exists()
         if resume:
             read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
-        best = self._train(self.make_task(), Progress(fingerprint=fingerprint), resume=resume)
-        self.model.to_disk(self.output / "model-last")
-        return best
+        return self._train(self.make_task(), Progress(fingerprint=fingerprint), resume=resume)
 
     # -- what a subclass provides, or may override ----------------------------------------------
 
@@ -176,6 +174,7 @@ class BaseTrainer:
                 best = record if self._keep_best(scores, state) else best
                 save_checkpoint(self.checkpoint, objective, optimizer, state)
                 self.after_checkpoint(state)
+        self.model.to_disk(self.output / "model-last")
         log.close()
         if best and best[metric] <= log.records[0][metric]:
             logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))

@@ -11,6 +11,7 @@ from ...cli._options import argument
 from ...cli._output import JSON, emit, key_values
 from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError, did_you_mean
+from ...types import Document
 from ...util.config import load_config
 from ...util.files import unexpected
 
@@ -58,15 +59,17 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     pel.encoder.initialize()
     kb, training = trainer.kb, pel.training
     result: dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
+    documents: dict[str, list[Document]] = {}
     for name, path, read in (("train", paths.train, read_corpus), ("dev", paths.dev, read_gold)):
         if path is not None and not (pel.names_only and name == "train"):
-            facts = corpus_facts(read(path), kb)
+            documents[name] = list(read(path))
+            facts = corpus_facts(documents[name], kb)
             result |= {f"{name}.{key}": facts[key] for key in _FACTS}
     if pel.names_only:
         n_names = [len({entity.canonical_name, *entity.aliases}) for entity in kb.entities()]
         examples = sum(n for n in n_names if n > 1)  # before some are held out
     else:
-        mentions = linked_mentions(kb, read_corpus(paths.required("train")))[: training.limit or None]
+        mentions = linked_mentions(kb, documents["train"])[: training.limit or None]
         examples = round(len(mentions) / (1 - pel.positives.alias_share))  # with names without context
     parts = {name: getattr(pel, name) for name in ("encoder", "loss", "negatives", "regularizer", "mixing")}
     parts["similarity"] = pel.encoder.similarity
