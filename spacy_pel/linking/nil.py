@@ -18,6 +18,7 @@ distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how sim
 The 65th nearest entity counts as unrelated, see ``evidence.unrelated_cosines``.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -160,7 +161,7 @@ class NilInputs:
         return inputs
 
 
-class _FittedNil:
+class _FittedNil(ABC):
     """What the NIL models share: their inputs, and that a mention without candidates is NIL."""
 
     directions: int
@@ -193,16 +194,17 @@ class _FittedNil:
         self._fit(values, truth)
         self._inputs = inputs
 
+    @abstractmethod
     def _default(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n,), before ``fit``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _logits(self, values: Floats) -> Floats:
         """(m, n), of P(NIL) by each of m members."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _fit(self, values: Floats, truth: Flags) -> None:
-        raise NotImplementedError
+        """Learn from (f, c) values."""
 
 
 @registry.pel_nil("spacy-pel.LogisticNil.v1")
