@@ -94,7 +94,7 @@ class Errors(metaclass=WithCodes):
     E011 = "Expected a folder with saved folders at {path}, got {got}. Check the path."
     E012 = "Expected data for the reader '{reader}' at {place}, got something else ({got}). Check reader and file."
     E013 = "Unexpected {got}. Files given: {files}. If they are intact, run with --verbose and report the traceback."
-    E014 = "Another process has been changing a folder in {path} for {seconds} seconds. Nothing was changed; try again."
+    E014 = "Another process is changing {path}; it has not ended in {seconds} seconds. Nothing was changed; try again."
     E015 = "Unexpected {got} at {place}. Correct this file; --verbose shows the traceback."
 
     # Knowledge base: E100-E199

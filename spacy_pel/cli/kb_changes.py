@@ -79,7 +79,7 @@ def kb_build(
 
 @contextmanager
 def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
-    """Open a KB, or the one of a pipeline, and save the changes.
+    """Open a KB, or the one of a pipeline, and save the changes. Meanwhile no other command changes it.
 
     Args:
         path: the folder of a KB or of a pipeline.
@@ -88,26 +88,30 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
         The KB, and the pipeline's component if there is one.
 
     Raises:
-        PelError: if it is part of a pipeline, whose index would not follow, or of an installed package.
+        PelError: if it is part of a pipeline, whose index would not follow, or of an installed package; or if
+            another command does not end in a minute.
     """
     from ..kb import KnowledgeBase
     from ..pipeline.linker_data import CALIBRATION
-    from ..pipeline.saved import check_may_change, load_pipeline
+    from ..pipeline.saved import check_may_change, load_pipeline, saved_part
+    from ..util.writing import locked
 
     path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
-    if (path / "config.cfg").is_file():
-        check_may_change(path)
-        nlp, name, component = load_pipeline(path)
-        yield component.linker.kb, component
-        # what does not change is not written: another command may have changed it meanwhile
-        component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
-        return
-    if (path.parent / CALIBRATION).is_file():
+    in_pipeline = (path / "config.cfg").is_file()
+    if not in_pipeline and (path.parent / CALIBRATION).is_file():
         raise PelError(Errors.E655.format(path=path, pipeline=path.parents[1]))
-    kb = KnowledgeBase.from_disk(path)
-    before = kb.fingerprint
-    yield kb, None
-    kb.to_disk(path)
+    with locked((in_pipeline and saved_part(path, "kb")) or path):
+        if in_pipeline:
+            check_may_change(path)
+            nlp, name, component = load_pipeline(path)
+            yield component.linker.kb, component
+            # what does not change is not written: another command may have changed it meanwhile
+            component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
+            return
+        kb = KnowledgeBase.from_disk(path)
+        before = kb.fingerprint
+        yield kb, None
+        kb.to_disk(path)
     if kb.fingerprint != before:
         message("Indexes of this KB are now out of date. Rebuild them with: spacy-pel index KB MODEL OUT")
 

@@ -40,7 +40,7 @@ def _host() -> str:
 
 
 _HOST = _host()
-_held = threading.local()  # "folders" whose lock this thread has
+_held = threading.local()  # "paths" whose lock this thread has
 
 
 @contextmanager
@@ -161,8 +161,7 @@ def _move_into_place(part: Path, target: Path) -> None:
 def one_at_a_time(folder: Path) -> Iterator[None]:
     """Wait until nobody else is here for the same folder: no other thread, and no process of this machine.
 
-    The lock is on the folder above, because the folder itself is replaced. It ends with the process, and
-    leaves no file. On Windows, and on network file systems without such locks, nobody waits.
+    The lock is on the folder above, because the folder itself is replaced.
 
     Args:
         folder: what is going to be read, changed and replaced.
@@ -170,47 +169,62 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     Raises:
         PelError: if another one does not end within a minute.
     """
-    held = _held.__dict__.setdefault("folders", set())
-    above = folder.resolve().parent
-    if above in held:
+    with locked(folder.resolve().parent):
+        yield
+
+
+@contextmanager
+def locked(path: Path, *, patience: float | None = None) -> Iterator[None]:
+    """Have a file or folder to oneself: no other thread, and no process of this machine, is here for it.
+
+    The lock ends with the process and leaves no file. If the path is replaced meanwhile, whoever waits goes on
+    waiting for what is there now. On Windows, on network file systems without such locks, and for a path that does
+    not exist yet, nobody waits.
+
+    Args:
+        path: what is locked.
+        patience: seconds to wait for others; None = a minute.
+
+    Raises:
+        PelError: if others still have it then.
+    """
+    held = _held.__dict__.setdefault("paths", set())
+    path = path.resolve()
+    if path in held:
         yield
         return
-    lock = _lock(above)
-    held.add(above)
+    lock = _lock(path, _PATIENCE if patience is None else patience)
+    held.add(path)
     try:
         yield
     finally:
-        held.discard(above)
+        held.discard(path)
         if lock is not None:
             fcntl.flock(lock, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
             os.close(lock)
 
 
-def _lock(folder: Path) -> int | None:
-    """Lock a folder.
-
-    Returns:
-        Its descriptor; None = it cannot be locked.
-    """
-    if fcntl is None:
+def _lock(path: Path, patience: float) -> int | None:
+    """The descriptor of a locked file or folder; None = it cannot be locked."""
+    if fcntl is None or not path.exists():
         return None
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # it does not exist yet
-        return None
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + patience
     while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-        except BlockingIOError as err:
-            if time.monotonic() > end:
-                os.close(descriptor)
-                raise PelError(Errors.E014.format(path=folder, seconds=f"{_PATIENCE:.0f}")) from err
-            time.sleep(_PAUSE)
-        except OSError:  # the file system has no locks
-            os.close(descriptor)
-            return None
+        with ExitStack() as opened:
+            try:
+                descriptor = os.open(path, os.O_RDONLY)
+                opened.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # else it was replaced
+                    opened.pop_all()
+                    return descriptor
+            except (BlockingIOError, FileNotFoundError):  # another one has it, or is replacing it
+                pass
+            except OSError:  # it may not be opened, or the file system has no locks
+                return None
+        if time.monotonic() > end:
+            raise PelError(Errors.E014.format(path=path, seconds=f"{patience:.0f}"))
+        time.sleep(_PAUSE)
 
 
 def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_pel.cli._kb import reader_of
+from spacy_pel.cli.kb_changes import changed_kb
 from spacy_pel.corpora import read_links
 from spacy_pel.engines.output import write_links
+from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
-from spacy_pel.util import write_jsonl
+from spacy_pel.util import write_jsonl, writing
 from spacy_pel.util.saved_folder import verify_folders
+from spacy_pel.util.writing import locked
 
 from .conftest import done, run
 
@@ -194,6 +198,19 @@ def test_add_and_diff(kb, tmp_path):
     assert "C4" not in run("kb", "diff", old, kb, "--limit", "0").out
     assert "changes.jsonl, line 1" in fails("kb", "add", kb, changes)
     assert run_json("kb", "info", kb)["fingerprint"] == added["fingerprint"]
+
+
+def test_additions_at_once_are_all_there(kb, monkeypatch):
+    def add(number):
+        with changed_kb(kb) as (opened, _):
+            opened.put([Entity(f"N{number}", f"name {number}")])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(add, range(4)))
+    assert {f"N{number}" for number in range(4)} < set(KnowledgeBase.from_disk(kb))
+    monkeypatch.setattr(writing, "_PATIENCE", 0.1)
+    with locked(kb), ThreadPoolExecutor(1) as pool, pytest.raises(PelError, match="E014.*Nothing was changed"):
+        pool.submit(add, 5).result()
 
 
 def test_add_takes_the_readers_of_build(kb, tmp_path):
