@@ -43,10 +43,69 @@ PathLike = str | Path
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 _EXPANSION = 200  # times its size a .gz may hold; MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
+_GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 LONGEST_LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
+
+
+class Format(NamedTuple):
+    """What a file is.
+
+    Attributes:
+        name: with its article, e.g. "a zip file".
+        todo: a sentence for the user; "" = a KB reader reads it.
+    """
+
+    name: str
+    todo: str = ""
+
+
+_UNPACK, _AS_TABLE = "Unpack it.", "Save it as CSV."
+_AS_TEXTS = "It is not read. Get it as BioC or PubTator, or write a table or JSON lines with an id and a text each."
+_TAG = r"\s*(?:(?:<[?!](?!--)[^>]*>|<!--(?:(?!-->).)*-->)\s*)*<(?:\w+:)?"  # and the name of the root element
+# how files begin that are taken for tables, ontologies or texts by mistake, or by their names only; the first that fits
+_BEGINNINGS = {
+    r"PK\x03\x04.{,4000}\bxl/": Format("an Excel file", _AS_TABLE),
+    r"PK\x03\x04.{,4000}\bword/": Format("a Word file", "Save it as text."),
+    r"PK(\x03\x04|\x05\x06)": Format("a zip file", _UNPACK),
+    r"\x1f\x8b": Format("gzip data within a .gz", _UNPACK),
+    r"BZh\d1AY|\xfd7zXZ\0|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd": Format("a compressed file", _UNPACK),
+    r".{257}ustar": Format("a tar file", _UNPACK),
+    r"%PDF-": Format("a PDF", "Extract its text."),
+    r"\{\\rtf": Format("rich text (RTF)", "Save it as text."),
+    r"\xd0\xcf\x11\xe0": Format("a file of an old Office", "Save it as CSV or text."),
+    r"PAR1": Format("a Parquet file", "Name it .parquet, where tables are read, or save it as CSV."),
+    r"SQLite format 3\0": Format("an SQLite database", "Export its tables as CSV."),
+    _TAG + r"html\b|\s*<!doctype html": Format("a web page (HTML)", "Download the file itself, or extract its text."),
+    _TAG + r"Pubmed(Book)?Article": Format("PubMed XML", _AS_TEXTS),
+    _TAG + r"(pmc-articleset|article)\b": Format("JATS, the XML of articles", _AS_TEXTS),
+    _TAG + r"TEI\b": Format("TEI, the XML of texts", _AS_TEXTS),
+    _TAG + r"ClaML\b": Format("ClaML"),
+    _TAG + r"[^>]*hl7\.org/fhir": Format("FHIR in XML", "Get it as JSON."),
+    r'\s*\{.{,4000}"resourceType"\s*:\s*"(CodeSystem|ValueSet|Bundle)"': Format("FHIR"),
+    r"\s*PMID *- ": Format("a list of PubMed's (.nbib)", _AS_TEXTS),
+    r"\s*TY  - ": Format("a list of references (.ris)", _AS_TEXTS),
+}
+_PATTERNS = [(re.compile(pattern.encode("latin1"), re.DOTALL | re.I), known) for pattern, known in _BEGINNINGS.items()]
+_HEAD = 8192  # bytes that say what a file is
+
+
+def format_of(head: bytes) -> Format | None:
+    """What a file is, by its first bytes; None = they do not say, as of texts and tables."""
+    head = head.removeprefix(codecs.BOM_UTF8)
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        head = head[2:].replace(b"\0", b"")
+    return next((known for pattern, known in _PATTERNS if pattern.match(head)), None)
+
+
+def _check_format(path: PathLike, head: bytes) -> None:
+    """Raises:
+    PelError: if a file is of a format that no reader reads.
+    """
+    if (known := format_of(head)) and known.todo:
+        raise unexpected(path, "a format that is read", known.name, known.todo)
 
 
 def check_is_file(path: Path) -> None:
@@ -70,11 +129,15 @@ def open_text(path: PathLike) -> IO[str]:
 
 
 def open_bytes(path: PathLike) -> IO[bytes]:
-    """As ``open_text``, for the bytes."""
+    """As ``open_text``, for the bytes. What begins as gzip is unpacked under any name."""
     path = Path(path)
     check_is_file(path)
     try:
-        return io.BufferedReader(_BoundedGzip(path)) if path.suffix.lower() == ".gz" else path.open("rb")
+        file = path.open("rb")
+        if path.suffix.lower() != ".gz" and file.peek(2)[:2] != _GZIP:
+            return file
+        file.close()
+        return io.BufferedReader(_BoundedGzip(path))
     except OSError as err:
         got = f"an OS error ({err.strerror or err})"
         raise unexpected(path, "a readable file", got, "Check its permissions.") from err
@@ -156,7 +219,9 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
     """
     number = 1
     with file or open_bytes(path) as content:
-        stream = _line_stream(content)
+        head = _head(content)
+        _check_format(path, head)
+        stream = _line_stream(content, head)
         while True:
             lines: list[bytes] = []
             try:
@@ -183,12 +248,17 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
             number += len(lines)
 
 
-def _line_stream(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
+def _head(file: IO[bytes]) -> bytes:
+    """The first bytes of an open file."""
     try:
-        head = file.peek(2)[:2]  # type: ignore[attr-defined]
+        return bytes(file.peek(_HEAD)[:_HEAD])  # type: ignore[attr-defined]
     except READ_ERRORS:  # reading the first line raises it again, with its number
-        head = b""
+        return b""
+
+
+def _line_stream(file: IO[bytes], head: bytes) -> Iterator[bytes]:
+    """The lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
+    head = head[:2]
     # text begins with an ASCII character, and has no NUL
     without_bom = {b"\0": "utf-16-be"}.get(head[:1], "utf-16-le" if head[1:] == b"\0" else "")
     encoding = "utf-16" if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
@@ -234,7 +304,9 @@ def read_text(path: PathLike) -> str:
     """
     with open_bytes(path) as file:
         try:
-            return str(file.read(), "utf8").removeprefix("\ufeff")
+            content = file.read()
+            _check_format(path, content[:_HEAD])
+            return str(content, "utf8").removeprefix("\ufeff")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise _unreadable(path, err) from err
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from ..errors import Errors, PelError, quoted, shortened
+from ..errors import Errors, PelError, quoted
 from .files import LONGEST_LINE, READ_ERRORS, PathLike, Place, read_lines, read_text, unexpected
 
 Item = TypeVar("Item")
@@ -96,9 +96,7 @@ def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> It
     except PelError:
         raise
     except DATA_ERRORS as err:
-        place = ", ".join(map(str, paths))
-        got = f"{type(err).__name__}: {err}"
-        raise PelError(Errors.E012.format(reader=reader, place=place, got=shortened(got))) from err
+        raise PelError(Errors.E012.format(reader=reader, place=", ".join(map(str, paths)))) from err
 
 
 def read_json(path: PathLike) -> Any:

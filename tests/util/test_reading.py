@@ -79,6 +79,36 @@ def test_special_files_and_unreadable_ones(tmp_path):
         read_text(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        (b"PK\x03\x04\x14\0\0\0 codes.csv", "a zip file. Unpack it"),
+        (b"PK\x03\x04\x14\0\0\0 [Content_Types].xml ... xl/workbook.xml", "an Excel file. Save it as CSV"),
+        (b"%PDF-1.7\n", "a PDF. Extract its text"),
+        (b'<?xml version="1.0"?>\n<!-- a --><!DOCTYPE x>\n<PubmedArticleSet>', "PubMed XML"),
+        ("<article><front/></article>".encode("utf-16"), "JATS"),
+        (b"\r\nPMID- 1\r\nTI  - x", "nbib"),
+        (gzip.compress(b"code,name"), "gzip"),
+    ],
+)
+def test_what_no_reader_reads_is_named(tmp_path, content, got):
+    for name, data in {"x.csv": content, "y.csv.gz": gzip.compress(content)}.items():
+        if got == "gzip" and name == "x.csv":  # unpacked under any name
+            (tmp_path / name).write_bytes(data)
+            assert list(read_lines(tmp_path / name)) == [(1, "code,name")]
+            continue
+        (tmp_path / name).write_bytes(data)
+        for read in (lambda path: list(read_lines(path)), read_text):
+            with pytest.raises(PelError, match=rf"E002.*{name}, got .*{got}"):
+                read(tmp_path / name)
+
+
+def test_other_text_is_of_no_format():
+    """And prologues of XML take no time that grows exponentially."""
+    for head in (b"code,name\n", b'{"id": "PMID- 1"}', b"<p>asthma</p>", b"<?xml ?>" * 1000, b"<!-- " * 1600):
+        assert files.format_of(head) is None
+
+
 def test_lone_surrogates_in_json_lines(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": "\\ud83d\\ude00"}\n{"a": "\\\\ud800"}\n{"a": "\\uD800"}\n')

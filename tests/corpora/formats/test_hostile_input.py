@@ -159,7 +159,7 @@ def test_what_a_reader_does_not_check_names_the_place(tmp_path):
                 yield Document(line.split("|")[1], line)
 
     (tmp_path / "x.txt").write_text("A|a\nB\n")
-    with pytest.raises(PelError, match=r"E012.*Foreign.*x\.txt.*IndexError"):
+    with pytest.raises(PelError, match=r"E012.*Foreign.*x\.txt"):
         list(Foreign()([tmp_path / "x.txt"]))
 
 
