@@ -21,7 +21,7 @@ from ..types import Encoder
 from ..util import logger
 from ..util.saved_folder import damaged, read_part
 from .bert import ARCHITECTURE, SCALES, WORDS, Bert, read_bert
-from .saved_tokenizer import SAVED, SavedTokenizer, without_limits
+from .token_arrays import SAVED, SavedTokenizer, without_limits
 
 Store = Literal["float32", "float16"]  # how a saved folder has the weights
 DTYPES = {"float32": torch.float32, "float16": torch.float16}

@@ -17,8 +17,7 @@ from spacy_pel.encoders.bert import Bert
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_encoder, load_tower, locate
-from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
-from spacy_pel.encoders.token_arrays import piece_lists, pieces_with_offsets
+from spacy_pel.encoders.token_arrays import SavedTokenizer, piece_lists, pieces_with_offsets
 from spacy_pel.errors import PelError
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest, write_part

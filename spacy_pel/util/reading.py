@@ -1,0 +1,206 @@
+"""The text as it is read: without the tags, marks and characters that are no part of its words, and the way back."""
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offsets = tuple[int, int]
+Edit = tuple[int, int, str]  # start, end, and what is read there instead
+
+# Many signs in a row, with at most two letters or digits between them: no name has as many, and spaCy's tokenizer,
+# which takes off one at a time, would need quadratic time.
+_SIGN = r"(?:[^\w\s]|_)"
+_RUN = 64
+LONG_RUN = rf"(?:{_SIGN}[^\W_]{{0,2}}){{{_RUN},}}"
+
+_INLINE = """a abbr acronym b bdi bdo big cite code del dfn em ext-link font i img ins italic kbd label mark
+named-content q s samp sc small span strike strong sub sup tt u underline var xref bold monospace"""
+_BLOCKS = """abstract abstracttext address article aside blockquote body br button caption center dd details div dl dt
+fieldset fig figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html input legend li link list list-item
+main meta nav ol option p pre script sec section select style summary table tbody td textarea tfoot th thead title tr
+ul"""
+
+
+def _tag(names: str) -> str:
+    """A tag with one of these names: "<b>", "</p>", "<br/>", "<a href=…>", but not "<b and c>"."""
+    return rf"(?i:</?(?:jats:)?(?:{'|'.join(names.split())})(?=\s*/?>|\s[^<>]*=)[^<>]*>)"
+
+
+_NUMBERS = r"\d{1,3}(?:\s?[,;\u2013\u2014-]\s?\d{1,3})*"
+# whose number may be in brackets: "beta(2)", "type(1)"
+_NUMBERED = "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega type stage grade class group phase"
+_NOT_NUMBERED = "".join(f"(?<!{word})" for word in _NUMBERED.split())
+_AFTER_WORD = r"(?<=[a-z]{3}|[A-Z]{3}|[a-z)\]][.,;)][.,;)\]\"\u201d]|[A-Za-z]{2}[.,;)\]\"\u201d])"
+_SUPERSCRIPT = "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]"
+_URL = r"(?:https?:|mailto:|www\.|#|\.{0,2}/)[^()\s]*(?:\s\"[^\"\n]*\")?"
+_QUOTED = r"(?:>[^\S\r\n]?)+"  # "> " of quoted mail
+_UNREAD = (
+    # citations: "asthma[1,2]", "asthma.[3]", "COPD(2)", "asthma²", "asthma<sup>1</sup>", "asthma\cite{x}"
+    rf"{_AFTER_WORD}(?i:(?:<(?:sup|xref|a)\b[^<>]*>\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?</(?:sup|xref|a)>){{1,3}})",
+    rf"(?:{_AFTER_WORD}|(?<=\w\d|-\d))\[(?:{_NUMBERS}|\^\d+|@[^\[\]\s]+|(?:note|ref\.?|fn\.?)\s?\d+|citation needed)\]"
+    r"(?![\w+\u207a-])",
+    r"(?<=[a-z]{4})\[[a-z]\](?=[\s.,;:)]|$)",
+    rf"(?:(?<=[a-z]{{4}}|[A-Z]{{4}}){_NOT_NUMBERED}|(?<=[a-z]{{2}}[.,;]))\({_NUMBERS}\)(?![\w+-])",
+    rf"{_AFTER_WORD}{_SUPERSCRIPT}+(?:[,\u2013\u207b-]{_SUPERSCRIPT}+)*(?![\w+\u207a\u207b])",
+    r"(?<=[a-z]{3}|[A-Z]{3})[\u2020\u2021]+",
+    r"~?\\(?:[a-zA-Z]{0,9}cite[a-zA-Z]{0,9}|footnotemark|footnote|label|ref)\*?(?:\[[^\[\]{}]*\])*\{[^{}]*\}",
+    # Markdown: "**x**", "~~x~~", "__x__", "`x`", "[x](https://…)", "[[x]]"
+    r"(?<!\*)\*{2,3}(?=[A-Za-z(])|(?<=[A-Za-z.,:;!?)])\*{2,3}(?![\w*])",
+    r"(?<![~\w])~~(?=\w)|(?<=[\w.,)])~~(?![~\w])|(?<!\w)__(?=[A-Za-z])|(?<=[A-Za-z.,)])__(?!\w)",
+    r"(?<![\w`])`{1,3}(?=\w)|(?<=[A-Za-z.)])`{1,3}(?![\w`])",
+    rf"!?\[(?=[^\[\]\n]+\]\({_URL}\))|\]\({_URL}\)",
+    r"\[\[(?:[^\[\]|\n]*\|)?(?=[^\[\]|\n]*\]\])|(?<=[A-Za-z])\]\]",
+    rf"{_tag(_INLINE)}|<!--[^<>]*-->",
+    # zero-width characters, marks of direction, soft hyphens, byte order marks
+    r"[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+",
+)
+_RULES = {
+    "run": rf"(?<!{_SIGN}){LONG_RUN}",
+    "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
+    "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
+    "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
+    "entity": r"&(?:amp;)*(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});",
+    "command": r"\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|underline)\{[^{}]*\}",
+    "control": r"[\x00-\x08\x0e-\x1b\x7f]+",
+}
+_CHANGED = re.compile(rf"(?=[^a-zA-Z0-9\s])(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})")
+# what most texts have nothing of, and no rule applies without: found in a hundredth of the time
+_MARKS = re.compile(
+    r"[&<\[\\*~`_\u00ac\u00ad\u00b2\u00b3\u00b9\u034f\u180e\u200b-\u200f\u2010\u2020\u2021\u202a-\u202e"
+    r"\u2060-\u2064\u2070\u2074-\u2079\ufeff\x00-\x08\x0e-\x1b\x7f]"
+)
+_REST = re.compile(r"[(>-](?:(?<=\w\()\d|(?<=\w-)\s|(?m:(?<=^>)|(?<=^ >)))")
+_PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&lt;b&gt;"
+
+_WORD = re.compile(r"[^\W_]+")
+_HYPHENATED = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_LONGEST_WORD = 30  # characters
+# a hyphen between two lines stays after the first of these and before the others
+_HYPHEN_AFTER = frozenset("non self all half cross high low alpha beta gamma delta".split())
+_HYPHEN_BEFORE = frozenset(
+    """acid acquired alpha associated barr based beta blocker borne brain cell cells converting day delta density
+    dependent derived dose eluting free gamma grade host induced intensity joint kappa level like limiting linked
+    lowering lung mediated negative old onset positive ray related releasing resistant risk sectional sensitive small
+    specific stage term threatening transmitted treated type up vessel wave year deficient""".split()
+)
+_AND = frozenset("and or to nor but".split())  # "pre-\nand postoperative"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A text as it is read.
+
+    Attributes:
+        text: what is read.
+        starts, ends: (characters,), where each of its characters begins and ends in the text as given;
+            None = it is the text as given.
+    """
+
+    text: str
+    starts: NDArray[np.int64] | None = None
+    ends: NDArray[np.int64] | None = None
+
+    def given(self, start: int, end: int) -> Offsets:
+        """Where at least one character of what is read is in the text as given."""
+        if self.starts is None or self.ends is None:
+            return start, end
+        return int(self.starts[start]), int(self.ends[end - 1])
+
+    def read(self, start: int, end: int) -> Offsets:
+        """Where a stretch of the text as given is in what is read; both the same if nothing of it is read."""
+        if self.starts is None or self.ends is None:
+            return start, end
+        first = int(np.searchsorted(self.ends, start, side="right"))
+        return first, max(first, int(np.searchsorted(self.starts, end)))
+
+
+def read(text: str) -> Reading:
+    """Read a text: without tags ("<b>"), entities ("&amp;"), citations that are glued to a word ("asthma[1]"),
+    marks of Markdown and LaTeX, and invisible characters; words that are hyphenated at the end of a line in one
+    piece; of long runs of signs the first sign. Tags of blocks end a paragraph.
+
+    Args:
+        text: as given. Most texts are read as they are.
+
+    Returns:
+        What is read, with the way back to the text as given.
+    """
+    reading = Reading(text)
+    if _MARKS.search(text) is None and _REST.search(text) is None and max(map(len, text.split()), default=0) < _RUN:
+        return reading
+    for _ in range(_PASSES):
+        if not (edits := list(_edits(reading.text))):
+            break
+        reading = _edited(reading, edits)
+    return reading
+
+
+def _edits(text: str) -> Iterator[Edit]:
+    words: frozenset[str] | None = None
+    for match in _CHANGED.finditer(text):
+        (start, end), kind, changed = match.span(), match.lastgroup, match[0]
+        if kind == "run":
+            yield start + 1, end, ""
+        elif kind == "hyphen":
+            words = frozenset(_HYPHENATED.findall(text.lower())) if words is None else words
+            joint = _joint(text, start, end, words)
+            yield start + len(joint[:1]), end, joint[1:]
+        elif kind == "block":
+            yield start, end, "\n\n"
+        elif kind == "entity":
+            if (character := _unescaped(changed)) != changed:
+                yield start, end, character
+        elif kind == "command":
+            yield start, start + changed.index("{") + 1, ""
+            yield end - 1, end, ""
+        else:
+            yield start, end, " " if kind == "control" else ""
+
+
+def _unescaped(entity: str) -> str:
+    character = html.unescape(entity)
+    while character != entity:
+        entity, character = character, html.unescape(character)
+    return " " if character == "\xa0" else character
+
+
+def _joint(text: str, start: int, end: int, words: frozenset[str]) -> str:
+    """What is read between two lines, of which the first ends with a hyphen.
+
+    Args:
+        text: the text.
+        start, end: of the hyphen and the line break.
+        words: of the text, in lower case.
+    """
+    first = _HYPHENATED.findall(text[max(0, start - _LONGEST_WORD) : start])[-1:]
+    second = _WORD.match(text, end, end + _LONGEST_WORD)
+    if text[start] in "\u00ac\u00ad" or not first or second is None:
+        return ""
+    before, after = first[0].rpartition("-")[2], second[0]
+    if after in _AND:
+        return "- "
+    both = before.lower(), after.lower()
+    if "".join(both) in words:
+        return ""
+    is_cased = (before[1:].islower() and after.islower()) or (before + after).isupper()
+    is_compound = both[0] in _HYPHEN_AFTER or both[1] in _HYPHEN_BEFORE or "-".join(both) in words
+    return "-" if is_compound or not (is_cased and (before + after).isalpha()) else ""
+
+
+def _edited(reading: Reading, edits: Iterable[Edit]) -> Reading:
+    text, pieces, last = reading.text, [], 0
+    starts: list[NDArray[np.int64]] = []
+    ends: list[NDArray[np.int64]] = []
+    for start, end, new in (*edits, (len(text), len(text), "")):
+        pieces += [text[last:start], new]
+        starts += [np.arange(last, start), np.full(len(new), start)]
+        ends += [np.arange(last + 1, start + 1), np.full(len(new), end)]
+        last = end
+    firsts, lasts = np.concatenate(starts), np.concatenate(ends)
+    if reading.starts is not None and reading.ends is not None:
+        firsts, lasts = reading.starts[firsts], reading.ends[lasts - 1]
+    return Reading("".join(pieces), firsts, lasts)
