@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,docs,report,openvino,trf,bm25,serve
+EXTRAS := dev,docs,report,openvino,trf,serve
 ifdef NUMPY  # instead of that of constraints.txt
 PIN_NUMPY := s/^numpy==[^;]*/numpy==$(NUMPY)/
 else  # scispaCy needs numpy 1

@@ -189,7 +189,6 @@ class Errors(metaclass=WithCodes):
     E313 = "Expected paths.{name} in the config, but it is not set. Set it there or give --paths.{name} PATH."
     E314 = "{path} holds a training. Run the same command with --resume to continue, or choose another --output."
     E316 = "Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for the CPU."
-    E319 = "Expected entities with two names or more, got none in {path}. Add synonyms, or lower dev.n_mentions."
     E320 = "The table of mined negatives at {path} is incomplete: {got}. Delete the output folder and train again."
     E323 = "Expected {least} or more mined negatives per mention, got {got}. Mine with --depth {least}."
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"

@@ -19,7 +19,7 @@ PEL = sorted(path for path in FOLDER.glob("*.cfg") if "pel" in Config().from_dis
 
 
 def test_the_configs_are_there():
-    assert {"pel_minilm.cfg", "pel_sapbert.cfg", "names_only.cfg", "tiny.cfg"} <= {path.name for path in PEL}
+    assert {"pel_minilm.cfg", "pel_sapbert.cfg", "tiny.cfg"} <= {path.name for path in PEL}
 
 
 @pytest.mark.parametrize("path", PEL, ids=lambda path: path.name)

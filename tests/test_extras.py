@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("matplotlib", "fastapi", "uvicorn", "openvino", "bm25s", "scispacy", "ray", "pyspark", "pandas")
+EXTRAS = ("matplotlib", "fastapi", "uvicorn", "openvino", "scispacy", "ray", "pyspark", "pandas")
 WITHOUT_EXTRAS = f"""
 import json
 import sys

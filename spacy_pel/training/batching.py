@@ -39,21 +39,6 @@ class LabelIndex(Ragged):
             return np.full(len(labels), -1)
         return np.where(size > 0, self.values[np.minimum(drawn, len(self.values) - 1)], -1)
 
-    def draw_other(
-        self, labels: NDArray[np.int64], rows: NDArray[np.int64], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Draw another row with the same label, uniformly.
-
-        Args:
-            labels: (n,), of two rows or more each.
-            rows: (n,), each with its label.
-
-        Returns:
-            (n,).
-        """
-        drawn = self.offsets[labels] + (rng.random(len(labels)) * (self.lengths[labels] - 1)).astype(np.int64)
-        return self.values[drawn + (self.values[drawn] >= rows)]  # rows of a label ascend
-
 
 _POOL = 50  # batches whose members are sorted by length together
 

@@ -22,7 +22,6 @@ SETTINGS = {"spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"}}
 # other settings of the same part: what was saved must win over them
 OTHERS = {
     "spacy-pel.TfIdf.v1": {"char_ngrams": [3, 3], "word_ngrams": None},
-    "spacy-pel.BM25.v1": {"k1": 1.0, "b": 0.2},
     "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32,seed=1", "pooling": "mean"},
     "spacy-pel.ScispacyCandidates.v1": {"neighbours": 3},
     "spacy-pel.BiEncoderCandidates.v1": {"row_k": 8},

@@ -23,9 +23,9 @@ def built(folder, tmp_path_factory):
 
 
 def test_numbers_reach_the_generator_as_numbers(folder, tmp_path):
-    args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "bm25", "--json")
-    assert done(*args, "--set", "k1=1.50", "--set", "b=5e-1").json["settings"] == {"k1": 1.5, "b": 0.5}
-    refused("E301", *args[:3], tmp_path / "other", *args[4:], "--set", "b=NaN")
+    args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
+    assert done(*args, "--set", "char_ngrams=[3, 4]").json["settings"]["char_ngrams"] == [3, 4]
+    refused("E445", *args[:3], tmp_path / "other", *args[4:], "--set", "char_ngrams=[3, 2.5]")
 
 
 @pytest.mark.parametrize(

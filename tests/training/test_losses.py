@@ -10,7 +10,6 @@ from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
-from spacy_pel.training.losses.multi_similarity import MultiSimilarity
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.losses.triplet import Triplet
 
@@ -46,26 +45,16 @@ def slow_binary_cross_entropy(loss, positive, negatives):
     return -math.log(sigma[0]) - sum(math.log(1 - one) for one in sigma[1:])
 
 
-def slow_multi_similarity(loss, positive, negatives):
-    """Eq. 2 of Liu et al. (2021) with the pairs of Eq. 1."""
-    hard = [s for s in negatives if loss.margin is None or s > positive - loss.margin]
-    pull = math.log(1 + math.exp(-loss.alpha * (positive - loss.base))) / loss.alpha
-    push = math.log(1 + sum(math.exp(loss.beta * (s - loss.base)) for s in hard)) / loss.beta
-    return pull + push if hard else 0.0
-
-
 SLOW = {
     "spacy-pel.BinaryCrossEntropy.v1": slow_binary_cross_entropy,
     "spacy-pel.ProxySoftplus.v1": slow_proxy_softplus,
     "spacy-pel.CrossEntropy.v1": slow_cross_entropy,
-    "spacy-pel.MultiSimilarity.v1": slow_multi_similarity,
     "spacy-pel.Triplet.v1": slow_triplet,
 }
 NAMES = sorted(registry.parts("pel_losses").values())
 CASES = [
     *((name, {}) for name in NAMES),
     ("spacy-pel.Triplet.v1", {"squared": True}),
-    ("spacy-pel.MultiSimilarity.v1", {"alpha": 2.0, "beta": 5.0, "base": 0.4, "margin": None}),
     *((f"spacy-pel.{name}.v1", {"offset": None}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
     *((f"spacy-pel.{name}.v1", {"offset": "learned"}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
 ]
@@ -132,9 +121,6 @@ def test_contract_gradient_reaches_both_sides_and_only_what_counts(loss):
     positives, negatives, mask = batch()
     loss(positives, negatives, mask).sum().backward()
     pushed = mask
-    if isinstance(loss, MultiSimilarity):
-        pushed = mask & (negatives > positives.unsqueeze(1) - (math.inf if loss.margin is None else loss.margin))
-        assert (positives.grad[~pushed.any(dim=1)] == 0).all(), "a pair that is easy does not count"
     assert (positives.grad[pushed.any(dim=1)] < 0).all(), "a positive is pulled"
     if getattr(loss, "hardest_only", False):
         hardest = negatives.masked_fill(~mask, -torch.inf).argmax(dim=1, keepdim=True)
@@ -291,9 +277,6 @@ def test_a_learned_offset_has_the_gradient_of_finite_differences():
     [
         (BinaryCrossEntropy, {"scale": 0}, "E301.*scale > 0 and <= 10,000, got 0"),
         (BinaryCrossEntropy, {"offset": "best"}, "E333.*'learned', got 'best'"),
-        (MultiSimilarity, {"alpha": 0.0}, "E301.*alpha > 0"),
-        (MultiSimilarity, {"beta": 0.0}, "E301.*beta > 0"),
-        (MultiSimilarity, {"margin": -0.1}, "E301.*margin"),
     ],
 )
 def test_bad_settings(kind, settings, error):

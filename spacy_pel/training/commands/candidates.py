@@ -37,7 +37,7 @@ candidates_cli = command_group("candidates", "Build and compare candidate genera
 def candidates_build(
     kb: KBOrPipeline,
     out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
-    generator: Annotated[str, option("NAME", "tfidf, bm25, densesynonyms, aliasmatch, scispacy, or a registered one.")],
+    generator: Annotated[str, option("NAME", "tfidf, densesynonyms, aliasmatch, scispacy, or a registered one.")],
     settings: Settings = None,
     as_json: bool = JSON,
 ) -> None:
@@ -86,7 +86,7 @@ def candidates_eval(
 ) -> None:
     """Measure the recall@k of candidate generators, over gold mentions whose entity is in the KB.
 
-    Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/bm25
+    Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/dense
     --train corpus/train.jsonl --output metrics/candidates
     """
     from ...corpora import read_corpus, read_gold

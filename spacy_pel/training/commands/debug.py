@@ -61,16 +61,12 @@ def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
     documents: dict[str, list[Document]] = {}
     for name, path, read in (("train", paths.train, read_corpus), ("dev", paths.dev, read_gold)):
-        if path is not None and not (pel.names_only and name == "train"):
+        if path is not None:
             documents[name] = list(read(path))
             facts = corpus_facts(documents[name], kb)
             result |= {f"{name}.{key}": facts[key] for key in _FACTS}
-    if pel.names_only:
-        n_names = [len({entity.canonical_name, *entity.aliases}) for entity in kb.entities()]
-        examples = sum(n for n in n_names if n > 1)  # before some are held out
-    else:
-        mentions = linked_mentions(kb, documents["train"])[: training.limit or None]
-        examples = round(len(mentions) / (1 - pel.positives.alias_share))  # with names without context
+    mentions = linked_mentions(kb, documents["train"])[: training.limit or None]
+    examples = round(len(mentions) / (1 - pel.positives.alias_share))  # with names without context
     parts = {name: getattr(pel, name) for name in ("encoder", "loss", "negatives", "regularizer", "mixing")}
     parts["similarity"] = pel.encoder.similarity
     result["parts"] = {name: type(part).__name__ for name, part in parts.items() if part is not None}

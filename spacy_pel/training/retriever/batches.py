@@ -55,7 +55,6 @@ class BatchPlanner:
     views: shares of positive texts and of alias examples.
     negatives: draws other entities.
     pad_id: the tokenizer's padding id.
-    names: (n,) int64, numbers of the names that may be examples; None = all.
 
     ``mined`` is the table of hard negatives given to the sampler; the miner sets it.
     """
@@ -67,12 +66,7 @@ class BatchPlanner:
     batch_size: int
     pad_id: int
     seed: int
-    names: Any = None
     mined: MinedNegatives = field(default_factory=MinedNegatives.empty, init=False)
-
-    def __post_init__(self) -> None:
-        if self.names is None:
-            self.names = np.arange(len(self.store.bare_names))
 
     @property
     def batches_per_epoch(self) -> int:
@@ -80,7 +74,7 @@ class BatchPlanner:
 
     @property
     def _n_bare(self) -> int:
-        return bare_names_for(len(self.store.mentions), self.views.alias_share, len(self.names))
+        return bare_names_for(len(self.store.mentions), self.views.alias_share, len(self.store.bare_names))
 
     def search(self, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> Any:
         """The search for the nearest entities of some examples; a subclass may restrict it."""
@@ -95,7 +89,7 @@ class BatchPlanner:
         """
         rng = np.random.default_rng([self.seed, 1, epoch])
         n_mentions = len(self.store.mentions)
-        bare = n_mentions + rng.choice(self.names, self._n_bare, replace=False)
+        bare = n_mentions + rng.choice(len(self.store.bare_names), self._n_bare, replace=False)
         order = rng.permutation(np.concatenate([np.arange(n_mentions), bare]))
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
         batches = length_batches(order, lengths, self.batch_size)
@@ -147,10 +141,7 @@ class BatchPlanner:
         draw = rng.random(len(examples)) * total
         mention = store.mentions_of.draw(entity, rng)
         own_name = examples - len(store.mentions)
-        if views.alias_share == 1:  # pairs of names
-            name = store.names_of.draw_other(entity, own_name, rng)
-        else:
-            name = store.names_of.draw(entity, rng)
+        name = store.names_of.draw(entity, rng)
         # neither a mention nor a bare name may be its own positive
         use_mention = (draw < views.mention) & (mention >= 0) & (mention != examples)
         may_name = (views.name > 0) & (draw < views.mention + views.name)
@@ -174,5 +165,5 @@ class BatchPlanner:
 
 
 def bare_names_for(n_mentions: int, share: float, n_names: int) -> int:
-    """Number of names without context among the examples of an epoch; all of them if they have a share of 1."""
-    return n_names if share == 1 else min(round(n_mentions * share / (1 - share)), n_names)
+    """Number of names without context among the examples of an epoch."""
+    return min(round(n_mentions * share / (1 - share)), n_names)

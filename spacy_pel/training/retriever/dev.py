@@ -1,5 +1,4 @@
-"""Evaluation of the encoder during training: recall@k of dev mentions, or of names that are held out where a training
-reads names alone (Liu et al. 2021)."""
+"""Evaluation of the encoder during training: recall@k of dev mentions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,12 +9,9 @@ from ...encoders.bi_encoder import BiEncoder
 from ...index import EntityIndex
 from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
-from ...types import Document, Encoder, Entity, MentionInText, RankedRows, RankingTask
-from ...util import normalize_alias
+from ...types import Document, Encoder, MentionInText, RankedRows, RankingTask
 from ...util.arrays import best_first, first_places
-from ..batching import without_names
 from ..ranker.dual_encoder import DualEncoder
-from .example_store import ExampleStore
 from .examples import linked_mentions
 from .settings import DevSettings
 
@@ -36,35 +32,19 @@ class DevRetrieval:
         PelError: if no dev mention can be used.
     """
 
-    held_out: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # KB rows of entities that may not be trained on
-
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
         rng = np.random.default_rng([seed, 3])
         linked = linked_mentions(kb, documents, part="dev")
         n = min(settings.n_mentions or len(linked), len(linked))
         chosen = [linked[i] for i in sorted(rng.choice(len(linked), n, replace=False))]
         gold = [kb.ids_at(kb.live_rows[mention.entities]) for mention in chosen]
-        self._set(kb, [mention.mention for mention in chosen], gold, settings, rng)
-
-    def _set(
-        self,
-        kb: KnowledgeBase,
-        mentions: list[MentionInText],
-        gold: list[list[str]],
-        settings: DevSettings,
-        rng: np.random.Generator,
-    ) -> None:
-        self.mentions, self.gold, self.settings = mentions, gold, settings
+        self.mentions, self.gold, self.settings = [mention.mention for mention in chosen], gold, settings
         others = kb.live_rows
         if settings.n_entities and settings.n_entities < len(others):
             others = rng.choice(others, settings.n_entities, replace=False)
         gold_rows = kb.rows([id_ for ids in gold for id_ in ids])
         rows = np.unique(np.concatenate([gold_rows, others]).astype(np.int64))
-        self.kb = KnowledgeBase(self._entity(kb.entity_at(int(row))) for row in rows)
-
-    def _entity(self, entity: Entity) -> Entity:
-        """What is searched of an entity."""
-        return entity
+        self.kb = KnowledgeBase(kb.entity_at(int(row)) for row in rows)
 
     def __call__(self, encoder: BiEncoder) -> dict[str, float]:
         """ "recall@k" in percent for each k, and "mrr"."""
@@ -79,50 +59,6 @@ class DevRetrieval:
         """Rank of the first right entity; infinite if there is none."""
         hits = np.flatnonzero(np.isin(rows, self.kb.rows(ids)))
         return float(hits[0] + 1) if len(hits) else np.inf
-
-
-class HeldOutNames(DevRetrieval):
-    """Measures retrieval of entities by one of their names, read as a mention without context, against their
-    other names and those of other entities. ``held_out`` are these entities and all that share a name with
-    them: no pair to train on is of one of them.
-
-    Args:
-        kb: the whole knowledge base.
-        settings: sizes and the k of recall@k; ``n_mentions`` names are drawn.
-        seed: random seed of the draws.
-    """
-
-    def __init__(self, kb: KnowledgeBase, settings: DevSettings, seed: int):
-        rng = np.random.default_rng([seed, 3])
-        self._hidden: dict[str, str] = {}  # id -> the name that is searched for, in normal form
-        mentions: list[MentionInText] = []
-        names: list[str] = []
-        for row in rng.permutation(kb.live_rows).tolist():
-            if settings.n_mentions and len(mentions) == settings.n_mentions:
-                break
-            entity = kb.entity_at(row)
-            by_form = {normalize_alias(name): name for name in (entity.canonical_name, *entity.aliases)}
-            if len(by_form) > 1:
-                form = list(by_form)[rng.integers(len(by_form))]
-                self._hidden[entity.concept_id] = form
-                mentions.append(MentionInText(by_form[form], 0, len(by_form[form])))
-                names += by_form.values()
-        self.held_out = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *kb.rows_of_aliases(names)]))
-        self._set(kb, mentions, [[id_] for id_ in self._hidden], settings, rng)
-
-    def _entity(self, entity: Entity) -> Entity:
-        hidden = self._hidden.get(entity.concept_id)
-        return entity if hidden is None else without_names(entity, [hidden])
-
-
-def trainable_names(kb: KnowledgeBase, store: ExampleStore, held_out: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers of the names of entities with two names or more.
-
-    Args:
-        held_out: KB rows of entities whose names are left out.
-    """
-    usable = (store.names_of.lengths > 1) & ~np.isin(kb.live_rows, held_out)
-    return np.flatnonzero(usable[store.name_entity])
 
 
 FIRST_STAGE = 128

@@ -60,9 +60,8 @@ def cached_examples(
     """
     positives, limit = settings.pel.positives, settings.pel.training.limit
     with_names = positives.name > 0 or positives.alias_share > 0
-    corpus = None if settings.pel.names_only else settings.paths.required("train")
-    if corpus is not None:
-        open_text(corpus).close()  # raises our error for a missing file before any work
+    corpus = settings.paths.required("train")
+    open_text(corpus).close()  # raises our error for a missing file before any work
     key = fingerprint(_VERSION, kb.fingerprint, corpus, _reading(encoder), limit, with_names)
     entry = Path(folder) / f"examples-{key}"
     if entry.is_dir():
@@ -74,7 +73,7 @@ def cached_examples(
             logger.info("Using the tokenised examples in %s", entry)
             return store
     # raises if there are none, before anything is written
-    mentions = [] if corpus is None else linked_mentions(kb, read_corpus(corpus))
+    mentions = linked_mentions(kb, read_corpus(corpus))
     mentions = mentions[:limit] if limit else mentions
     with atomic_path(entry) as part:
         write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)

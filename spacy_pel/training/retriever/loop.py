@@ -16,7 +16,7 @@ from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import Progress, describe
 from ..settings import NOT_FINGERPRINTED
 from .batches import BatchPlanner
-from .dev import DevRetrieval, HeldOutNames, trainable_names
+from .dev import DevRetrieval
 from .example_store import ExampleStore
 from .examples import cached_examples
 from .miner import Miner, read_mined_negatives
@@ -38,7 +38,7 @@ class Trainer(BaseTrainer):
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         pel = settings.pel
-        for name in ("kb",) if pel.names_only else ("kb", "train", "dev"):
+        for name in ("kb", "train", "dev"):
             settings.paths.required(name)
         where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
         super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
@@ -48,10 +48,7 @@ class Trainer(BaseTrainer):
     def load_data(self) -> None:
         paths, dev = self.settings.paths, self.settings.pel.training.dev
         self.kb = KnowledgeBase.from_disk(paths.required("kb"))
-        if self.settings.pel.names_only and paths.dev is None:
-            self.dev: DevRetrieval = HeldOutNames(self.kb, dev, self.seed)
-        else:
-            self.dev = DevRetrieval(self.kb, read_gold(paths.required("dev")), dev, self.seed)
+        self.dev = DevRetrieval(self.kb, read_gold(paths.required("dev")), dev, self.seed)
 
     def fingerprint(self) -> str:
         """Of settings, initial weights and data. Mining settings count only where negatives are mined."""
@@ -59,7 +56,7 @@ class Trainer(BaseTrainer):
         mines = pel.negatives.mined_depth > 0
         training = pel.training.model_dump(exclude=NOT_FINGERPRINTED if mines else {*NOT_FINGERPRINTED, "mining"})
         parts = (pel.loss, pel.negatives, pel.regularizer, pel.mixing)
-        files = [] if pel.names_only else [paths.required("train")]
+        files = [paths.required("train")]
         if mines and paths.negatives:
             files.append(paths.negatives)
         for path in files:
@@ -89,12 +86,7 @@ class Trainer(BaseTrainer):
 
     def make_planner(self, store: ExampleStore) -> BatchPlanner:
         """Plans epochs over the examples; a subclass may return another kind."""
-        names = None
-        if self.settings.pel.names_only:
-            names = trainable_names(self.kb, store, self.dev.held_out)
-            if not len(names):
-                raise PelError(Errors.E319.format(path=self.settings.paths.kb))
-        return BatchPlanner(store, **self.planner_settings, names=names)
+        return BatchPlanner(store, **self.planner_settings)
 
     @property
     def planner_settings(self) -> dict[str, Any]:

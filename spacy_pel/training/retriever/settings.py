@@ -30,7 +30,7 @@ class ViewSettings(Strict):
     card: float = Field(default=1.0, ge=0, le=1, title="Share of entity cards")
     name: float = Field(default=0.0, ge=0, le=1, title="Share of single names, drawn from the entity's names")
     mention: float = Field(default=0.0, ge=0, le=1, title="Share of other training mentions of the entity")
-    alias_share: float = Field(default=0.0, ge=0, le=1, title="Share of names without context; 1 = no corpus is read")
+    alias_share: float = Field(default=0.0, ge=0, lt=1, title="Share of examples that are names without context")
 
     @model_validator(mode="after")
     def _shares_are_whole(self) -> "ViewSettings":
@@ -90,11 +90,6 @@ class PelSettings(Strict):
         if self.mixing is not None and self.regularizer is not None:
             raise ValueError("Expected [pel.mixing] or [pel.regularizer], got both; set one of the sections to null")
         return self
-
-    @property
-    def names_only(self) -> bool:
-        """Whether the names of the knowledge base are all examples."""
-        return self.positives.alias_share == 1
 
 
 class RunSettings(BaseModel):

@@ -22,13 +22,12 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.linking.combiner import LinearCombiner, right_first
 from spacy_pel.linking.decider import break_even_threshold
 from spacy_pel.linking.nil import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
-from spacy_pel.training.generators.bm25 import BM25
 from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger
 
 from .nil_tasks import NilTask, NilWorld, draw_world, nil_tasks
 
-BY_NAMES = {"tf-idf": TfIdf, "BM25": BM25, "exact names": AliasMatch}
+BY_NAMES = {"tf-idf": TfIdf, "exact names": AliasMatch}
 _L2 = 1.0  # of the weights of standardised inputs, where all tasks together count as 1,000 mentions
 _MENTIONS = 1000
 Weights = dict[str, float]

@@ -124,7 +124,7 @@ def test_the_command(folder, tmp_path, monkeypatch):
     }
     assert len(report["results"]) == 2 * 2 * (1 + len(default_nil.BY_NAMES))
     table = (tmp_path / "out" / "default_nil.md").read_text()
-    assert "| BM25, left out as well |" in table and "## By vectors" in table
+    assert "| tf-idf, left out as well |" in table and "## By vectors" in table
 
     def broken(*_):
         raise AssertionError("found again")

@@ -1,121 +1,14 @@
-"""Try the package on small inputs from the field, and show what is right and what comes.
+"""The first list: cases 1 to 31."""
 
-    python -m benchmarks.cases ../shared/cases
-
-The folder has ``codes.csv``, the table that the name finder is tried on, and files that `convert`, `kb build`
-and `kb add` read. ``--only`` runs some cases, ``--pipeline`` names another default pipeline. Exits with 1 if
-one of the cases that must be right is not.
-"""
-
-import functools
 import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-NAME = "proxy_entity_linker"
-MINUTES = 3  # a command that takes longer hangs
-MORE_CODES = """code,name,synonyms,type
-K50,Crohn\u2019s disease,,disease
-J15,Bacterial pneumonia,"Pneumonia, bacterial",disease
-J18,Pneumonia,,disease
-G00,Bacterial meningitis,,disease
-"""
-
-
-class Row(NamedTuple):
-    """One input. ``right`` is what should come, or a sentence about it with ``is_right`` beside it."""
-
-    given: str
-    right: Any
-    got: Any
-    is_right: bool | None = None
-
-
-class Field:
-    """What the cases run on, made when first asked for.
-
-    Args:
-        files: the folder of cases.
-        work: a folder for outputs.
-        default: the default pipeline.
-    """
-
-    def __init__(self, files: Path, work: Path, default: Path) -> None:
-        self.files, self.work, self.default = files, work, default
-
-    @functools.cached_property
-    def table(self) -> Any:
-        """`quickstart` of the folder's table."""
-        return self._quickstart(self.files / "codes.csv", "table")
-
-    @functools.cached_property
-    def more(self) -> Any:
-        """`quickstart` of a table with a typographic and an inverted name."""
-        (self.work / "more.csv").write_text(MORE_CODES, encoding="utf8")
-        return self._quickstart(self.work / "more.csv", "more")
-
-    @functools.cached_property
-    def nlp(self) -> Any:
-        """The default pipeline."""
-        import spacy
-
-        return spacy.load(self.default)
-
-    def _quickstart(self, codes: Path, name: str) -> Any:
-        import spacy
-
-        _, text = self.run("quickstart", codes, self.work / name, "--encoder", self.default, "--overwrite")
-        if not (self.work / name).is_dir():
-            raise RuntimeError(text)
-        return spacy.load(self.work / name)
-
-    def run(self, *arguments: Any) -> tuple[int, str]:
-        """The exit code of a command, and what it printed."""
-        command = [sys.executable, "-m", "spacy_pel", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60 * MINUTES)
-        return done.returncode, done.stdout + done.stderr
-
-    def answer(self, *arguments: Any) -> Any:
-        """What a command prints as JSON; its last line if it fails."""
-        command = [sys.executable, "-m", "spacy_pel", *map(str, arguments), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60 * MINUTES)
-        if done.returncode:
-            return f"exit code {done.returncode}: {done.stderr.strip().splitlines()[-1]}"
-        return json.loads(done.stdout)
-
-
-Case = Callable[[Field], Iterator[Row]]
-CASES: dict[int, tuple[str, bool, Case]] = {}  # title, whether it must be right, what to try
-
-
-def case(number: int, title: str, *, must: bool = True) -> Callable[[Case], Case]:
-    """Registers a case; must = whether the command fails where it is not right."""
-
-    def register(function: Case) -> Case:
-        CASES[number] = (title, must, function)
-        return function
-
-    return register
-
-
-def links(nlp: Any, text: str) -> dict[str, str]:
-    """Ids by mention."""
-    return {ent.text: ent.kb_id_ for ent in nlp(text).ents}
-
-
-def mentions(nlp: Any, text: str) -> list[str]:
-    """Texts of the mentions."""
-    return [ent.text for ent in nlp(text).ents]
+from .field import MINUTES, NAME, Field, Row, case, links, mentions
 
 
 @case(1, "typographic characters")
@@ -467,47 +360,3 @@ def processes(field: Field) -> Iterator[Row]:
         except subprocess.TimeoutExpired:
             got = "hangs"
         yield Row("=".join(setting) if setting else "no variable set", "True", got)
-
-
-def main(
-    files: Annotated[Path, typer.Argument(help="The folder of cases.", exists=True, file_okay=False)],
-    pipeline: Annotated[Path, typer.Option(help="The default pipeline.")] = Path("assets/pel_medmentions"),
-    only: Annotated[list[int] | None, typer.Option(help="Numbers of cases (repeatable).")] = None,
-) -> None:
-    """Print each case with the right value and what came; exit with 1 if one that must be right is not."""
-    table = Table(title="Cases from the field", show_lines=True)
-    for title in ("#", "case", "input", "right", "got", "ok"):
-        table.add_column(title, overflow="fold")
-    failed = []
-    with tempfile.TemporaryDirectory(prefix="cases_") as work:
-        field = Field(files, Path(work), pipeline)
-        for number in only or sorted(CASES):
-            title, must, function = CASES[number]
-            for row in _rows(function, field):
-                is_right = row.right == row.got if row.is_right is None else row.is_right
-                cells = (row.given, _shown(row.right), _shown(row.got))
-                table.add_row(str(number), title, *map(escape, cells), "yes" if is_right else "NO")
-                if must and not is_right:
-                    failed.append(number)
-    Console(width=200).print(table)
-    if failed:
-        typer.echo(f"Not right: {', '.join(map(str, sorted(set(failed))))}")
-        raise typer.Exit(1)
-
-
-def _rows(function: Case, field: Field) -> Sequence[Row]:
-    rows: list[Row] = []
-    try:
-        for row in function(field):
-            rows.append(row)
-    except Exception as error:  # noqa: BLE001 - the other cases still run
-        rows.append(Row("", "no exception", f"{type(error).__name__}: {error}", False))
-    return rows
-
-
-def _shown(value: Any) -> str:
-    return repr(value) if not isinstance(value, str) else value[:400]
-
-
-if __name__ == "__main__":
-    typer.run(main)

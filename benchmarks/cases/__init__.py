@@ -1,0 +1,1 @@
+"""Small inputs from the field, with the right values."""
