@@ -154,7 +154,7 @@ def train_ranker(base: Path, output: Path, resume: bool) -> None:
     """Train a cross-encoder for 20 updates with 4 checkpoints."""
     paths = {"pipeline": base / "pipeline", "train": base / "train.jsonl", "dev": base / "test.jsonl"}
     settings = [part for name, path in paths.items() for part in (f"--paths.{name}", path)]
-    settings += ["--ranker.training.eval_frequency", 5, "--ranker.candidates.folds", 0]
+    settings += ["--ranker.training.eval_frequency", 5]
     config = ROOT / "configs" / "ranker_tiny.cfg"
     command("ranker", "train", config, "--output", output, *settings, *(["--resume"] if resume else []))
 

@@ -205,7 +205,6 @@ class Errors(metaclass=WithCodes):
     E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
-    E391 = "Expected the documents of the pipeline's index, which has {what}, got {got} or others. Fix paths.mentions, or set candidates.folds = 0 if it saw none."
     E392 = "Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check the ids."
     E393 = "Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
 
@@ -398,6 +397,7 @@ class Warnings(metaclass=WithCodes):
 
     # Text, encoders, losses, negatives and training: E300-E399
     W300 = "mixed_precision = 'bf16' is 3 to 20 times slower here than float32. Set 'auto', or use --gpu-id."
+    W303 = "The pipeline's index has {n} counts of annotated text. If they include the training corpus, the candidates are too good: use a pipeline whose index was built without --mentions."
     W302 = "The files of '{source}' lack weights, which start as random: {missing}. Check that it is an encoder."
     W301 = "The untrained model was best: {metric} {before:.4g} at step 0, then {best:.4g}. Change learn_rate or steps."
 

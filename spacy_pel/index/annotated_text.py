@@ -159,14 +159,6 @@ class Topics:
         order = np.argsort(rows, kind="stable")
         return cls(vectors.astype(np.float16), rows[order].astype(np.int32), texts[order].astype(np.int32))
 
-    def without(self, texts: Rows) -> "Topics":
-        """Without these texts, numbered as they were given."""
-        left = np.setdiff1d(np.arange(len(self)), texts)
-        number = np.full(len(self), -1, dtype=np.int32)
-        number[left] = np.arange(len(left))
-        stay = number[self.texts] >= 0
-        return Topics(self.vectors[left], self.kb_rows[stay], number[self.texts[stay]])
-
     def shares(self, vectors: Vectors, texts: Rows, kb_rows: Rows) -> Scores:
         """P(entity | text) of pairs.
 

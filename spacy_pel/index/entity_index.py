@@ -195,7 +195,7 @@ class EntityIndex:
         return self.search_groups(vectors, k, allowed_kb_rows, (kinds,))[0]
 
     def search_groups(
-        self, vectors: Vectors, k: int, allowed_kb_rows: Mask, groups: Sequence[Collection[str]], shown: Mask = None
+        self, vectors: Vectors, k: int, allowed_kb_rows: Mask, groups: Sequence[Collection[str]]
     ) -> list[tuple[Scores, Rows]]:
         """Find the nearest rows of several groups of kinds in one pass.
 
@@ -204,14 +204,11 @@ class EntityIndex:
             k: how many rows each, of each group.
             allowed_kb_rows: mask over the rows of the KB; None = all.
             groups: kinds of rows.
-            shown: mask over the rows of the index; None = all.
 
         Returns:
             Of each group what ``search_entities`` finds.
         """
         masks = [self.rows.mask(kinds, allowed_kb_rows) for kinds in groups]
-        if shown is not None:
-            masks = [shown if mask is None else mask & shown for mask in masks]
         # where there are no such rows, e.g. of mentions, there is no need to look
         wanted = [number for number, mask in enumerate(masks) if mask is None or mask.any()]
         shape = (len(vectors), k)

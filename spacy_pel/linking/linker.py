@@ -130,25 +130,13 @@ class Linker:
         """The learned mentions in effect."""
         return self.memory.learned_mentions(self.kb, None if self.index is None else self.index.priors)
 
-    def with_index(self, index: "EntityIndex") -> "Linker":
-        """A linker with the same parts that finds candidates in another index; this one is not changed.
-
-        Args:
-            index: built from the same KB with the same encoder, or a part of such an index.
-
-        Returns:
-            With a shallow copy of the generator.
-        """
-        return self._copy(index, self.memory)
-
     def without_memory(self) -> "Linker":
         """A linker with the same parts that has learned nothing; this one, if that is so already."""
-        return self._copy(self.index, Memory()) if self.memory else self
-
-    def _copy(self, index: "EntityIndex | None", memory: Memory) -> "Linker":
+        if not self.memory:
+            return self
         linker = copy.copy(self)
-        linker.generator, linker.memory = copy.copy(self.generator), memory
-        linker._bind(index)
+        linker.generator, linker.memory = copy.copy(self.generator), Memory()
+        linker._bind(self.index)
         return linker
 
     @property

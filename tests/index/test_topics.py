@@ -8,7 +8,6 @@ import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex, recode
 from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_ivf import FaissIVF
@@ -16,7 +15,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiner import LinearCombiner, linear_features
 from spacy_pel.linking.nil import NetworkNil
-from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import TOPIC, Document, Entity, Mention
 
 KB = KnowledgeBase([Entity("V", "cold"), Entity("T", "cold temperature", ("cold",)), Entity("F", "fever")])
@@ -121,22 +119,6 @@ def test_disk_bytes_and_recode(encoder, documents, tmp_path):
     other.topics = index.topics
     other._fingerprint = None
     assert other.fingerprint != build(encoder, [documents[0]], FaissIVF()).fingerprint
-
-
-def test_left_out_documents_are_left_out_of_topics(encoder, documents):
-    part = LeaveOut(KB, build(encoder, documents), documents).without({"d1", "d2"})
-    rest = build(encoder, [documents[0], documents[3]]).topics
-    assert len(rest) == 2
-    assert part.topics.vectors.tolist() == rest.vectors.tolist()
-    assert part.topics.kb_rows.tolist() == rest.kb_rows.tolist()
-    assert part.topics.texts.tolist() == rest.texts.tolist()
-
-
-def test_documents_in_another_order_are_refused(encoder, documents):
-    index = EntityIndex.build(KB, encoder, index=FaissIVF(), documents=documents)
-    LeaveOut(KB, index, documents)
-    with pytest.raises(PelError, match="PEL-E391.*3 texts"):
-        LeaveOut(KB, index, documents[::-1])
 
 
 # -- in the linker ----------------------------------------------------------------------------------------

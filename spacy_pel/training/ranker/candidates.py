@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -13,7 +12,6 @@ from ...linking import Linker, MentionQuery
 from ...types import Document, RankedRows, original_id
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.arrays import best_first, numbered
-from .leave_out import LeaveOut
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
 _CHUNK = 1024  # mentions per step of the progress bar
@@ -26,13 +24,11 @@ class RankMentions:
     queries: (n,).
     gold: (n,) KB rows of each, any of them is right.
     document: (n,) int64, number of the document; those made from one original have one number.
-    document_ids: of all originals.
     """
 
     queries: list[MentionQuery]
     gold: list[NDArray[np.int64]]
     document: NDArray[np.int64]
-    document_ids: list[str]
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -66,12 +62,12 @@ class RankMentions:
                     gold.append(rows)
         n_all = sum(len(document.mentions) for document in documents)
         logger.info("%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold))
-        document_ids, original = numbered(map(original_id, documents))
+        originals, original = numbered(map(original_id, documents))
         chosen = np.arange(len(gold))
         if limit and limit < len(gold):
             rng = np.random.default_rng([seed, 20])
             if whole_documents:
-                turn = rng.permutation(len(document_ids))
+                turn = rng.permutation(len(originals))
                 chosen = np.argsort(turn[original[[number for number, _ in usable]]], kind="stable")[:limit]
             else:
                 chosen = rng.choice(len(gold), limit, replace=False)
@@ -80,18 +76,11 @@ class RankMentions:
         # making queries may run an abbreviation detector: only for these documents
         made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
         queries = [made[usable[i][0]][usable[i][1]] for i in chosen]
-        return cls(queries, [gold[i] for i in chosen], original[owner], document_ids)
+        return cls(queries, [gold[i] for i in chosen], original[owner])
 
 
 def cached_candidates(
-    path: Path,
-    linker: Linker,
-    mentions: RankMentions,
-    *,
-    n: int,
-    folds: int = 1,
-    leave_out: LeaveOut | None = None,
-    show_progress: bool = False,
+    path: Path, linker: Linker, mentions: RankMentions, *, n: int, show_progress: bool = False
 ) -> RankedRows:
     """Find candidates, or read those of an earlier run.
 
@@ -99,14 +88,11 @@ def cached_candidates(
         path: an .npz file.
         linker: finds and scores them; its reranker is not used.
         n: candidates per mention.
-        folds: parts of the documents; the mentions of each are left out of the index in turn.
-        leave_out: None = nothing is left out.
 
     Returns:
         (n of mentions, n), best first, by the combiner's scores.
     """
-    folds = folds if leave_out else 1
-    key = _key(linker, mentions, n, folds if leave_out else 0)
+    key = _key(linker, mentions, n)
     try:
         with np.load(path, allow_pickle=False) as saved:
             if str(saved["key"]) == key:
@@ -114,19 +100,10 @@ def cached_candidates(
     except (OSError, ValueError, KeyError, BadZipFile):
         pass  # they are found again
     candidates = RankedRows(np.full((len(mentions), n), -1), np.full((len(mentions), n), -np.inf, np.float32))
-    fold_of, present = mentions.document % folds, -1
-    chunks = [
-        (fold, rows[start : start + _CHUNK])
-        for fold, rows in enumerate(np.flatnonzero(fold_of == fold) for fold in range(folds))
-        for start in range(0, len(rows), _CHUNK)
-    ]
-    reader = linker
-    for fold, chunk in progress(chunks, description="Finding candidates", show=show_progress):
-        if leave_out is not None and fold != present:
-            documents = {mentions.document_ids[i] for i in mentions.document[fold_of == fold]}
-            part: Any = leave_out.without(documents)
-            reader, present = linker.with_index(part), fold
-        kb_rows, scores = find_best(reader, [mentions.queries[i] for i in chunk], n)
+    starts = range(0, len(mentions), _CHUNK)
+    for start in progress(starts, description="Finding candidates", show=show_progress):
+        chunk = slice(start, start + _CHUNK)
+        kb_rows, scores = find_best(linker, mentions.queries[chunk], n)
         candidates.kb_rows[chunk, : kb_rows.shape[1]] = kb_rows
         candidates.scores[chunk, : kb_rows.shape[1]] = scores
     with atomic_path(path) as new, new.open("wb") as file:
@@ -142,11 +119,11 @@ def find_best(linker: Linker, queries: list[MentionQuery], n: int) -> RankedRows
     return RankedRows(np.take_along_axis(table.kb_rows, order, axis=1), np.take_along_axis(scores, order, axis=1))
 
 
-def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
+def _key(linker: Linker, mentions: RankMentions, n: int) -> str:
     """A hash of all that determines the candidates."""
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     vectors = [query.vector.tobytes() for query in mentions.queries if query.vector is not None]
     combiner = [type(linker.decider.combiner).__name__, linker.decider.combiner.state()]
     parts = linker.fingerprints.values()
-    return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts, *vectors)
+    return fingerprint(*parts, combiner, types, n, mentions.document.tobytes(), *texts, *vectors)

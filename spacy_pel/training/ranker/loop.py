@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from ...corpora import read_corpus, read_gold
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, Warnings
 from ...kb import KnowledgeBase
 from ...linking import Linker
 from ...linking.combiner import is_gold
@@ -15,7 +15,6 @@ from ..base_trainer import BaseTrainer, Task
 from ..checkpoint import describe
 from ..settings import NOT_FINGERPRINTED
 from .candidates import MakeQueries, RankMentions, cached_candidates
-from .leave_out import LeaveOut
 from .settings import RankRunSettings, recipe_of
 
 
@@ -52,15 +51,13 @@ class RankTrainer(BaseTrainer):
 
     def load_data(self) -> None:
         """Find the candidates, or read those of an earlier run; set up the evaluation on dev."""
-        paths, settings = self.settings.paths, self.settings.ranker.candidates
+        paths = self.settings.paths
         train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
-        leave_out = self._leave_out(train) if settings.folds else None
-        self.mentions, self.candidates = self._candidates(
-            "train", train, self.training.limit, settings.folds, leave_out
-        )
-        # hold out all dev documents at once; if the index has none of them, this changes nothing
-        tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
-        self.dev = DevRanking(self.linker.kb, *tested)
+        index = self.linker.index
+        if index is not None and len(index.priors):
+            logger.warning(Warnings.W303.format(n=f"{len(index.priors):,}"))
+        self.mentions, self.candidates = self._candidates("train", train, self.training.limit)
+        self.dev = DevRanking(self.linker.kb, *self._candidates("dev", dev, self.training.dev.n_mentions))
         metrics = self.dev.retriever().items()
         logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in metrics))
 
@@ -87,17 +84,7 @@ class RankTrainer(BaseTrainer):
         )
         return Task(objective, planner, self.dev, self.recipe.own_rates())
 
-    def _leave_out(self, train: list[Document]) -> LeaveOut | None:
-        index = self.linker.index
-        if index is None or (not index.rows.count("mention") and not len(index.priors)):
-            return None  # the index holds names only
-        paths = self.settings.paths.mentions
-        documents = [document for path in paths for document in read_corpus(path)] if paths else train
-        return LeaveOut(self.linker.kb, index, documents)
-
-    def _candidates(
-        self, name: str, documents: list[Document], limit: int, folds: int, leave_out: LeaveOut | None
-    ) -> tuple[RankMentions, RankedRows]:
+    def _candidates(self, name: str, documents: list[Document], limit: int) -> tuple[RankMentions, RankedRows]:
         mentions = RankMentions.read(
             self.linker,
             documents,
@@ -113,8 +100,6 @@ class RankTrainer(BaseTrainer):
             self.linker,
             mentions,
             n=self.settings.ranker.candidates.n,
-            folds=folds,
-            leave_out=leave_out,
             show_progress=self.show_progress,
         )
         return mentions, candidates

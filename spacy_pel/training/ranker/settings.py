@@ -23,16 +23,13 @@ class RankPaths(common.BasePaths):
 
     pipeline: Path | None = Field(default=None, title="Pipeline that finds the candidates")
     cache: Path | None = Field(default=None, title="Folder of the candidates; default: OUTPUT/candidates")
-    mentions: list[Path] = Field(default=[], title="Corpora of the pipeline's index; empty = the training corpus")
 
 
 class CandidateSettings(common.Strict):
     """``[ranker.candidates]``: what is ranked.
 
-    The index may hold the training mentions themselves, and counts of them: then the right candidate of
-    nearly every training mention ranks first, and the ranker would be trained on candidates unlike those
-    at inference. So the documents are split into ``folds`` parts, and the mentions of each part get their
-    candidates from the index without that part.
+    The pipeline's index must not hold the training mentions, or counts of them: then the right candidate of nearly
+    every training mention would rank first, and the ranker be trained on candidates unlike those at inference.
 
     A knowledge base with names from the training text has the surface form of every training mention as
     a name of its entity, but not those of new mentions. ``hide_names`` leaves the surface forms of a
@@ -40,7 +37,6 @@ class CandidateSettings(common.Strict):
     """
 
     n: int = Field(default=16, ge=2, le=10_000, title="Candidates of a mention")
-    folds: int = Field(default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them")
     hide_names: float = Field(default=0.0, ge=0, le=1, title="Share of mentions whose form is hidden in candidates")
 
 

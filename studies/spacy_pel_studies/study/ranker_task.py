@@ -132,7 +132,6 @@ class RankingTest:
             [query for document in documents for query in queries(document)],
             [linker.gold_rows(mention.ids) for _, mention in numbered],
             np.array([number for number, _ in numbered], dtype=np.int64),
-            [document.id for document in documents],
         )
         self.candidates = cached_candidates(cache, linker, mentions, n=n, show_progress=True)
         in_text = [query.in_text for query in mentions.queries]

@@ -38,7 +38,6 @@ SMALL = {
     "ranker.training.eval_frequency": 2,
     "ranker.model.top_k": 2,
     "ranker.candidates.n": 2,
-    "ranker.candidates.folds": 10,
 }
 
 
@@ -121,7 +120,7 @@ def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
     assert without_names(only, ["cold"]) is only and without_names(entity, ["gout"]) is entity
     kb = KnowledgeBase([entity, Entity("D", "gout", ("cold",))])
     ranker = make_ranker()
-    mentions = RankMentions([MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64), ["d"])
+    mentions = RankMentions([MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64))
     rows = np.array([[0, 1], [1, 0]])
 
     def cards(hidden):
