@@ -18,7 +18,7 @@ without counting.
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from itertools import chain
+from itertools import chain, dropwhile
 
 from ..errors import Errors, PelError
 from ..types import NIL, Entity
@@ -94,13 +94,21 @@ def repaired_redirects(redirects: Mapping[str, str], count: Count) -> dict[str, 
     return repaired
 
 
-def end_of_chain(redirects: Mapping[str, str], old: str, live: Container[str]) -> str:
-    """The first live id that a redirected id leads to; the last one if none is live, or in a circle."""
-    passed, new = {old}, redirects[old]
-    while new not in live and new in redirects and new not in passed:
-        passed.add(new)
-        new = redirects[new]
-    return new
+def ends_of_chains(redirects: Mapping[str, str], live: Container[str]) -> dict[str, str]:
+    """Where each redirected id leads: to the first live id, or the last one if none is live; in a circle to itself, and
+    into a circle to where it enters. A chain is followed once, whatever its length."""
+    ends: dict[str, str] = {}
+    for old in redirects:
+        passed: dict[str, None] = {}
+        new = old
+        while new in redirects and new not in ends and new not in passed and not (passed and new in live):
+            passed[new] = None
+            new = redirects[new]
+        is_end = new in passed or new in live
+        ends.update((one, new if is_end else ends.get(new, new)) for one in reversed(passed))
+        if new in passed and new not in live:  # a circle
+            ends.update((one, one) for one in dropwhile(new.__ne__, passed))
+    return {old: ends[old] for old in redirects}
 
 
 def _is_clean(entity: Entity) -> bool:

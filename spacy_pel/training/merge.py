@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError, shortened
-from ..kb.repair import end_of_chain
+from ..kb.repair import ends_of_chains
 from ..ontologies import Term, clean_text, read_terms
 from ..registry import registry
 from ..types import Entity
@@ -141,7 +141,7 @@ class Merge:
         if not self._records:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, path=self.config.path))
-        ends = {old: end_of_chain(self.redirects, old, self._records) for old in self.redirects}
+        ends = ends_of_chains(self.redirects, self._records)
         self.redirects = {old: new for old, new in ends.items() if new in self._records}
         self._drop_loose_xrefs()
         for entity_id in sorted(self._records):

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ csv.field_size_limit(LONGEST_LINE)  # of the process; the default is 131,072 cha
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
 # what data of another kind than a reader expects can raise in it
 DATA_ERRORS = (*JSON_ERRORS, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, csv.Error, zlib.error)
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
 
 
@@ -63,7 +64,48 @@ def read_cells(
                 yield number, cells
             first = 0
     except csv.Error as err:
-        raise not_a_row(f"an error: {err}") from err
+        raise not_a_row(f"an error: {err}".replace("'\t'", "a tab")) from err
+
+
+def read_rows(
+    path: Path, lines: Iterable[tuple[int, str]], kinds: Mapping[str, Collection[str]], *, skip_others: bool = False
+) -> Iterator[tuple[str, Place, dict[str, str]]]:
+    """Stream the rows of a published table, whose columns say what it holds: with tabs and without quotes, or with
+    commas and quotes.
+
+    Args:
+        path: the file, for errors.
+        lines: numbered lines without their ends.
+        kinds: kind of table -> the columns that tell it from the others, by their plain names.
+        skip_others: a file of another kind has no rows; otherwise it is an error.
+
+    Yields:
+        The kind of the table, and the cells of a row by the plain name of their column.
+
+    Raises:
+        PelError: if a row has more or fewer cells than the header.
+    """
+    lines = iter(lines)
+    first = next(lines, (1, ""))
+    delimiter = "\t" if "\t" in first[1] else ","
+    rows = read_cells(path, chain([first], lines), delimiter=delimiter, quotes=delimiter == ",")
+    names = list(map(plain, next(rows, (0, []))[1]))
+    kind = next((kind for kind, columns in kinds.items() if set(columns) <= set(names)), None)
+    if kind is None:
+        if skip_others:
+            return
+        known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
+        raise unexpected(Place(path, 1), f"columns of {known}", quoted(first[1]), "Pass another file.")
+    for number, cells in rows:
+        place = Place(path, number)
+        if len(cells) != len(names):
+            raise unexpected(place, f"{len(names)} cells as in the header", f"{len(cells)}: {quoted(cells)}")
+        yield kind, place, dict(zip(names, cells, strict=True))
+
+
+def plain(name: str) -> str:
+    """A name of a column in lower case, with "_" between its words."""
+    return re.sub(r"[\W_]+", "_", _CAMEL_CASE.sub("_", name)).strip("_").lower()
 
 
 def check_unicode(record: dict[str, Any], place: object) -> None:

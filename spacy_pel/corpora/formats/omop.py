@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from ...about import __version__
 from ...errors import Errors, PelError, quoted
 from ...types import NIL
 from ...util.console import now
-from ...util.files import Place, read_lines, unexpected
+from ...util.files import read_lines, unexpected
+from ...util.parsing import read_rows
 from ...util.writing import write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from .base import one_line, whole_number
@@ -57,7 +59,7 @@ class OmopConcepts:
         made = cls()
         vocabularies = {_VOCABULARIES.get(name, name) for name in codes}
         columns = ("concept_id", "vocabulary_id", "concept_code", "standard_concept", "invalid_reason")
-        for concept_id, vocabulary, code, standard, invalid in _rows(path, columns):
+        for concept_id, vocabulary, code, standard, invalid in _cells(path, columns):
             # a code that was used twice has a concept that is no longer valid, too
             if vocabulary in vocabularies and not (invalid and (vocabulary, code) in made.ids):
                 number = made.ids[vocabulary, code] = _number(path, concept_id)
@@ -67,7 +69,7 @@ class OmopConcepts:
         if beside != path and beside.is_file():
             known = set(made.ids.values())
             fields = ("relationship_id", "concept_id_1", "concept_id_2", "invalid_reason")
-            for relationship, source, target, invalid in _rows(beside, fields):
+            for relationship, source, target, invalid in _cells(beside, fields):
                 if relationship == "Maps to" and not invalid and _number(beside, source) in known:
                     made.standard.setdefault(int(source), _number(beside, target))
         return made
@@ -153,16 +155,7 @@ def _number(path: Path, cell: str) -> int:
         raise unexpected(path, "a number in digits", quoted(cell), "Download or write it again.") from err
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
-    """Some cells of a table, which has tabs and no quotes."""
-    lines = read_lines(path)
-    header = next(lines, (1, ""))[1].lower().split("\t")
-    if missing := [name for name in columns if name not in header]:
-        expected = f"Athena's table with the columns {', '.join(columns)}, with tabs,"
-        raise unexpected(path, expected, f"none named {missing[0]}", "Name another file with --omop-concepts.")
-    places = [header.index(name) for name in columns]
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != len(header):
-            raise unexpected(Place(path, number), f"{len(header)} cells with tabs", len(cells), "Download it again.")
-        yield [cells[place] for place in places]
+def _cells(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Of some columns of a table of Athena's."""
+    for _, _, row in read_rows(path, read_lines(path), {"Athena's table": columns}):
+        yield itemgetter(*columns)(row)

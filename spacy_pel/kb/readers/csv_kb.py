@@ -3,29 +3,31 @@
 import csv
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ...errors import Warnings, quoted, shortened
+from ...errors import PelError, Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from ...util.files import Place, unexpected
-from ...util.parsing import read_cells
-from .reader_base import KBReaderBase, plain
+from ...util.files import Place, raw_lines, unexpected
+from ...util.parsing import plain, read_cells
+from .reader_base import KBReaderBase
 
 # field -> what other tools call its column
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
     "canonical_name": (
         *("name", "label", "term", "display", "display_name"),
-        *("preferred_name", "preferred_term", "preferred_label"),
+        *("preferred_name", "preferred_term", "preferred_label", "code_description", "long_description"),
     ),
     "aliases": ("alias", "synonyms", "synonym"),
-    "types": ("type", "semantic_types", "semantic_type"),
+    "types": ("type", "semantic_types", "semantic_type", "domain_id"),
     "definition": ("description",),
     "xrefs": ("xref", "cross_references", "mappings", "source_ids"),
     "parents": ("parent", "is_a", "parent_ids"),
@@ -45,6 +47,14 @@ _PUBLISHED = {
     ("loinc", "map_to"): "loinc",
     ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
 }
+# columns that say which rows are no longer in use, and what they say of the others
+_INVALID, _VALID = ("invalid_reason", "obsolete", "deprecated", "retired"), ("", "0", "false", "no", "n", "valid", "v")
+_SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
+# a line of the order files of ICD-10, whose columns have fixed widths: number, code, whether it is billable, titles
+_ICD10_ORDER = re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)")
+_CODE = re.compile(r"(?=.*\d)[\w.:/+-]+")
+_BY_SPREADSHEET = re.compile(r"'\d+|\d+\.0+|\d(\.\d+)?E\+\d+", re.IGNORECASE)
+_DECIMAL = re.compile(r"\d+\.0*[1-9]\d*")  # with such codes, "250.0" is one, too
 _N_HEAD = 30  # lines that the header is looked for in
 _HTML_ENTITY = re.compile(r"&#?\w+;")
 
@@ -62,7 +72,10 @@ class CsvKB(KBReaderBase):
 
     Commas, semicolons, tabs or bars separate the cells: what is between the id and the name in the header.
     Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
-    as ``comment_line``.
+    as ``comment_line``; so are those that a column such as invalid_reason calls invalid, as ``invalid``.
+
+    Quotation marks, or single ones as in the header, enclose cells. Those that do not pair are ordinary characters
+    between tabs or bars (``stray_quote``), as all are in OMOP's tables.
 
     Args:
         types: keep entities with any of these types.
@@ -106,6 +119,8 @@ class CsvKB(KBReaderBase):
             doubtful: dict[str, str] = {}  # field -> a warning of the first cell that may have another separator
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
+            invalid = next((at for at, name in enumerate(header) if plain(name) in _INVALID), None)
+            doubts = _Doubts(header, position)
             for place, cells in rows:
                 if len(cells) < width or any(map(str.strip, cells[len(header) :])):
                     expected, got = f"{width} cells as in the header", f"{len(cells)}: {quoted(cells)}"
@@ -114,6 +129,11 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
+                if invalid is not None and cells[invalid].strip().lower() not in _VALID:
+                    self.report["invalid"] = self.report.get("invalid", 0) + 1
+                    self.note_obsolete(values["concept_id"].strip())
+                    continue
+                doubts.look_at(place, values["concept_id"].strip(), values["canonical_name"].strip())
                 for field in filter(position.__contains__, LISTS):
                     cell, values[field] = cells[position[field]], tuple(cells[position[field]].split(separator))
                     if len(values[field]) > 1:
@@ -124,14 +144,30 @@ class CsvKB(KBReaderBase):
                 yield place, Entity(**values)
             for warning in (doubtful[field] for field in doubtful if field not in separated):
                 logger.warning(warning)
+            if doubts.swapped:
+                logger.warning(doubts.swapped)
+            for case in doubts.damaged:
+                self._note_case(Warnings.W147, case)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
         """The header, with bare names, and the rows that have text."""
-        lines = ((place.line, line) for place, line in self.lines(path))
+        lines = self.numbered_lines(path)
         head = list(islice(lines, _N_HEAD))
+        if any(_ICD10_ORDER.fullmatch(line) for _, line in head[:1]):
+            yield Place(path), ["code", "name"]
+            for number, line in filter(itemgetter(1), chain(head, lines)):
+                match = _ICD10_ORDER.fullmatch(line)
+                yield Place(path, number), list(match.groups()) if match else [line]
+            return
         delimiter, start = self._find_header(path, [line for _, line in head])
-        header_line = ((number, line.lstrip("# ")) for number, line in head[start : start + 1])
-        rows = read_cells(path, chain(header_line, head[start + 1 :], lines), delimiter=delimiter)
+        header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
+        rest = chain([(start + 1, header_line)], head[start + 1 :], lines)
+        if _SINGLE_QUOTED.match(header_line):
+            rest = ((number, _double_quoted(line)) for number, line in rest)
+        quotes = delimiter not in "\t|" or (
+            "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter)
+        )
+        rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
             yield Place(path, number), [name.strip() for name in header]
         for number, cells in rows:
@@ -140,13 +176,23 @@ class CsvKB(KBReaderBase):
             elif any(map(str.strip, cells)):
                 yield Place(path, number), cells
 
+    def _quotes_pair(self, path: Path, delimiter: str) -> bool:
+        """Whether quotation marks enclose cells; those that do not are counted."""
+        lines = ((number, raw.decode("utf8", "replace").rstrip("\r\n")) for number, raw in raw_lines(path))
+        try:
+            deque(read_cells(path, lines, delimiter=delimiter), maxlen=0)
+        except PelError as err:
+            self.repair("stray_quote", Place(path), f"quotation marks are read as characters: {err}")
+            return False
+        return True
+
     def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int]:
         """The delimiter, and the position of the header among the lines."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
         delimiters = [default, ";", ",", "\t", "|"]
         for at, line in enumerate(lines):
             for delimiter in delimiters:
-                header = next(csv.reader([line.lstrip("# ")], delimiter=delimiter), [])
+                header = next(csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter), [])
                 position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
@@ -166,6 +212,8 @@ class CsvKB(KBReaderBase):
             columns = next(filter(None, matches), [])
             if len(columns) == 1:
                 position[field] = columns[0]
+        if "canonical_name" not in position and "definition" in position and not self.column_of:
+            position["canonical_name"] = position.pop("definition")  # of "code, description"
         return position
 
     def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
@@ -182,7 +230,7 @@ class CsvKB(KBReaderBase):
             todo = f"Add a header line, rename the column, or name it: --set 'columns={example}'"
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values():
+            if name and at not in position.values() and plain(name) not in _INVALID:
                 self._leave_unread(place, name)
         return position
 
@@ -199,6 +247,56 @@ class CsvKB(KBReaderBase):
         if field in self.column_of:
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
+
+
+class _Doubts:
+    """What ids and names look like: codes that a spreadsheet changed, exchanged columns.
+
+    Args:
+        header, position: of the table.
+    """
+
+    def __init__(self, header: list[str], position: dict[str, int]) -> None:
+        named = (position["canonical_name"], position["concept_id"])
+        columns = dict(zip(("concept_id", "canonical_name"), (header[at] for at in named), strict=True))
+        self.columns = json.dumps(columns, ensure_ascii=False)
+        self.n_rows = self.n_swapped = 0
+        self.has_decimals = False
+        self.example: tuple[Place, str, str] | None = None  # where an id with blanks has a code as its name
+        self.suspects: list[tuple[str, Place]] = []
+
+    def look_at(self, place: Place, entity_id: str, name: str) -> None:
+        """Take account of a row."""
+        self.n_rows += 1
+        self.has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
+        if _BY_SPREADSHEET.fullmatch(entity_id):
+            self.suspects.append((entity_id, place))
+        if _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
+            self.n_swapped += 1
+            if " " in entity_id:
+                self.example = self.example or (place, entity_id, name)
+
+    @property
+    def damaged(self) -> Iterator[str]:
+        """The codes that a spreadsheet changed, and where they are."""
+        suspects = ((code, place) for code, place in self.suspects if not (self.has_decimals and code[0] != "'"))
+        return (f"{quoted(code)} ({place})" for code, place in suspects)
+
+    @property
+    def swapped(self) -> str:
+        """A warning if most ids look like names, and their names like codes; "" = they do not."""
+        if self.example is None or 2 * self.n_swapped <= self.n_rows:
+            return ""
+        place, entity_id, name = self.example
+        facts = {"n": self.n_swapped, "total": self.n_rows, "columns": self.columns}
+        return Warnings.W146.format(place=place, id=shortened(entity_id), name=name, **facts)
+
+
+def _double_quoted(line: str) -> str:
+    """With quotation marks around the cells that have single ones around them."""
+    if "'" not in line:
+        return line
+    return _SINGLE_QUOTED.sub(lambda cell: f"""{cell[1]}"{cell[2].replace("''", "'").replace('"', '""')}\"""", line)
 
 
 def _other_separator(field: str, cell: str) -> str:

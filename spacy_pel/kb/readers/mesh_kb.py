@@ -132,8 +132,7 @@ class MeshKB(KBReaderBase):
         return extra
 
     def _table(self, path: Path, expected: str, widths: Sequence[int]) -> Iterator[tuple[Place, list[str]]]:
-        lines = ((place.line, line) for place, line in self.lines(path))
-        for number, cells in read_cells(path, lines):
+        for number, cells in read_cells(path, self.numbered_lines(path)):
             if len(cells) not in widths:
                 raise unexpected(Place(path, number), expected, len(cells))
             yield Place(path, number), cells

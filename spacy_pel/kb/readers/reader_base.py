@@ -3,9 +3,8 @@
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,13 +13,12 @@ from ...types import Entity
 from ...types.semantic_types import did_you_mean_value, expand_types, listed_values, shown_value
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import guarded, json_object, read_cells
-from ..repair import counts_text, end_of_chain, repaired, tidied
+from ...util.parsing import guarded, json_object
+from ..repair import counts_text, ends_of_chains, repaired, tidied
 
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
 _N_KEYS = 1000  # that are kept for it: a file may have any number of them
-_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ID_PREFIX = re.compile(r"\D+|.")
 
 
@@ -253,39 +251,9 @@ class KBReaderBase(ABC):
             if line.strip():
                 yield place, json_object(line, place)
 
-    def release_rows(
-        self, path: Path, kinds: Mapping[str, Sequence[str]], *, skip_others: bool = False
-    ) -> Iterator[tuple[str, Place, dict[str, str]]]:
-        """Stream the rows of a table whose columns say what it holds: with tabs and without quotes, or with commas
-        and quotes.
-
-        Args:
-            path: the file.
-            kinds: kind of table -> the columns that tell it from the others.
-            skip_others: a file of another kind has no rows; otherwise it is an error.
-
-        Yields:
-            The kind of the table, and the cells of a row by the plain name of their column.
-
-        Raises:
-            PelError: if a row has more or fewer cells than the header.
-        """
-        lines = ((place.line, line) for place, line in self.lines(path))
-        first = next(lines, (1, ""))
-        delimiter = "\t" if "\t" in first[1] else ","
-        rows = read_cells(path, chain([first], lines), delimiter=delimiter, quotes=delimiter == ",")
-        names = [plain(name) for name in next(rows, (0, []))[1]]
-        kind = next((kind for kind, columns in kinds.items() if set(columns) <= set(names)), None)
-        if kind is None:
-            if skip_others:
-                return
-            known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
-            raise unexpected(Place(path, 1), f"columns of {known}", quoted(first[1]), "Pass another file.")
-        for number, cells in rows:
-            place = Place(path, number)
-            if len(cells) != len(names):
-                raise unexpected(place, f"{len(names)} cells as in the header", f"{len(cells)}: {quoted(cells)}")
-            yield kind, place, dict(zip(names, cells, strict=True))
+    def numbered_lines(self, path: Path) -> Iterator[tuple[int, str]]:
+        """As ``lines``, with numbers in place of places."""
+        return ((place.line, line) for place, line in self.lines(path))
 
     def decode(self, place: Place, raw: bytes) -> str:
         """The text of UTF-8 bytes; other bytes are a repair."""
@@ -313,10 +281,9 @@ class KBReaderBase(ABC):
     def _settle_redirects(self, live: Container[str]) -> None:
         """Drop the redirects of live ids, and follow chains to their live end."""
         settled: dict[str, str] = {}
-        for old in self.redirects:
+        for old, new in ends_of_chains(self.redirects, live).items():
             if old in live:
                 continue
-            new = end_of_chain(self.redirects, old, live)
             if new in live or self.notes_obsolete:  # the knowledge base may have it
                 settled[old] = new
                 self.obsolete.pop(old, None)
@@ -324,8 +291,3 @@ class KBReaderBase(ABC):
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)
-
-
-def plain(name: str) -> str:
-    """A name of a column in lower case, with "_" between its words."""
-    return re.sub(r"[\W_]+", "_", _CAMEL_CASE.sub("_", name)).strip("_").lower()

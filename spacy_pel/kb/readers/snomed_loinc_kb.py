@@ -12,6 +12,7 @@ from ...registry import registry
 from ...types import Entity
 from ...util import logger
 from ...util.files import Place
+from ...util.parsing import read_rows
 from .reader_base import KBReaderBase
 
 _VERSION = ("effective_time", "active")
@@ -107,7 +108,7 @@ class Rf2KB(KBReaderBase):
         latest: dict[str, _Latest] = {kind: {} for kind in _KINDS}
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
-                for kind, _, row in self.release_rows(file, _KINDS, skip_others=path.is_dir()):
+                for kind, _, row in read_rows(file, self.numbered_lines(file), _KINDS, skip_others=path.is_dir()):
                     if kind == "relationships" and (
                         row["type_id"] != _IS_A or row["characteristic_type_id"] == _STATED
                     ):
@@ -160,7 +161,7 @@ class LoincKB(KBReaderBase):
         withdrawn: list[str] = []
         replacements: dict[str, set[str]] = {}
         for path in paths:
-            for kind, place, row in self.release_rows(path, _LOINC_KINDS):
+            for kind, place, row in read_rows(path, self.numbered_lines(path), _LOINC_KINDS):
                 if kind == "replacements":
                     replacements.setdefault(row["loinc"], set()).add(row["map_to"])
                 elif row["status"].strip().upper() in _WITHDRAWN:

@@ -14,6 +14,7 @@ from ...ontologies.owl import compact_id
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place
+from ...util.parsing import read_rows
 
 _KINDS = {"classes": ("class_id", "preferred_label", "parents")}
 # "24 HR Nifedipine 30 MG Extended Release Oral Tablet", "0.3 ML Enoxaparin sodium 100 MG/ML Prefilled Syringe"
@@ -66,7 +67,7 @@ class BioportalKB(KBReaderBase):
         """The classes, in the order of the files."""
         classes: dict[str, _Class] = {}  # by IRI
         for path in paths:
-            for _, place, row in self.release_rows(path, _KINDS):
+            for _, place, row in read_rows(path, self.numbered_lines(path), _KINDS):
                 iri = row["class_id"].strip()
                 code = self._code(iri)
                 ids = cell_parts(row.get("cui", "")) if self.id == "cui" else [code]

@@ -154,8 +154,9 @@ def test_without_relationships(concepts):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("", "none named concept_id"),
-        (CONCEPTS.replace("\t", ","), "none named concept_id"),
+        ("", "columns of Athena's table .concept_id"),
+        ("concept_id,name\n", "columns of Athena's table .concept_id"),
+        (CONCEPTS.replace("\t", ","), "line 2.*quotation marks"),
         (CONCEPTS.replace("317009\t", "\t"), "got ''"),
         (CONCEPTS + "1\tx\n", "line 12, got 2"),
     ],

@@ -168,3 +168,45 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
 def test_the_same_id_with_the_same_blanks(write):
     entities, report = read(write("code,name\nA1 ,Gout\nA1 ,Podagra\nB2,Fever\n"))
     assert [one.concept_id for one in entities] == ["A1", "A1", "B2"] and report == {"duplicate_id": 1}
+
+
+@pytest.mark.parametrize(
+    "content, names, report",
+    [
+        ('code\tname\n1\t"alpha\n2\tgamma"\n3\tx\n', ['"alpha', 'gamma"', "x"], {"stray_quote": 1}),
+        ('code\tname\n1\t5" nail\n2\t"\n', ['5" nail', '"'], {"stray_quote": 1}),
+        ('code|name\n1|"alpha\n2|x\n', ['"alpha', "x"], {"stray_quote": 1}),
+        ('code\tname\n1\t"a\tb"\n2\t"c\nd"\n', ["a b", "c d"], {}),
+        ('concept_id\tconcept_name\tinvalid_reason\n1\t"a"\t\n2\tb\tD\n3\t5" c\t\n', ['"a"', '5" c'], {"invalid": 1}),
+        ("code,name,obsolete\n1,a,false\n2,b,TRUE\n", ["a"], {"invalid": 1}),
+        (
+            "NOTE: x\n'ICD-9-CM CODE','ICD-9-CM CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S, \"E\"'\n",
+            ["B, C", 'D\'S, "E"'],
+            {},
+        ),
+        ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
+        (
+            f"00001 Z90     0 {'Loss':60} Loss of organ\n00002 Z900    1 {'x':60} Loss\n\n",
+            ["Loss of organ", "Loss"],
+            {},
+        ),
+    ],
+)
+def test_tables_as_they_are_published(write, content, names, report):
+    entities, counts = read(write(content, "kb.txt"))
+    assert ([entity.canonical_name for entity in entities], counts) == (names, report)
+    assert [entity.concept_id for entity in entities if entity.concept_id[0] in " '" or " " in entity.concept_id] == []
+
+
+@pytest.mark.parametrize(
+    "rows, warned",
+    [
+        (["Type 2 diabetes,E11", "Asthma,J45"], '"concept_id": "name", "canonical_name": "code"'),
+        (["'00123,a", "1.0,b", "1E+05,c", "38341003.0,d"], "changed: 4, such as"),
+        (["250.0,Diabetes", "250.1,a", "1E50,Hepatitis A"], ""),  # ICD-9 and ICD-11
+        (["HGNC:5,A1BG", "HGNC:6,A1S9T"], ""),
+    ],
+)
+def test_doubtful_codes(write, caplog, rows, warned):
+    read(write("\n".join(["code,name", *rows])))
+    assert warned in caplog.text and bool(warned) == bool(caplog.records)
