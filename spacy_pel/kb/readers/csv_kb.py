@@ -161,7 +161,7 @@ class CsvKB(KBReaderBase):
             return
         delimiter, start = self._find_header(path, [line for _, line in head])
         header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
-        rest = chain([(start + 1, header_line)], head[start + 1 :], lines)
+        rest: Iterator[tuple[int, str]] = chain([(start + 1, header_line)], head[start + 1 :], lines)
         if _SINGLE_QUOTED.match(header_line):
             rest = ((number, _double_quoted(line)) for number, line in rest)
         quotes = delimiter not in "\t|" or (
