@@ -1,11 +1,12 @@
 """What a linker is asked, a mention in its text, and what it answers."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ..types import Candidate, EncodedMention, MentionInText, Vectors
+from ..util.reading import read
 
 # More than a template reads on one side of a mention.
 _CHARACTERS_PER_SIDE = 2048
@@ -58,24 +59,28 @@ class MentionQuery:
 
 def make_queries(
     text: str,
-    mentions: Iterable[tuple[int, int, str]],
+    mentions: Sequence[tuple[int, int, str]],
     *,
-    types: Iterable[Vectors | None],
-    long_forms: Iterable[str | None] | None = None,
+    types: Sequence[Vectors | None],
+    spelled_out: Callable[[list[tuple[str, int]]], list[str | None]],
 ) -> list[MentionQuery]:
-    """Queries for the mentions of a text.
+    """Queries for the mentions of a text, with the text as it is read, see ``read``.
 
     Args:
         text: of a document.
         mentions: start, end and label of each.
         types: of each, as a detector read it.
-        long_forms: of each, what the linker reads instead of an abbreviation, see ``replace_mention``; None = nothing.
+        spelled_out: given what is read of each and where it starts, what the linker reads instead of an abbreviation,
+            see ``replace_mention``; None = nothing.
     """
-    queries = [
-        MentionQuery(text, start, end, label, types=of_mention)
-        for (start, end, label), of_mention in zip(mentions, types, strict=True)
-    ]
-    for number, long_form in enumerate(long_forms or ()):
+    reading = read(text)
+    queries: list[MentionQuery] = []
+    for (start, end, label), of_mention in zip(mentions, types, strict=True):
+        first, last = reading.read(start, end)
+        place = (reading.text, first, last) if first < last else (text, start, end)  # nothing of it is read
+        queries.append(MentionQuery(*place, label, types=of_mention))
+    surfaces = [(query.surface, start) for query, (start, _, _) in zip(queries, mentions, strict=True)]
+    for number, long_form in enumerate(spelled_out(surfaces)):
         if long_form is not None:
             queries[number] = replace_mention(queries[number], long_form)
     return queries

@@ -7,7 +7,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..abbreviations.definitions import find_abbreviations
-from .mentions import PHRASE, add_phrase, as_list, declare
+from ..util.reading import Reading
+from .detectors.boundaries import split_tokens
+from .mentions import PHRASE, add_phrase, as_list, as_read, declare
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
@@ -32,7 +34,7 @@ def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "Abb
     Returns:
         The component.
     """
-    return AbbreviationDetector(name, mentions=mentions)
+    return AbbreviationDetector(name, mentions=mentions, nlp=nlp)
 
 
 class AbbreviationDetector:
@@ -52,21 +54,47 @@ class AbbreviationDetector:
     Args:
         name: the component's name.
         mentions: whether to change ``doc.ents``.
+        nlp: the pipeline; None = a document is read as it is given, also where it has tags or marks.
     """
 
-    def __init__(self, name: str = "pel_abbreviation_detector", *, mentions: bool = False) -> None:
+    def __init__(
+        self, name: str = "pel_abbreviation_detector", *, mentions: bool = False, nlp: Language | None = None
+    ) -> None:
         self.name = name
         self.mentions = mentions
+        self.nlp = nlp
         _add_extensions()
 
     def __call__(self, doc: Doc) -> Doc:
-        doc._.pel_abbreviations = found = find_abbreviations(doc)
+        seen, reading = (doc, Reading(doc.text)) if self.nlp is None else as_read(doc, self.nlp)
+        found = find_abbreviations(seen)
+        if seen is not doc:
+            found = _in_given(doc, seen, reading, found)
+        doc._.pel_abbreviations = found
         if self.mentions and found:
             doc.ents = _with_short_forms(doc, found)  # type: ignore[assignment]
         return doc
 
     def __setstate__(self, state: dict) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _in_given(doc: Doc, seen: Doc, reading: Reading, found: Sequence[Abbreviation]) -> list[Abbreviation]:
+    """Abbreviations of a document as it is read, with the tokens of the document as given."""
+    forms = [[(one[f"{form}_start"], one[f"{form}_end"]) for form in ("short", "long")] for one in found]
+    offsets = {
+        (start, end): reading.given(seen[start].idx, seen[end - 1].idx + len(seen[end - 1]))
+        for both in forms
+        for start, end in both
+    }
+    split_tokens(doc, offsets.values())
+    spans: Any = {tokens: doc.char_span(*given) for tokens, given in offsets.items()}
+    return [
+        one
+        | {"short_start": spans[short].start, "short_end": spans[short].end}
+        | {"long_start": spans[long].start, "long_end": spans[long].end}
+        for one, (short, long) in zip(found, forms, strict=True)
+    ]
 
 
 def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[Span]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -55,8 +56,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                         (offset + start, long_form) for start, long_form in places.items()
                     )
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
-        surfaces = spelled_out([(text[start:end], start) for start, end, _ in mentions], forms)
-        return make_queries(text, mentions, types=types, long_forms=surfaces)
+        return make_queries(text, mentions, types=types, spelled_out=partial(spelled_out, forms=forms))
 
     return queries_of_document
 

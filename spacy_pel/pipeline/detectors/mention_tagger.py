@@ -17,7 +17,7 @@ from thinc.util import to_numpy
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
-from ..mentions import type_columns, write_token_types
+from ..mentions import as_read, type_columns, write_token_types
 from .boundaries import breaks_of, split_tokens, trimmed
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
@@ -73,6 +73,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         teacher: str | None,
         labels_keep: list[str] | None,
     ):
+        self.nlp = nlp
         self.vocab = nlp.vocab
         self.model = model
         self.name = name
@@ -103,12 +104,12 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
 
     def predict(self, docs: Iterable[Doc]) -> list[Vectors]:
-        """P(tag) of each token, (tokens, tags) for each document.
+        """P(tag) of each token of a document as it is read, see ``as_read``: (tokens, tags) for each document.
 
         Raises:
             PelError: if the component was not trained.
         """
-        docs = list(docs)
+        docs = [as_read(doc, self.nlp)[0] for doc in docs]
         if not self.labels:
             raise PelError(Errors.E522.format(name=self.name))
         probabilities: list[Vectors] = []
@@ -139,10 +140,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         if self.labels_keep is not None:
             kept = labels_named(self.labels_keep, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, of_tags in zip(docs, scores, strict=True):
-            begins = [token.idx for token in doc]
-            mentions = self._offsets(doc, of_tags)
+            seen, reading = as_read(doc, self.nlp)
+            if not len(seen):
+                continue
+            begins = [reading.given(token.idx, token.idx + 1)[0] for token in seen]
+            mentions = [reading.given(*mention) for mention in self._offsets(seen, of_tags)]
             split_tokens(doc, mentions)
-            of_tags = of_tags[np.searchsorted(begins, [token.idx for token in doc], side="right") - 1]
+            at = np.searchsorted(begins, [token.idx for token in doc], side="right") - 1
+            of_tags = of_tags[np.maximum(at, 0)]
             of_labels = of_tags[:, 1::2] + of_tags[:, 2::2]
             present = list(doc.ents)
             taken = {token.i for ent in present for token in ent}

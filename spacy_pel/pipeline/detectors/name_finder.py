@@ -4,11 +4,12 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from ...errors import Errors, PelError
 from ...util.names import Runs, runs_of
-from ..mentions import PHRASE
+from ...util.reading import Reading
+from ..mentions import PHRASE, as_read
 from .boundaries import has_blank_line, split_tokens
 from .name_search import Mention, NameTable, best_reading, phrase_probability
 
@@ -68,34 +69,36 @@ class NameFinder:
             PelError: if the pipeline has no such linker.
         """
         self._update()
-        runs = runs_of(doc.text)
+        seen, reading = as_read(doc, self.nlp)
+        runs = runs_of(reading.text)
         mentions = [
             mention
             for table in (self._names, self._learned)
-            for mention in table.search(doc.text, runs)
-            if not _is_in_address(doc, mention)
+            for mention in table.search(reading.text, runs)
+            if not _is_in_address(seen, mention)
         ]
         if mentions:
-            self._add(doc, mentions, runs)
+            self._add(doc, mentions, runs, reading)
         return doc
 
-    def _add(self, doc: Doc, mentions: list[Mention], runs: Runs) -> None:
-        known: dict[Mention, tuple[Any, Any, Any]] = {}
+    def _add(self, doc: Doc, mentions: list[Mention], runs: Runs, reading: Reading) -> None:
+        known: dict[Mention, Span] = {}
         for ent in doc.ents:
-            start, end = ent.start_char, ent.end_char
+            start, end = reading.read(ent.start_char, ent.end_char)
             words = bisect_right(runs.ends, start), bisect_left(runs.starts, end)
-            known[Mention(start, end, *words)] = ent.label, ent.kb_id, ent.id
+            known[Mention(start, end, *words)] = ent
         chosen = best_reading([*known, *mentions], len(runs.words))
         taken = {offset for mention in chosen for offset in range(mention.start, mention.end)}
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
-        split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
-        spans: list[Any] = []
-        for mention in chosen:
-            label, kb_id, span_id = known.get(mention, (self.label, 0, 0))
-            spans.append(doc.char_span(mention.start, mention.end, label, kb_id, span_id=span_id))
-            if mention not in known:
-                spans[-1]._.set(PHRASE, phrase_probability(spans[-1].text))
+        found = [(*reading.given(mention.start, mention.end), self.label) for mention in chosen if mention not in known]
+        kept = [known[mention] for mention in chosen if mention in known]
+        given = [(ent.start_char, ent.end_char, ent.label, ent.kb_id, ent.id) for ent in kept]
+        split_tokens(doc, [(start, end) for start, end, _ in found])
+        spans: list[Any] = [doc.char_span(start, end, label) for start, end, label in found]
+        for span in spans:
+            span._.set(PHRASE, phrase_probability(span.text))
+        spans += [doc.char_span(start, end, label, kb_id, span_id=id) for start, end, label, kb_id, id in given]
         doc.ents = spans
 
     def _update(self) -> None:

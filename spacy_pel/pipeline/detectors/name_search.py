@@ -24,7 +24,6 @@ _OPENING = re.compile(r"[(\[{]*$")
 _CLOSING = re.compile(r"[()\[\]{}+%]*")
 _NUMBER = re.compile(r"-\d+(-|(?!\w))")
 _SOFT = frozenset(["", " ", "-", "'"])
-_HYPHEN = re.compile(r"-(\s*[\r\n]\s*)?")  # also at the end of a line
 _ITEM = re.compile(r"[\r\n]\s*-")
 _NEAR = 10  # characters that a number after a name is in
 _INITIAL = 2  # letters of a word that may have a period: "E. coli", "St. John"
@@ -236,7 +235,7 @@ def _mark(gap: str, before: str) -> str | None:
         return None
     plain = compatible(gap).translate(_SIGNS)
     signs = "".join(plain.split())
-    if signs == "-" and plain != "-" and not _HYPHEN.fullmatch(plain):
+    if signs == "-" and plain != "-":
         return None if _ITEM.match(plain) else " - "
     if signs == "." and before.isalpha() and len(before) <= _INITIAL:
         return " "
