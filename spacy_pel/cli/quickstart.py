@@ -108,7 +108,10 @@ def _mention_finder(ner: Path | None) -> "Language":
     """
     import spacy
 
+    from ..pipeline.detectors.sci_tokenizer import add_run_rules
+
     nlp = spacy.blank("en") if ner is None else load_spacy(ner)
+    add_run_rules(nlp.tokenizer)
     for name in linker_names(nlp):
         nlp.remove_pipe(name)
     factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}

@@ -62,6 +62,7 @@ def load_spacy(path: str | Path) -> Any:
     from thinc.api import ConfigValidationError
 
     from ..registry import registry
+    from .detectors.sci_tokenizer import add_run_rules
 
     folder = pipeline_folder(path)
     config = folder / "config.cfg"
@@ -75,7 +76,9 @@ def load_spacy(path: str | Path) -> Any:
         package = package_of(folder)
         if package and pipeline_folder(package) == folder:
             import_module(package)  # registers the parts that it was packaged with (`spacy package --code`)
-        return spacy.load(folder)
+        nlp = spacy.load(folder)
+        add_run_rules(nlp.tokenizer)
+        return nlp
     except PelError as err:
         if str(path) in str(err):
             raise

@@ -14,7 +14,9 @@ Offsets = tuple[int, int]
 # -- lines and lists: "1. HTN", "- asthma", "fever; chills"
 BULLETS = "•●▪◦‣"
 GLUED_NUMBER = r"\d{1,2}[.)](?=[A-Za-z]{2})"  # "1.HTN"
-_NARROWEST = 40  # characters; text is hardly ever wrapped to shorter lines
+_NARROWEST = 40  # characters; lists aside, text is hardly ever wrapped to shorter lines
+_NARROW_COLUMN = 25  # the same where a word near that begins or ends a line shows that it is no list
+_RUNNING = frozenset("a an and as at by for from had has in is of on or that the to was were which who with".split())
 _CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:)")  # "Hypertension", "ALLERGIES:"
 # what begins an item: "-", "2.", "(3)", "#4", "[x]", "b)", "ii."; not "E." of "E. coli"
 _MARK = re.compile(
@@ -159,7 +161,11 @@ def _is_wrapped(lines: Sequence[str], number: int) -> bool:
     """Whether text seems to be wrapped after this line."""
     line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
     width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
-    return len(line.lstrip()) >= _NARROWEST and bool(following) and len(line) + 1 + len(following[0]) > width
+    least = _NARROWEST
+    for before, after in pairwise(near.split() or [""] for near in lines[max(0, number - 2) : number + 4]):
+        if before[-1] in _RUNNING or after[0] in _RUNNING:
+            least = _NARROW_COLUMN
+    return len(line.lstrip()) >= least and bool(following) and len(line) + 1 + len(following[0]) > width
 
 
 def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int]) -> list[list[Offsets]]:

@@ -1,14 +1,16 @@
-"""scispaCy's tokenizer in a pipeline that later loads without scispaCy."""
+"""Rules of tokenizers: for notes, for long runs of signs, and scispaCy's in a pipeline that loads without it."""
 
 import re
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import spacy
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
 from ...errors import Errors, PelError
+from ...util.reading import LONG_RUN
 from .boundaries import BULLETS, GLUED_NUMBER
 
 _PREFIXES = (
@@ -25,6 +27,15 @@ _INFIXES = (
     r"(?<=[A-Za-z])[“”|](?=[A-Za-z])|\|",
 )
 _SUFFIXES = (r"\|$",)
+# A run is looked for where one begins, not at each of its signs; the other suffixes, such as dots, are short, and
+# addresses have no runs.
+_RUN_AT_END = rf"(?:^[^\W_]{{0,2}}|(?<=[^\W_]{{3}})){LONG_RUN}$|(?=.{{0,99}}$)"
+_RUNS = {
+    "prefix_search": rf"^[^\W_]{{0,2}}{LONG_RUN}|",
+    "infix_finditer": rf"{LONG_RUN}|",
+    "suffix_search": _RUN_AT_END,
+    "url_match": rf"(?!\S*?{LONG_RUN})",
+}
 
 
 @spacy.registry.callbacks("spacy-pel.sci_tokenizer.v1")
@@ -63,6 +74,7 @@ def set_sci_tokenizer(nlp: Language) -> None:
     suffixes = tokenizer.suffix_search.__self__.pattern
     tokenizer.suffix_search = re.compile(suffixes.replace("||", "|")).search
     add_note_rules(tokenizer)
+    add_run_rules(tokenizer)
     nlp.tokenizer = tokenizer
 
 
@@ -78,3 +90,18 @@ def add_note_rules(tokenizer: Tokenizer) -> None:
         method = getattr(tokenizer, name)
         pattern = re.compile("|".join((*rules, method.__self__.pattern)))
         setattr(tokenizer, name, getattr(pattern, method.__name__))
+
+
+def add_run_rules(tokenizer: Any) -> None:
+    """Let a tokenizer take a long run of signs as one token: spaCy's takes off one sign at a time, in quadratic time,
+    while no other thread runs.
+
+    Args:
+        tokenizer: gets the rules, before its own, if it is spaCy's.
+    """
+    for name, rule in _RUNS.items() if isinstance(tokenizer, Tokenizer) else ():
+        method: Any = getattr(tokenizer, name)
+        own = getattr(getattr(method, "__self__", None), "pattern", "")  # "": it has no such rules
+        if own and rule not in own:
+            pattern = re.compile(f"{rule}(?:{own.removeprefix('(?u)')})")
+            setattr(tokenizer, name, getattr(pattern, method.__name__))
