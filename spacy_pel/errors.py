@@ -136,7 +136,10 @@ class Errors(metaclass=WithCodes):
     E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."
     E202 = (
         '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got '
-        "{got}. Create the file with `spacy-pel convert`."
+        "{got}. Fix the line, or convert the file with its --reader."
+    )
+    E203 = (
+        "{where}: expected annotation under {known}, got {got}, which is not read. Rename it, or name another --reader."
     )
     E204 = "Expected a share of development documents between 0 and 1, got {got}."
     E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
@@ -155,6 +158,7 @@ class Errors(metaclass=WithCodes):
         "{path} is an output of `link`, whose ids are answers, not annotation. If you have corrected them (the key "
         '"ids"; an empty list = NIL), make a corpus with: spacy-pel convert GOLD.jsonl --reader jsonl {path}'
     )
+    E217 = "Expected mentions in {paths}, got none, but {got}. See the reader's settings (--set), or fix the files."
     E218 = "Expected at least as many documents as folds ({n}), got {got}. Use fewer folds."
     E212 = "None of the {n} ids in {path} is in the corpus. Check that the list belongs to this corpus."
     E213 = "Expected {expected}, got {got!r}. Check {option}, or install the package that has it."

@@ -3,6 +3,7 @@ Writers: texts for lines and columns, with all offsets unchanged."""
 
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,8 @@ class CorpusReaderBase(ABC):
             The documents in the order of the source.
 
         Raises:
-            PelError: if a file is missing or damaged, or there is no document.
+            PelError: if a file is missing or damaged, or there is no document; at the end, if there was annotation
+                and none of it could be read.
         """
         paths = [Path(path) for path in paths]
         self._begin()
@@ -56,6 +58,9 @@ class CorpusReaderBase(ABC):
             yield document
         if not self.report["documents"]:
             raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
+        if self.unread and not self.report["mentions"]:
+            got = ", ".join(f"{what} ({n:,})" for what, n in self.unread.most_common(5))
+            raise PelError(Errors.E217.format(paths=", ".join(map(str, paths)), got=got))
 
     def tidied(self, paths: Sequence[Path]) -> Iterator[Document]:
         """Stream the documents with their mentions in order."""
@@ -111,6 +116,7 @@ class CorpusReaderBase(ABC):
         self.check.drop(f"{where}: expected {expected}, got none")
 
     def _begin(self) -> None:
+        self.unread: Counter[str] = Counter()  # annotation in a form that is not read, named for the error
         self.report: dict[str, int] = new_report()
         self.check = OffsetCheck(self.report, strict=self.strict)
 
@@ -123,6 +129,11 @@ def wrong_format(reader: str, where: object, expected: str, got: str) -> PelErro
         where: the file, and the line or document.
     """
     return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader=reader))
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without .gz and its ending, for documents without an id."""
+    return Path(path.name.removesuffix(".gz")).stem
 
 
 def whole_number(value: Any) -> int:

@@ -29,6 +29,11 @@ from .base import NO_ID, CorpusReaderBase, id_text, text_or_empty, whole_number,
 _MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
 
 
+# what holds no annotation; XML has one name for one element
+_KNOWN = {"passages", "sentences", "annotations", "relations", "relations_display"}
+_KNOWN |= {"id", "infon", "offset", "text", "passage", "sentence", "annotation", "relation"}
+
+
 class Base(NamedTuple):
     """What offsets count, and from where."""
 
@@ -59,6 +64,7 @@ class BiocText:
         self.reads_annotations = annotations
         self.text = ""
         self.n_moved = self.n_relations = 0
+        self.unread: list[str] = []  # keys of what may be annotation
         self.mentions: list[tuple[list[tuple[int, int]], dict[str, Any]]] = []
         self._size = 0  # of the text, in what the base counts
         pieces: list[_Piece] = []
@@ -94,6 +100,9 @@ class BiocText:
         if not self.reads_annotations:
             return
         self.n_relations += len(holder.get("relations") or [])
+        if not holder.get("annotations"):
+            others = ((key, value) for key, value in holder.items() if key not in _KNOWN and isinstance(value, list))
+            self.unread += [f"it under '{key}'" for key, value in others if any(isinstance(one, dict) for one in value)]
         for annotation in holder.get("annotations") or []:
             spans = []
             for location in annotation.get("locations") or []:
@@ -200,6 +209,7 @@ class BiocCorpus(CorpusReaderBase):
         document = Document(id_text(record["id"]), text.text)
         self.count("moved_passages", text.n_moved)
         self.count("relations", text.n_relations)
+        self.unread.update(text.unread)
         for spans, annotation in text.mentions:
             self._mention(document, spans, annotation, f"{where} ({document.id})")
         return document
@@ -209,6 +219,7 @@ class BiocCorpus(CorpusReaderBase):
     ) -> None:
         if not spans:
             self.count("without_location")
+            self.unread["annotations without locations"] += 1
             return
         infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
         id_keys = ID_KEYS if self.id_key is None else (_plain(self.id_key),)
@@ -319,7 +330,8 @@ def _passage(element: Element) -> dict[str, Any]:
 def _annotations(element: Element) -> dict[str, Any]:
     """Those of a document, passage or sentence itself; its relations are counted only."""
     annotations = list(map(_annotation, element.findall("annotation")))
-    return {"annotations": annotations, "relations": [{} for _ in element.findall("relation")]}
+    others: dict[str, Any] = {child.tag: [{}] for child in element if child.tag not in _KNOWN}
+    return {**others, "annotations": annotations, "relations": [{} for _ in element.findall("relation")]}
 
 
 def _annotation(element: Element) -> dict[str, Any]:

@@ -67,6 +67,8 @@ class BratCorpus(CorpusReaderBase):
                 notes.setdefault(words[1], []).extend(_NOTE.split(row[2].strip()))
             else:
                 self.count("notes" if kind == "#" else _OTHER.get(kind, "unknown_lines"))
+                if kind != "#" and kind not in _OTHER:
+                    self.unread[f"lines such as {quoted(row[0])}"] += 1
         document.text = _text(document.text, [(spans, surface) for _, _, spans, surface in mentions.values()])
         for key, (where, label, spans, surface) in mentions.items():
             entity_ids, composite = split_ids("|".join(notes.get(key, [])), strip_prefix=self.strip_prefix)

@@ -59,11 +59,10 @@ class DocbinCorpus(CorpusReaderBase):
                 yield document
 
     def _mentions(self, document: Document, doc: Doc, where: str) -> None:
-        if self.spans_key is None and not doc.ents and any(doc.spans.values()):
-            self.count("documents_with_span_groups_alone")
-        elif self.spans_key is not None and self.spans_key not in doc.spans:
-            self.count("documents_without_span_group")
-        for span in doc.ents if self.spans_key is None else doc.spans.get(self.spans_key, ()):
+        groups = {f"spans_key={key}": group for key, group in doc.spans.items() if group} | {"doc.ents": doc.ents}
+        read = groups.pop("doc.ents" if self.spans_key is None else f"spans_key={self.spans_key}", ())
+        self.unread.update(key for key, group in groups.items() if group)
+        for span in read:
             if not span.kb_id_ and self.unlabelled == "drop":
                 self.count("mentions")
                 self.count("unlabelled")

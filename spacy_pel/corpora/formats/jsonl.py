@@ -1,5 +1,6 @@
 """The corpus format of this package: JSON lines, one document per line."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +13,17 @@ from ...util import logger, numbered_jsonl, write_jsonl
 from ...util.files import PathLike, ending_of, unexpected
 from ...util.parsing import guarded
 from ..offsets import OffsetCheck
-from .base import CorpusReaderBase, id_text, text_or_empty, whole_number
+from ..policy import has_id, looks_like_id
+from .base import CorpusReaderBase, id_text, stem_of, text_or_empty, whole_number
 from .tables import parquet_rows
 
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
+# what holds the mentions: here, in Prodigy and spaCy, in versions of doccano
+_ANNOTATION = ("mentions", "spans", "ents", "entities", "label", "labels", "annotations")
+_AS_OURS = {"start_offset": "start", "end_offset": "end", "start_char": "start", "end_char": "end"}
+_MENTION = ("start", "end", "label", "kb_id")  # of a list
+_NUMBER = re.compile(r"[A-Za-z]{0,2}\d{1,4}")
+_IDS, _NO_IDS = ("ids", "kb_id"), ("label", "text", "name")  # keys of a mention
 
 
 @registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
@@ -26,6 +34,11 @@ class JsonlCorpus(CorpusReaderBase):
     A mention may have "composite" (all ids are meant) and "text", which is compared with
     the document's text. Mentions are not changed, including their order and white space. A .parquet file of
     ``link`` is read in the same way.
+
+    Lines of annotation tools are read, too: mentions under "spans" or "ents" (Prodigy, spaCy), "entities", "label",
+    "labels" or "annotations" (doccano), as objects, also with "start_offset" and "end_offset", or as lists of start,
+    end, label and perhaps an id. A document without an id is named by the file and the line; one that was rejected or
+    ignored in Prodigy is left out and counted as "not_accepted".
 
     Args:
         strict: a mention whose "text" differs from the text at its offsets is an error;
@@ -45,8 +58,13 @@ class JsonlCorpus(CorpusReaderBase):
         for path in paths:
             n_links = corrected = 0
             for number, record in _numbered(Path(path)):
-                document = _document(record, self.check, f"{path}, line {number}")
-                links = [mention for mention in record.get("mentions") or [] if _LINK_KEYS <= mention.keys()]
+                if record.get("answer") in ("reject", "ignore"):
+                    self.count("not_accepted")
+                    continue
+                document = _document(record, self.check, f"{path}, line {number}", f"{stem_of(Path(path))}-{number}")
+                links = [
+                    one for one in record.get("mentions") or [] if isinstance(one, dict) and _LINK_KEYS <= one.keys()
+                ]
                 if gold and links:
                     raise PelError(Errors.E219.format(path=path))
                 n_links += len(links)
@@ -151,23 +169,26 @@ def _is_corrected(mention: dict[str, Any]) -> bool:
     return (mention.get("ids") or []) != answer
 
 
-def _document(record: dict[str, Any], check: OffsetCheck, where: str) -> Document:
-    text = record.get("text")
-    mentions, meta = record.get("mentions") or [], record.get("meta") or {}
-    if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
+def _document(record: dict[str, Any], check: OffsetCheck, where: str, name: str) -> Document:
+    """The document of a line; without an id it gets this name."""
+    text, meta = record.get("text", record.get("data")), record.get("meta") or {}
+    if not isinstance(text, str):
         raise PelError(Errors.E202.format(where=where, got=f"the keys {quoted(sorted(record))}"))
     if not isinstance(meta, dict):
         raise PelError(Errors.E202.format(where=where, got=f"the meta {quoted(meta)}"))
     try:
-        document = Document(id_text(record["id"]), text, meta=meta)
+        document = Document(id_text(record.get("id", name)), text, meta=meta)
     except ValueError as err:
         raise PelError(Errors.E202.format(where=where, got=f"the id {quoted(record['id'])}")) from err
     where = f"{where} ({document.id})"
-    for item in mentions:
+    for item in _annotation(record, where):
         try:
             mention, surface = _mention(item)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
             raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(item)}")) from err
+        if isinstance(item, dict) and item.keys().isdisjoint(_IDS):
+            for key in (key for key, value in item.items() if key not in _NO_IDS and _is_id(value)):
+                raise PelError(Errors.E203.format(where=where, got=f"an id under '{key}'", known=", ".join(_IDS)))
         start, end = mention.start, mention.end
         if 0 <= start < end <= len(text) and surface in (None, text[start:end]):
             check.report["mentions"] += 1
@@ -177,9 +198,47 @@ def _document(record: dict[str, Any], check: OffsetCheck, where: str) -> Documen
     return document
 
 
-def _mention(item: dict[str, Any]) -> tuple[Mention, str | None]:
+def _annotation(record: dict[str, Any], where: str) -> list[Any]:
+    """The mentions of a line, whatever tool wrote it.
+
+    Raises:
+        PelError: if they are under another key, or not in a list.
+    """
+    given = {key: record[key] for key in _ANNOTATION if record.get(key)}
+    if not given.get("mentions") and "mentions" in record:
+        given = {key: value for key, value in given.items() if _has_records(value)}  # not a label of the document
+    for key, value in given.items():
+        if not isinstance(value, list):
+            raise PelError(Errors.E202.format(where=where, got=f"the {key} {quoted(value)}"))
+        return value
+    unread = [repr(key) for key, value in record.items() if key != "meta" and _has_records(value)]
+    if unread and not any(key in record for key in _ANNOTATION):
+        names = ", ".join(unread)
+        raise PelError(Errors.E203.format(where=where, got=f"it under {names}", known=", ".join(_ANNOTATION)))
+    return []
+
+
+def _is_id(value: Any) -> bool:
+    """Whether a value of a mention is an entity's id, not its own number ("T1")."""
+    value = value[0] if isinstance(value, list) and value else value
+    return isinstance(value, str) and has_id(value) and looks_like_id(value) and _NUMBER.fullmatch(value) is None
+
+
+def _has_records(value: Any) -> bool:
+    """Whether a value may be annotation: a list of objects or lists, or an object with one."""
+    if isinstance(value, dict):
+        return any(isinstance(one, list) and _has_records(one) for one in value.values())
+    return isinstance(value, list) and value != [] and all(isinstance(one, (dict, list)) for one in value)
+
+
+def _mention(item: Any) -> tuple[Mention, str | None]:
     """A mention, and its text if that is given."""
-    ids, composite, surface = item.get("ids") or [], item.get("composite", False), item.get("text", "")
+    if isinstance(item, list):
+        item = dict(zip(_MENTION, item, strict=len(item) > len(_MENTION)))
+    item = {_AS_OURS.get(key, key): value for key, value in item.items()}
+    kb_id = item.get("kb_id")
+    ids = item.get("ids", [kb_id] if kb_id not in (None, "", NIL) else []) or []
+    composite, surface = item.get("composite", False), item.get("text", "")
     if not isinstance(ids, list) or not isinstance(composite, bool) or not isinstance(surface, str):
         raise TypeError
     start, end = whole_number(item["start"]), whole_number(item["end"])

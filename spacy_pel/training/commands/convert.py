@@ -28,7 +28,11 @@ def convert(
     out: Annotated[Path, argument("OUT", "The file to write: .jsonl, .jsonl.gz, or .spacy.")],
     files: Annotated[list[Path], argument("FILE", "The corpus: files or folders, depending on the reader.")],
     reader: Annotated[
-        str, option("NAME", "pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, or registered.")
+        str,
+        option(
+            "NAME",
+            "pubtator, bioc, brat, conll, docbin, jsonl (doccano, Prodigy), st21pv, craft, gsc, zeshel, or registered.",
+        ),
     ],
     split: Annotated[Files, option("FILE", "Keep documents in this list of ids or corpus (repeatable).")] = None,
     without: Annotated[Files, option("FILE", "Leave out documents in this list or corpus (repeatable).")] = None,
