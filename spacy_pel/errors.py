@@ -300,8 +300,8 @@ class Errors(metaclass=WithCodes):
     E640 = "Expected texts in one of the formats {known}, got {got}. Name the format with --format."
     E641 = "{where}: expected a column or key '{name}', got {got}. Name the right one with {option}."
     E642 = "Expected an output whose name ends in {known}, got {path}. {todo}"
-    E643 = "{folder} holds an interrupted run. Add --resume to continue it, or delete the folder to start over."
-    E644 = "Cannot resume the run in {folder}: {changed} since it began. Repeat its command, or delete the folder."
+    E643 = "{folder} holds an interrupted run. Add --resume to continue it, or --overwrite to start over."
+    E644 = "Cannot resume the run in {folder}: {changed} since it began. Repeat its command, or start over with --overwrite alone."
     E645 = "Expected texts to link, but {path} holds none. Check the path and --format."
     E646 = "Expected one of the formats {known}, got '{got}'. Fix --to."
     E647 = "Expected {wanted} to replace at {path}, got {got}. Choose another output."
@@ -330,6 +330,7 @@ class Errors(metaclass=WithCodes):
         "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
     )
     E668 = "A worker process was killed or crashed. If memory ran out, use fewer processes. Continue with: --resume"
+    E669 = "{folder} is in use by {got}. Wait for it, end it, or choose another output."
     E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"
     E672 = '{where}: expected {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got {got}. Fix the line.'
     E673 = "Expected one of CORRECTIONS.jsonl, --list and --undo, got {got}. See: spacy-pel teach --help"

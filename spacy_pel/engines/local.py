@@ -19,7 +19,16 @@ from ..util import logger, read_json, write_json, write_jsonl
 from ..util.processes import bound_threads
 from .corpus import Part
 from .job import LinkJob, LinkRun, PartLinker
-from .output import PartedOutput, Report, are_nested, changed_settings, check_replaceable, output_format, write_links
+from .output import (
+    PartedOutput,
+    Report,
+    are_nested,
+    changed_settings,
+    check_replaceable,
+    only_writer,
+    output_format,
+    write_links,
+)
 
 _linker: PartLinker | None = None  # of this process, or of the one it was forked from
 
@@ -58,9 +67,13 @@ class LocalEngine:
             PelError: if the input or the pipeline cannot be used, the output exists, a worker ended, or
                 the pipeline failed on all documents.
         """
+        parts = PartedOutput(f"{job.output}.parts", ".jsonl")
+        with only_writer(Path(parts.name)):
+            return self._link(job, parts)
+
+    def _link(self, job: LinkJob, parts: PartedOutput) -> dict[str, Any]:
         output = Path(job.output)
         to = output_format(job.to, output)
-        parts = PartedOutput(f"{output}.parts", ".jsonl")
         done, left_out = (output.with_name(f"{output.name}.{end}") for end in ("done.json", "left_out.jsonl"))
         if output.exists() and are_nested(job.input, job.output):
             raise PelError(Errors.E649.format(path=output))

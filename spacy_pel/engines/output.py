@@ -6,9 +6,13 @@ that are missing.
 
 import gzip
 import json
+import os
+import platform
 import re
+import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
@@ -29,6 +33,8 @@ from ..corpora.formats.tables import link_row, link_schema, table_text, write_pa
 from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
+from ..util.console import now
+from ..util.writing import locked
 from .corpus import file_system
 
 # endings of the output's name, and what writes it
@@ -48,6 +54,7 @@ _KINDS = tuple(ending for name in PART_FORMATS for ending in _FORMATS[name][0])
 _VERSION = 3  # of the parts
 # "_": no data, as for Spark
 _SETTINGS, _SUCCESS, _LEFT_OUT, _UNFINISHED = "_settings.json", "_SUCCESS", "_left_out.jsonl", "_unfinished-"
+_LOCK = "_lock"  # who writes the parts, on this machine
 _PART = re.compile(rf"part-(\d{{6,}})(?:{'|'.join(map(re.escape, _KINDS))})")
 _OTHER = re.compile(rf"_report-\d{{6,}}\.json|{_SETTINGS}|{_SUCCESS}|{_LEFT_OUT}|{_UNFINISHED}\w+")
 
@@ -189,6 +196,35 @@ class Report:
             raise PelError(Errors.E605.format(n=len(self.left_out), id=first["id"], got=first["error"]))
 
 
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Be the only process of this machine that writes parts to a folder. The lock of a killed process ends with it.
+
+    Args:
+        folder: made, and removed again if nothing is written.
+
+    Raises:
+        PelError: if another process has it; says which one.
+    """
+    lock = folder / _LOCK
+    if not folder.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(lock, patience=0))
+        except PelError as err:
+            who = lock.read_text(encoding="utf8") if lock.is_file() else ""
+            raise PelError(Errors.E669.format(folder=folder, got=who or "another process")) from err
+        if folder.is_dir():
+            lock.write_text(f"process {os.getpid()} on {platform.node()}, since {now()}", encoding="utf8")
+        try:
+            yield
+        finally:
+            if folder.is_dir() and list(folder.iterdir()) == [lock]:
+                shutil.rmtree(folder)
+
+
 class PartedOutput:
     """A folder with ``part-000000.parquet`` and so on, or another kind of files, and a report of each; it is whole once
     it has a file ``_SUCCESS``. Documents that the pipeline failed on are in no part, but in ``_left_out.jsonl``.
@@ -211,7 +247,7 @@ class PartedOutput:
 
         Args:
             resume: use the parts that are there, which may be all.
-            overwrite: replace an output that is whole.
+            overwrite: replace an output that is whole, or start an unfinished one over unless ``resume``.
 
         Raises:
             PelError: if the folder holds something else, or an output that is not to be replaced or resumed.
@@ -222,7 +258,7 @@ class PartedOutput:
             got = f"one with {foreign[0]}"
             raise PelError(Errors.E647.format(path=self.name, wanted="a folder of links", got=got))
         is_unfinished = _SETTINGS in names and _SUCCESS not in names
-        if is_unfinished and not resume:
+        if is_unfinished and not (resume or overwrite):
             raise PelError(Errors.E643.format(folder=self.name))
         if names and not is_unfinished and not overwrite and not (resume and _SETTINGS in names):
             raise PelError(Errors.E657.format(path=self.name))
@@ -240,7 +276,7 @@ class PartedOutput:
         self.check(resume=resume, overwrite=overwrite)
         settings = {"format": _VERSION, **settings}
         names = self._names()
-        if _SETTINGS in names and not (_SUCCESS in names and overwrite):
+        if _SETTINGS in names and resume and not (_SUCCESS in names and overwrite):
             if changed := changed_settings(json.loads(self._read(_SETTINGS)), settings):
                 raise PelError(Errors.E644.format(folder=self.name, changed=changed))
             return
@@ -311,7 +347,8 @@ class PartedOutput:
     def _names(self) -> list[str]:
         if self.files.get_file_info(self.folder).is_file:
             raise PelError(Errors.E647.format(path=self.name, wanted="a folder of links", got="a file"))
-        return [info.base_name for info in self.files.get_file_info(fs.FileSelector(self.folder, allow_not_found=True))]
+        found = self.files.get_file_info(fs.FileSelector(self.folder, allow_not_found=True))
+        return [info.base_name for info in found if info.base_name != _LOCK]
 
     def _read(self, name: str) -> bytes:
         with self.files.open_input_file(f"{self.folder}/{name}") as file:

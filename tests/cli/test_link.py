@@ -3,6 +3,7 @@
 import gzip
 import multiprocessing
 import os
+import platform
 import re
 import shutil
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +19,7 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, read_links
-from spacy_pel.engines.output import PartedOutput, Report
+from spacy_pel.engines.output import PartedOutput, Report, only_writer
 from spacy_pel.linking.confidence import Confidence
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
@@ -292,6 +294,42 @@ def test_an_interrupted_run_is_noticed_before_loading(tmp_path):
     args = ["link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl"]
     refused("E643", *args)
     assert "E643" not in run(*args, "--resume").err
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv.gz", "out.brat"])
+@pytest.mark.parametrize("more", [[], ["--resume"], ["--overwrite"], ["--resume", "--overwrite"]])
+def test_a_run_that_still_writes_is_left_alone(tmp_path, more, name):
+    """Both linked the rest, and one ended with "Failed to open local file"."""
+    write_input(tmp_path / "in.txt", "txt")
+    args = ["link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / name, *more]
+    parts = PartedOutput(f"{tmp_path / name}.parts", ".jsonl")
+    pid = os.fork()
+    if pid == 0:
+        with only_writer(Path(parts.name)):
+            parts.start({}, resume=False, overwrite=False)
+            time.sleep(60)
+    wait_until(parts.exists, 20)
+    try:
+        said = refused("E669", *args)
+        assert f"process {pid} on {platform.node()}, since 20" in said and parts.exists()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    refused("E002" if more else "E643", *args)  # a killed run has no lock
+
+
+def test_nothing_is_left_of_a_run_that_never_began(tmp_path):
+    refused("E002", "link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_overwrite_starts_an_interrupted_run_over(folder, tmp_path):
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
+    killed_after(3, args)
+    args += ["--n-candidates", 1, "--json"]
+    assert "n_candidates changed from 5 to 1" in refused("E644", *args, "--resume", "--overwrite")
+    assert done(*args, "--overwrite").json["resumed_after"] == 0
+    assert len(list(read_jsonl(tmp_path / "out.jsonl"))) == 40 and without_done(tmp_path) == ["out.jsonl"]
 
 
 def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp_path):

@@ -104,7 +104,7 @@ def test_output(tmp_path, kind):
     assert output.report([1]) == Report(2, 2, 2)
     again = PartedOutput(out.as_uri(), kind)
     with pytest.raises(PelError, match="E643"):
-        again.start(SETTINGS, resume=False, overwrite=True)
+        again.start(SETTINGS, resume=False, overwrite=False)
     again.start(SETTINGS, resume=True, overwrite=False)
     if kind == ".jsonl":
         assert list(again) == linked("a", "b")
