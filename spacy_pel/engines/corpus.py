@@ -17,14 +17,15 @@ from ..corpora.formats.pubtator import PubtatorCorpus
 from ..corpora.formats.tables import document_rows, json_object_of, open_table
 from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
-from ..util import fingerprint, logger, read_lines, read_text
-from ..util.files import unexpected
-from ..util.parsing import check_unicode, json_object
+from ..util import fingerprint, logger, numbered_jsonl, read_lines, read_text
+from ..util.files import GZIP, check_format, open_bytes, unexpected
+from ..util.parsing import check_unicode
 
 # endings of the files of a folder, plain or gzipped
 _TABLES = {name: (f".{name}", f".{name}.gz") for name in ("jsonl", "csv", "tsv")} | {"parquet": (".parquet",)}
 _TEXTS = {"txt": (".txt", ".txt.gz"), "bioc": (".xml", ".xml.gz", ".json", ".json.gz")}
 _TXT = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE)
+_HEAD = 8192  # bytes that say what a JSON file is
 _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
 
@@ -129,11 +130,21 @@ class Corpus:
         path = PurePosixPath(self._inside)
         ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
         if ending in _TEXTS["bioc"]:
-            return "bioc"
+            return "jsonl" if ending == ".json" and self._holds_texts() else "bioc"
+        if self._is_local and ending != ".parquet":
+            check_format(self.path, of_texts=True)
         if ending in (".txt", ".pubtator") and self._is_local:
             first = next((line for _, line in read_lines(Path(self.path)) if line.strip()), "")
             return "pubtator" if _PUBTATOR.match(first) else "txt"
         return ending.lstrip(".")
+
+    def _holds_texts(self) -> bool:
+        """Whether a JSON file has objects of texts, and not BioC's passages; its beginning says so."""
+        if not self._is_local:
+            return True
+        with open_bytes(self.path) as file:
+            head = file.read(_HEAD)
+        return b'"text"' in head and not re.search(rb'"(passages|documents|PubTator3)"', head)
 
     def _folder_format(self, format_name: str) -> str:
         """Of the files in a folder; "tables" = of each by its own name."""
@@ -192,7 +203,8 @@ class Corpus:
         if path.endswith(".parquet"):
             return raw  # type: ignore[no-any-return]
         buffered = io.BufferedReader(raw, 1 << 20)
-        return gzip.open(buffered) if path.endswith(".gz") else buffered  # type: ignore[return-value]
+        is_packed = path.endswith(".gz") or buffered.peek(2)[:2] == GZIP
+        return gzip.open(buffered) if is_packed else buffered  # type: ignore[return-value]
 
     def parts(self, size: int) -> Iterator[Part]:
         """The documents in parts of this size; one is larger where an article would be cut otherwise."""
@@ -227,10 +239,8 @@ def _bioc(paths: list[Path], place: str) -> Iterator[Document]:
 
 
 def _json_lines(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Document]:
-    lines = (line for line in read_lines(path, file) if line[1].strip())
-    for number, (_, line) in enumerate(lines, start=1):
-        place = f"{path}, document {number}"
-        yield document_of(json_object(line, place), number, place, columns)
+    for number, (_, record) in enumerate(numbered_jsonl(path, file), start=1):
+        yield document_of(record, number, f"{path}, document {number}", columns)
 
 
 def _table(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Document]:

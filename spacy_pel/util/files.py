@@ -43,7 +43,7 @@ PathLike = str | Path
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 _EXPANSION = 200  # times its size a .gz may hold; MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 LONGEST_LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
@@ -76,6 +76,9 @@ _BEGINNINGS = {
     r"%PDF-": Format("a PDF", "Extract its text."),
     r"\{\\rtf": Format("rich text (RTF)", "Save it as text."),
     r"\xd0\xcf\x11\xe0": Format("a file of an old Office", "Save it as CSV or text."),
+    r"x\x9c": Format(
+        "zlib data, such as spaCy's DocBin", "Convert a DocBin: spacy-pel convert OUT.jsonl --reader docbin"
+    ),
     r"PAR1": Format("a Parquet file", "Name it .parquet, where tables are read, or save it as CSV."),
     r"SQLite format 3\0": Format("an SQLite database", "Export its tables as CSV."),
     _TAG + r"html\b|\s*<!doctype html": Format("a web page (HTML)", "Download the file itself, or extract its text."),
@@ -100,12 +103,17 @@ def format_of(head: bytes) -> Format | None:
     return next((known for pattern, known in _PATTERNS if pattern.match(head)), None)
 
 
-def _check_format(path: PathLike, head: bytes) -> None:
+def check_format(path: PathLike, head: bytes | None = None, *, of_texts: bool = False) -> None:
     """Raises:
-    PelError: if a file is of a format that no reader reads.
+    PelError: if a file, or what begins with these bytes, is of a format that no reader reads, or none of texts.
     """
-    if (known := format_of(head)) and known.todo:
-        raise unexpected(path, "a format that is read", known.name, known.todo)
+    if head is None:
+        with open_bytes(path) as file:
+            head = _head(file)
+    known = format_of(head)
+    if known and (known.todo or of_texts):
+        todo = known.todo or "It holds names, not texts: see spacy-pel kb build."
+        raise unexpected(path, "a format that is read", known.name, todo)
 
 
 def check_is_file(path: Path) -> None:
@@ -134,7 +142,7 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     check_is_file(path)
     try:
         file = path.open("rb")
-        if path.suffix.lower() != ".gz" and file.peek(2)[:2] != _GZIP:
+        if path.suffix.lower() != ".gz" and file.peek(2)[:2] != GZIP:
             return file
         file.close()
         return io.BufferedReader(_BoundedGzip(path))
@@ -220,7 +228,7 @@ def raw_blocks(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[
     number = 1
     with file or open_bytes(path) as content:
         head = _head(content)
-        _check_format(path, head)
+        check_format(path, head)
         stream = _line_stream(content, head)
         while True:
             lines: list[bytes] = []
@@ -305,7 +313,7 @@ def read_text(path: PathLike) -> str:
     with open_bytes(path) as file:
         try:
             content = file.read()
-            _check_format(path, content[:_HEAD])
+            check_format(path, content[:_HEAD])
             return str(content, "utf8").removeprefix("\ufeff")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise _unreadable(path, err) from err

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from ..errors import Errors, PelError, quoted
@@ -160,25 +160,42 @@ def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Stream the objects of a JSON lines file, plain or gzipped.
+def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the objects of a JSON lines file, plain or gzipped; or of one JSON array, which is read as a whole.
 
     Args:
         path: the file.
+        file: its open content, unpacked; None = it is opened here.
 
     Yields:
-        The number of the line, from 1, and its object.
+        The number of the line, or of the item of the array, from 1, and its object.
 
     Raises:
         PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
             names the line.
     """
-    for number, line in read_lines(path):
-        if line.strip():
+    lines = read_lines(path, file)
+    for number, line in lines:
+        if line.lstrip().startswith("["):
+            yield from _array(path, "\n".join([line, *(more for _, more in lines)]))
+        elif line.strip():
             record = json_object(line, f"{path}, line {number}")
             if _ESCAPED_SURROGATE.search(line):
                 check_unicode(record, f"{path}, line {number}")
             yield number, record
+
+
+def _array(path: PathLike, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        items = json.loads(text)
+    except JSON_ERRORS as err:
+        raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
+    for number, item in enumerate(items, start=1):
+        place = f"{path}, item {number}"
+        if not isinstance(item, dict):
+            raise unexpected(place, "a JSON object", quoted(item), "Write one object a line.")
+        check_unicode(item, place)
+        yield number, item
 
 
 def json_object(line: str | bytes, place: object) -> dict[str, Any]:

@@ -9,11 +9,55 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from spacy_pel.corpora import read_gold
 from spacy_pel.engines.corpus import USUAL_COLUMNS, Columns, Corpus
 from spacy_pel.errors import PelError
 
 PUBMED = Columns("abstract", "pmid")
 LONG = "Fever. " * 30_000  # longer than csv's default limit
+
+
+XML = '<?xml version="1.0"?>\n'
+WRONG = [
+    ("x.zip", b"PK\x03\x04\x14\0\0\0 a.txt", "a zip file. Unpack it"),
+    ("x.txt", b"%PDF-1.4\n%\xe2\xe3", "a PDF. Extract its text"),
+    ("x.pdf", b"%PDF-1.4\n%\xe2\xe3", "a PDF. Extract its text"),
+    ("x.docx", b"PK\x03\x04\x14\0\0\0 word/document.xml", "a Word file. Save it as text"),
+    (
+        "x.xml",
+        f"{XML}<PubmedArticleSet><PubmedArticle/></PubmedArticleSet>",
+        "PubMed XML. It is not read. Get it as BioC",
+    ),
+    ("x.xml.gz", gzip.compress(f"{XML}<article><front/></article>".encode()), "JATS"),
+    ("x.xml", f'{XML}<!DOCTYPE article>\n<article xmlns:x="y"/>', "JATS"),
+    ("x.nbib", "PMID- 1\nTI  - Asthma\n", "a list of PubMed's"),
+    ("x.ris", "TY  - JOUR\nTI  - Asthma\n", "a list of references"),
+    ("x.txt", "TY  - JOUR\nTI  - Asthma\n", "a list of references"),
+    ("x.json", '{"resourceType": "CodeSystem", "concept": []}', "FHIR. It holds names"),
+    ("x.xml", f"{XML}<ClaML version='2'/>", "ClaML. It holds names"),
+    ("x.json", '{"a": "b"}', "no 'passages'"),
+    ("x.json", '[{"text": "a"}, "text"]', "'text'. Write one object a line"),
+    ("x.json", '[{"text": "a"}', "an array that is invalid JSON"),
+    ("x.html", "<!DOCTYPE html><html>", "a web page"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "got"), WRONG)
+def test_a_wrong_file_is_named_as_what_it_is(tmp_path, name, content, got):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(PelError, match=f"{name}.*, got .*{got}"):
+        list(Corpus(path))
+    if not got.startswith(("FHIR", "ClaML", "no 'p")):
+        with pytest.raises(PelError, match=f"{name}.*, got .*{got}"):
+            list(read_gold(path))
+
+
+@pytest.mark.parametrize(("name", "content"), [("x.txt", "1|t|Rash"), ("x.tsv", "a\tO"), ("x.ann", "T1\tD 0 4\trash")])
+def test_another_format_is_to_be_converted(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(PelError, match="JSON lines or Parquet.*[Cc]onvert"):
+        list(read_gold(tmp_path / name))
 
 
 def read(path, content, columns=USUAL_COLUMNS):
@@ -50,6 +94,9 @@ def read(path, content, columns=USUAL_COLUMNS):
         ("x.csv", 'text,meta,y\na,"{""y"": 1, ""z"": [2]}",3\nb,old,4\n',
          [("1", "a", {"y": 1, "z": [2]}), ("2", "b", {"meta": "old", "y": "4"})]),
         ("x.jsonl", '{"text": "a", "y": 3, "meta": {"y": 1}, "mentions": []}', [("1", "a", {"y": 1})]),
+        ("x.json", '[{"id": 1, "text": "a"},\n {"text": "b", "y": 2}]', [("1", "a", {}), ("2", "b", {"y": 2})]),
+        ("x.jsonl", '[\n{"text": "a"}\n]\n', [("1", "a", {})]),
+        ("x.csv", gzip.compress(b"id,text\n1,Fever\n", mtime=0), [("1", "Fever", {})]),
         ("x.jsonl", '{"text": "a", "id": 12.0, "deep": {"x": [null]}}', [("12", "a", {"deep": {"x": [None]}})]),
     ],
 )  # fmt: skip

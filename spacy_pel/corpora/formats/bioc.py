@@ -19,7 +19,7 @@ from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document
 from ...util import logger, numbered_jsonl, read_text
-from ...util.files import Place, open_bytes
+from ...util.files import Place, check_format, open_bytes
 from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
 from ...util.writing import write_text
 from ..offsets import fits
@@ -249,6 +249,7 @@ def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[tuple[str, tuple[Bas
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """File and number of each document, and the document."""
     is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
+    check_format(path, of_texts=True)
     for number, record in enumerate(_xml_documents(path) if is_xml else _json_documents(path), start=1):
         where = f"{path}, document {number}"
         if not is_xml:
@@ -266,7 +267,8 @@ def _named(where: str) -> Iterator[None]:
     except PelError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
-        raise wrong_format("bioc", where, "passages with offset, text and annotations", repr(err)) from err
+        got = f"no {err}" if isinstance(err, KeyError) else str(err)
+        raise wrong_format("bioc", where, "passages with offset, text and annotations", got) from err
 
 
 def _plain(key: str) -> str:

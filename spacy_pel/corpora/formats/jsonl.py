@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document, Mention
-from ...util import logger, numbered_jsonl, write_jsonl
+from ...util import logger, numbered_jsonl, read_lines, write_jsonl
 from ...util.files import PathLike, ending_of, unexpected
 from ...util.parsing import guarded
 from ..offsets import OffsetCheck
@@ -160,7 +160,13 @@ def _numbered(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if ending_of(path) in (".csv", ".tsv"):
         todo = "Convert it, or let `link` write .jsonl or .parquet."
         raise unexpected(path, "JSON lines or Parquet", "a table, which lacks texts or mentions", todo)
-    return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
+    if path.suffix == ".parquet":
+        return parquet_rows(path)
+    first = next((line for _, line in read_lines(path) if line.strip()), "{").strip()
+    if first[0] not in "{[":
+        todo = f"If it is of another format: spacy-pel convert CORPUS.jsonl --reader NAME {path}"
+        raise unexpected(path, "JSON lines or Parquet", quoted(first), todo)
+    return numbered_jsonl(path)
 
 
 def _is_corrected(mention: dict[str, Any]) -> bool:

@@ -57,7 +57,7 @@ def test_json_lines(tmp_path, line, said):
 
 def test_json_that_is_nested_too_deeply(tmp_path):
     (tmp_path / "bad.json").write_text(DEEP)
-    with pytest.raises(PelError, match="E002.*bad.json, line 1"):
+    with pytest.raises(PelError, match="E002.*bad.json"):
         list(BiocCorpus()([tmp_path / "bad.json"]))
 
 
