@@ -74,22 +74,21 @@ class ConllCorpus(CorpusReaderBase):
         raise wrong_format("conll", f"{path}, line {line}", expected, quoted("\t".join(cells)))
 
     def _sentence(self, document: Document, rows: list[Row], path: Path, tags: int, ids: int) -> None:
-        mention: tuple[int, str, str, int] | None = None  # start, label, id field, line
+        mention: tuple[int, str, str, str] | None = None  # start, label, id field, place
         for line, cells in [*rows, (0, [""] * tags + ["O"])]:
             tag = _TAG.fullmatch(cells[tags])
             place, label = (tag["place"] or "O", tag["label"] or "") if tag else ("O", "")
             if mention and (place in "OBSUW" or label != mention[1]):
-                start, of_mention, field, first = mention
-                found, composite = split_ids(field, strip_prefix=self.strip_prefix)
-                where = f"{path}, line {first}"
-                given = {"label": of_mention, "ids": found, "composite": composite, "where": where}
-                self.add(document, [(start, len(document.text))], document.text[start:], **given)
+                start, of, field, where = mention
+                found, all_meant = split_ids(field, strip_prefix=self.strip_prefix)
+                spans, surface = [(start, len(document.text))], document.text[start:]
+                self.add(document, spans, surface, label=of, ids=found, composite=all_meant, where=where)
                 mention = None
             if line:
                 document.text += " " * bool(document.text) + cells[0]
                 if place != "O" and mention is None:
                     field = cells[ids] if ids < len(cells) and cells[ids] not in ("_", "O") else ""
-                    mention = len(document.text) - len(cells[0]), label, field, line
+                    mention = len(document.text) - len(cells[0]), label, field, f"{path}, line {line}"
 
 
 def _documents(path: Path) -> list[tuple[str, list[list[Row]]]]:
