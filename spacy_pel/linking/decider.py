@@ -172,19 +172,19 @@ class Decider:
         is_nil, of_link = (ranked.nil_scores > thresholds) | ~table.has_candidates, trust.link
         if priors is not None and self.confidence.link_weights:
             first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
-            bounds = trust_in_short_forms(kb, priors, forms, first)
-            of_link = np.minimum(of_link, bounds if matches is None else np.where(matches.decided, 1.0, bounds))
+            of_link = np.minimum(of_link, trust_in_short_forms(kb, priors, forms, first))
+        probabilities = np.where(is_nil, trust.nil, of_link)
         learned: list[int | None] = [None] * len(queries)
         if matches is not None and entries is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
+            probabilities = np.where(matches.decided, 1.0, probabilities)  # a person's answer
             learned = [None if number < 0 else int(entries[number]) for number in matches.which.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
         sets = _id_sets(kb, self.confidence, ranked, shares, order[:, :DEPTH], coverage)
         labels = labels_after_linking(kb, queries, table.kb_rows, shares)
-        probabilities = np.where(is_nil, trust.nil, of_link).tolist()
-        columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities, sets, learned)
+        columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities.tolist(), sets, learned)
         return [
             Link(
                 kb_id=NIL if nil else own_ids[0],
