@@ -53,12 +53,15 @@ check: lint
 docs: $(VENV)/installed.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-# sdist and wheel of this package, and the wheel of the default pipeline, in dist
+# sdist and wheel of this package, and the wheel of the default pipeline, in dist; refuses names that may not be passed
+# on, unless ALLOW="--allow SOURCE" says that a source without a known licence may be
 STAGED := build/package
+PIPELINE := assets/pel_medmentions
 package: $(VENV)/installed.stamp
+	$(BIN)/spacy-pel kb licences $(PIPELINE) $(ALLOW)
 	rm -rf dist $(STAGED) build/lib build/bdist.* *.egg-info && mkdir -p dist $(STAGED)
 	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist')" > $(STAGED)/sdist.log
-	cp -r assets/pel_medmentions $(STAGED)/data
+	cp -r $(PIPELINE) $(STAGED)/data
 	cp LICENSE $(STAGED)/data/LICENSE && cp assets/README.md $(STAGED)/data/LICENSES_SOURCES
 	$(BIN)/python -m spacy package $(STAGED)/data $(STAGED) --build none > $(STAGED)/spacy.log
 	sed -i.bak 's/\[\(.*\)\]()/\1/' $(STAGED)/en_*/README.md  # a link to no address

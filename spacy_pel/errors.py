@@ -130,7 +130,14 @@ class Errors(metaclass=WithCodes):
     E143 = "Expected entities from {sources} of the merge config {path}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
     E145 = "Expected the id of an entity of the files, got '{id}'{hint}. Check the id and the other filters."
-    E146 = "Expected is-a parents to keep what is below {ids}, got none. Read a source with parents, e.g. an ontology."
+    E146 = (
+        "Expected is-a parents to keep what is below {ids}, got none. Read a source with parents: an ontology, or the "
+        "UMLS or RxNorm with --set relations=true."
+    )
+    E147 = (
+        "Expected sources whose names may be passed on, got {sources}. Leave these sources out. If you know that the "
+        "names of one without a known licence may be passed on, name it with --allow, or give its licence to `kb add`."
+    )
 
     # Corpora: E200-E299
     E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."

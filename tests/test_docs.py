@@ -35,7 +35,7 @@ from spacy_pel.cli._app import without_code
 from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.all_metrics import RECALL_AT
-from spacy_pel.kb.edits import edits_from_bytes, edits_to_bytes
+from spacy_pel.kb.edits import Edit, notes_from_bytes, notes_to_bytes
 from spacy_pel.kb.from_files import read_changes
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.linking.combiner import DEFAULT_WEIGHTS
@@ -384,9 +384,9 @@ def test_examples_of_formats_can_be_read(tmp_path):
     (tmp_path / "changes.jsonl").write_text(entity + change, encoding="utf8")
     changes = read_changes(JsonlKB(), [tmp_path / "changes.jsonl"])
     assert changes.entities[0].concept_id == "C0010674" and changes.retired == {"MY:0": "MY:1"}
-    (edit_read,) = edits_from_bytes(edit.encode("utf8")).items()
+    (edit_read,) = notes_from_bytes(edit.encode("utf8"), Edit).items()
     assert edit_read[0] == "HP:0000822" and edit_read[1].kind == "renamed"
-    assert edits_to_bytes(dict([edit_read])).decode("utf8").strip() == edit.strip()
+    assert notes_to_bytes(dict([edit_read])).decode("utf8").strip() == edit.strip()
     with_text = [code for code in of_documents if '"mentions"' in code]
     assert len(with_text) == 2
     for code in with_text:

@@ -7,7 +7,8 @@ import pytest
 from pages import ROOT, rows
 from spacy.util import get_minor_version_range
 
-from spacy_pel import __version__
+from spacy_pel import KnowledgeBase, __version__
+from spacy_pel.kb.sources import check_may_be_passed_on, pipeline_entries
 
 META = json.loads((ROOT / "assets" / "pel_medmentions" / "meta.json").read_text(encoding="utf8"))
 CARD = (ROOT / "assets" / "MODEL_CARD.md").read_text(encoding="utf8")
@@ -30,6 +31,15 @@ def test_performance_is_that_of_the_model_card():
     expected = {name: re.search(pattern, CARD)[1] for name, pattern in patterns.items()}
     expected |= {f"nel_recall_at_{k}": ours[i].split()[0] for i, k in enumerate((1, 5, 64), start=1)}
     assert META["performance"] == {name: pytest.approx(float(value) / 100) for name, value in expected.items()}
+
+
+def test_sources_and_counts_are_those_of_the_knowledge_base():
+    name = "proxy_entity_linker"
+    kb = KnowledgeBase.from_disk(ROOT / "assets" / "pel_medmentions" / name / "kb")
+    assert [one for one in META["sources"] if "component" in one] == pipeline_entries(kb.sources, name)
+    assert META["knowledge_bases"] == {name: {key: kb.meta["counts"][key] for key in ("entities", "aliases")}}
+    assert f"{len(kb):,} entities with {len(kb) + kb.meta['counts']['aliases']:,} names" in CARD
+    check_may_be_passed_on(kb.sources)
 
 
 def test_sources_are_those_of_the_table():

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
@@ -79,6 +79,34 @@ def _reader_by_content(path: Path) -> str:
         return reader
     names = head.partition(b"\n")[0].decode("utf8", "replace").lstrip("\ufeff")
     return published_as(re.split("[\t,]", names))
+
+
+def source_record(reader: str, settings: dict[str, Any], name: str | None, licence: str | None) -> dict[str, Any]:
+    """What meta.json says of a source beside what its reader knows."""
+    given = {"name": name, "licence": licence}
+    return {"reader": reader, "settings": settings, **{key: text for key, text in given.items() if text}}
+
+
+def recorded(source: dict[str, Any], reader: str, files: Sequence[Path], name: str | None) -> dict[str, Any]:
+    """The record of an earlier release of the same source in a KB; empty if there is none.
+
+    Args:
+        source: of the KB.
+        reader, files: of the release.
+        name: of the source, if the user gives it. Otherwise it is that of all releases that the reader reads, or that
+            of an ontology whose ids are in the file, or the files have the same names.
+    """
+    for record in (source, *source.get("added", ())):
+        own = record.get("name", "")
+        is_same = own in ("", record.get("origin"), name) or record.get("files") == [path.name for path in files]
+        if record.get("reader") == reader and (own == name if name else is_same or _has_ids_of(own, files[0])):
+            return record
+    return {}
+
+
+def _has_ids_of(ontology: str, path: Path) -> bool:
+    with open_bytes(path) as file:
+        return re.search(rf"(id: |[/#]){re.escape(ontology)}[:_.]".encode(), file.read(1 << 18), re.I) is not None
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

@@ -1,5 +1,6 @@
 """The commands ``kb build``, ``kb add``, ``kb edits`` and ``kb migrate``: a KB from source files, and its changes."""
 
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
 from ..types import NIL
+from ..util import atomic_path, read_lines, write_json
+from ..util.console import now
+from . import _options as options
 from ._app import kb_cli
-from ._kb import open_kb, reader_of_all
-from ._options import Below, CurrentKB, KBOrPipeline, NewKB, OldKB, Settings, Texts, argument, flag, option
-from ._output import JSON, count_with_examples, emit, key_values, message
+from ._kb import open_kb, reader_of_all, recorded, source_record
+from ._options import Below, NewKB, Settings, Texts, argument, flag, option
+from ._output import JSON, count_with_examples, emit, key_values, message, plain
 from ._settings import make_reader, parse_settings, split_names
 
 if TYPE_CHECKING:
@@ -29,21 +33,26 @@ IdPrefix = Annotated[str, option("TEXT", "Only entities whose id starts with thi
 _N_LISTED = 20  # ids of each kind in the result
 
 
-def _reader_for(
-    files: list[Path], name: str | None, settings: Filter, filters: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """The reader for files, and its name and settings for meta.json. Filters that are lists have items separated by
-    commas; empty ones are left out.
-
-    Raises:
-        PelError: if nothing says which reader it is, or the reader lacks one of the settings.
-    """
-    name = name or reader_of_all(files)
+def _settings_of(settings: Filter, filters: dict[str, Any]) -> dict[str, Any]:
+    """Of a reader. Filters that are lists have items separated by commas; empty ones are left out."""
     of_reader = parse_settings(settings or [])
-    for filter_name, value in filters.items():
+    for name, value in filters.items():
         if value:
-            of_reader[filter_name] = split_names(",".join(value)) if isinstance(value, list) else value
-    return make_reader("pel_kb_readers", name, of_reader), {"reader": name, "settings": of_reader}
+            of_reader[name] = split_names(",".join(value)) if isinstance(value, list) else value
+    return of_reader
+
+
+def _as_before(record: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The settings with which a source was read before, and those that are given now, which count first. Both are
+    said in a line."""
+    before = {**record.get("settings", {}), "below": record.get("below", [])}
+    kept = {name: value for name, value in before.items() if value and name not in given}
+    other = {name: value for name, value in given.items() if record and before.get(name) != value}
+    said = [f"as before {plain(kept)}"] if kept else []
+    said += [f"now {name} {plain(value)}, before {plain(before.get(name))}" for name, value in other.items()]
+    if said:
+        message(f"How {record['name']} is read: {'; '.join(said)}")
+    return {**before, **given}
 
 
 @kb_cli.command("build")
@@ -61,6 +70,8 @@ def kb_build(
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
+    source_name: options.SourceName = None,
+    licence: options.Licence = None,
     as_json: bool = JSON,
 ) -> None:
     """Build a knowledge base from source files.
@@ -70,8 +81,10 @@ def kb_build(
     from ..kb.from_files import build_kb
 
     filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
-    made, source = _reader_for(files, reader, settings, filters)
-    kb = build_kb(made, files, out, about=source, below=below or (), show_progress=True)
+    of_reader = _settings_of(settings, filters)
+    made = make_reader("pel_kb_readers", reader := reader or reader_of_all(files), of_reader)
+    about = source_record(reader, of_reader, source_name, licence)
+    kb = build_kb(made, files, out, about=about, below=below or (), show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
     emit(result, as_json=as_json, text=key_values)
@@ -107,6 +120,7 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
             yield component.linker.kb, component
             # what does not change is not written: another command may have changed it meanwhile
             component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
+            write_json(path / "meta.json", nlp.meta)
             return
         kb = KnowledgeBase.from_disk(path)
         before = kb.fingerprint
@@ -118,7 +132,7 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
 
 @kb_cli.command("add")
 def kb_add(
-    kb: KBOrPipeline,
+    kb: options.KBOrPipeline,
     files: Annotated[
         list[Path], argument("FILE", "JSON lines, a table, another format of `kb build`, or abbreviations.")
     ],
@@ -127,14 +141,21 @@ def kb_add(
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
+    source_name: options.SourceName = None,
+    licence: options.Licence = None,
     retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
+    replace: Annotated[bool, flag("--replace", "Replace known entities by what FILE says of them.")] = False,
     as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Add, replace and retire entities, from a release of the source or a file of changes.
 
-    An entity with a new id is added. One with a known id replaces that entity, including its names. Entities that
-    were edited in the KB stay as they are, see `kb edits`; the summary lists them.
+    An entity with a new id is added. Rows of a known id, in a table or JSON lines, add their names, types, codes and
+    parents to it. A release (UMLS, an ontology, a KB folder, any FILE with --retire-missing) replaces what its source
+    said of an entity before; what other sources say stays. Entities that were edited in the KB stay as they are, see
+    `kb edits`; the summary lists them.
+
+    A source is read with the filters and settings of the last time, unless others are given.
 
     A line of FILE.jsonl is an entity with the keys concept_id and canonical_name and, optionally, definition and
     the lists aliases, types, xrefs and parents. Or it retires an id: {"concept_id": "A1", "retired": true,
@@ -154,16 +175,29 @@ def kb_add(
     """
     from ..abbreviations.inventory import is_inventory
     from ..kb.from_files import apply_changes, read_changes
+    from ..kb.sources import BUILT
 
     if reader is None and is_inventory(files[0]):
-        if any((types, id_prefix, below, settings, retire_missing, as_edits)):
+        if any((types, id_prefix, below, settings, source_name, licence, retire_missing, replace, as_edits)):
             raise PelError(Errors.E687.format(path=files[0]))
         emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
         return
-    made, _ = _reader_for(files, reader, settings, {"types": types, "id_prefix": id_prefix})
-    changes = read_changes(made, files, below=below or ())
+    reader = reader or reader_of_all(files)
+    known = recorded(open_kb(kb).source, reader, files, source_name)
+    given = _settings_of(settings, {"types": types, "id_prefix": id_prefix}) | ({"below": below} if below else {})
+    of_reader = _as_before(known, given)
+    below = of_reader.pop("below")
+    made = make_reader("pel_kb_readers", reader, of_reader)
+    changes = read_changes(made, files, below=below)
+    about = source_record(reader, of_reader, source_name or known.get("name"), licence or known.get("licence"))
+    record = {**changes.source, **about, **({"below": below} if below else {}), "added_on": now()[:10]}
     with changed_kb(kb) as (opened, component):
-        update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
+        is_build = record["name"] == opened.source.get("name")
+        how = {"retire_missing": retire_missing, "replaces": replace, "as_edits": as_edits}
+        how["adds"] = not (retire_missing or replace or getattr(made, "is_release", True))
+        update = apply_changes(opened, changes, source=BUILT if is_build else record["name"], **how)
+        if not as_edits:
+            opened.note_source(record, is_build=is_build)
     learned = component.learned if component is not None else ()
     lost = [mention.id for mention in learned if mention.after != NIL and opened.resolve(mention.after) is None]
     result = _update_result(opened, update, list_missing=not (retire_missing or as_edits))
@@ -189,7 +223,8 @@ def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool)
     missing = update.missing if list_missing else []  # own edits are no release
     return {
         "added": len(update.added),
-        "updated": len(update.changed),
+        "extended": len(update.extended),
+        "updated": len(update.changed) - len(update.extended),
         "unchanged": update.unchanged,
         "retired": len(update.retired),
         "successors": {entity_id: kb.resolve(entity_id) for entity_id in list(update.retired)[:_N_LISTED]},
@@ -210,7 +245,8 @@ def _update_text(result: dict[str, Any]) -> str:
     successors, perhaps, edited = (result[key].items() for key in ("successors", "perhaps", "edited"))
     rows = {
         "added": result["added"],
-        "replaced": result["updated"],  # "updated" could mean that names were added to an entity's
+        "given more": result["extended"],
+        "replaced": result["updated"],
         "unchanged": f"{result['unchanged']:,}",
         "retired": count_with_examples(
             result["retired"], (f"{old} -> {new}" if new else old for old, new in successors)
@@ -235,7 +271,7 @@ def _update_text(result: dict[str, Any]) -> str:
 
 @kb_cli.command("edits")
 def kb_edits(
-    kb: KBOrPipeline,
+    kb: options.KBOrPipeline,
     drop: Annotated[Texts, option("ID", "Undo the edits of this entity (repeatable).")] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -277,9 +313,11 @@ def _line(edit: dict[str, Any]) -> str:
 
 @kb_cli.command("migrate")
 def kb_migrate(
-    links: Annotated[Path, argument("LINKS", "An output of `link` (.jsonl, .jsonl.gz, .parquet), or a corpus.")],
-    old: OldKB,
-    new: CurrentKB,
+    links: Annotated[
+        Path, argument("LINKS", "JSON lines, Parquet, a table or a folder that `link` wrote, or a corpus.")
+    ],
+    old: options.OldKB,
+    new: options.CurrentKB,
     output: Annotated[Path | None, option("FILE", "[default: LINKS with .migrated in its name]")] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -290,20 +328,38 @@ def kb_migrate(
 
     Example: spacy-pel kb migrate linked.jsonl kb_2023 kb_2024 --output linked_2024.jsonl
     """
-    from ..corpora import read_links
-    from ..engines.output import codes_in, output_format, write_links
     from ..kb.compare import Migration
-    from ..util.parsing import guarded
 
-    target = output or links.with_name(links.name.replace(".", ".migrated.", 1))
-    to = output_format("auto", target)
+    name = f"{links.name}.migrated" if links.is_dir() else links.name.replace(".", ".migrated.", 1)
+    target = output or links.with_name(name)
     migration = Migration(open_kb(old), open_kb(new))
-    codes = codes_in(links)
-    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes)
+    with atomic_path(target) as part:
+        if links.is_dir():
+            shutil.copytree(links, part)
+        for file in sorted(links.glob("part-*")) if links.is_dir() else [links]:
+            _migrate_file(migration, file, part / file.name if links.is_dir() else part)
     counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
     retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))
     ids = {"replaced": migration.replaced, "retired": retired, "unknown": unknown}
     emit({**counts, **ids, "output": str(target)}, as_json=as_json, text=_migration_text)
+
+
+def _migrate_file(migration: Any, links: Path, target: Path) -> None:
+    from ..corpora import read_links
+    from ..corpora.formats.tables import write_rows
+    from ..engines.output import codes_in, output_format, write_links
+    from ..util.files import ending_of
+    from ..util.parsing import guarded, read_cells
+    from ..util.writing import write_text
+
+    to = output_format("auto", target)
+    if to in ("csv", "tsv") and ending_of(links) in (".csv", ".tsv"):
+        lines = read_cells(links, read_lines(links), delimiter="\t" if ending_of(links) == ".tsv" else ",")
+        rows = guarded(migration.rows(row for _, row in lines), "kb migrate", [links])
+        with write_text(target) as file:
+            write_rows(file, rows, "\t" if to == "tsv" else ",")
+        return
+    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes_in(links))
 
 
 def _migration_text(result: dict[str, Any]) -> str:

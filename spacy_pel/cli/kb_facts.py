@@ -8,7 +8,7 @@ from ..pipeline.saved import saved_part
 from ..util import read_json
 from ._app import kb_cli
 from ._kb import open_kb
-from ._options import CurrentKB, KBOrPipeline, OldKB, argument, option
+from ._options import CurrentKB, KBOrPipeline, OldKB, Texts, argument, option
 from ._output import JSON, count_with_examples, emit, first_rows, key_values, type_rows
 
 if TYPE_CHECKING:
@@ -31,26 +31,45 @@ def kb_info(kb: KBOrPipeline, as_json: bool = JSON) -> None:
 
 def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
     """What a knowledge base holds, as JSON data."""
-    return {**kb.meta, "codes": kb.vocabularies(), "types": kb.types()}
+    return {**kb.meta, "sources": kb.sources, "codes": kb.vocabularies(), "types": kb.types()}
 
 
 def kb_text(result: dict[str, Any]) -> str:
     """The text of ``kb_facts``."""
+    from ..kb.sources import source_line
+
     rows = {key: f"{count:,}" for key, count in result["counts"].items()}
     if "abbreviations" in result:
         rows["abbreviations"] = f"{result['abbreviations']:,}"
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})
+    rows.update({f"from {source['name']}": source_line(source) for source in result["sources"]})
     for key, value in result["source"].items():
-        if key == "sources" and isinstance(value, list):
-            for source in value:
-                ids = f"{source['ids']:,} ids" if "ids" in source else ""
-                rows[f"from {source['name']}"] = ", ".join(
-                    filter(None, (ids, source.get("version"), source.get("licence")))
-                )
-        elif value not in ("", None, [], {}):
+        if key not in ("sources", "added", "entities") and value not in ("", None, [], {}):
             rows[f"source: {key}"] = value
     rows.update({f"repaired: {kind}": f"{count:,}" for kind, count in result["report"].items()})
     return key_values({**rows, **first_rows("code", result["codes"]), **type_rows(result["types"])})
+
+
+@kb_cli.command("licences")
+def kb_licences(
+    kb: KBOrPipeline,
+    allow: Annotated[
+        Texts, option("NAME", "This source may be passed on, though its licence is not known (repeatable).")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Show whose names are in a knowledge base, and fail if a licence forbids that they are passed on or is not known.
+
+    `make package` asks this first.
+
+    Example: spacy-pel kb licences my_pipeline --allow codes.csv
+    """
+    from ..kb.sources import check_may_be_passed_on, source_line
+
+    sources = open_kb(kb).sources
+    lines = {source["name"]: source_line(source) for source in sources}
+    emit({"sources": sources}, as_json=as_json, text=lambda _: key_values(lines))
+    check_may_be_passed_on(sources, allow or ())
 
 
 @kb_cli.command("show")
@@ -62,24 +81,28 @@ def kb_show(
     as_json: bool = JSON,
 ) -> None:
     """Show an entity: names, types, definition, codes of other vocabularies, and its place among broader and
-    narrower ones. A retired id shows its successor.
+    narrower ones. A retired id shows its successor, or what it was.
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
     from ..kb.compare import did_you_mean_id
 
     opened = open_kb(kb)
-    if opened.resolve(entity_id) is None and not opened.is_retired(entity_id):
+    is_retired = opened.resolve(entity_id) is None and opened.is_retired(entity_id)
+    if opened.resolve(entity_id) is None and not is_retired:
         ids = opened.ids(entity_id) or opened.ids_of_xref(entity_id)
         if len(ids) != 1:
             raise PelError(Errors.E127.format(text=entity_id, hint=did_you_mean_id(opened, entity_id)))
         entity_id = ids[0]
-    entity = opened[entity_id]
+    entity = opened.entity_at(int(opened.find_ids([entity_id])[0])) if is_retired else opened[entity_id]
     names = {id_: opened[id_].canonical_name if id_ in opened else None for id_ in entity.parents}
-    children = {id_: opened[id_].canonical_name for id_ in opened.children(entity.concept_id)}
+    below = [] if is_retired else opened.children(entity.concept_id)
+    children = {id_: opened[id_].canonical_name for id_ in below}
     result = {**entity.to_json(), "parent_names": names, "children": children}
     if entity.concept_id != entity_id:
         result["successor_of"] = entity_id
+    if is_retired:
+        result["retired"] = "without a successor"
     emit(result, as_json=as_json, text=_entity_text)
 
 
@@ -88,6 +111,7 @@ def _entity_text(result: dict[str, Any]) -> str:
 
     children, retired = result["children"], result.get("successor_of")
     rows = {
+        "retired": result.get("retired"),
         "successor of": retired and f"{retired}, which is retired",
         "types": " · ".join(map(type_label, result["types"])),
         "definition": result["definition"],

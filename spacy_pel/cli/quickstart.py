@@ -8,8 +8,8 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, pipeline_folder, saved_part
 from ..util import atomic_path
 from ._app import pel_cli
-from ._kb import reader_of
-from ._options import Below, NewPipeline, Overwrite, Settings, argument, flag, option
+from ._kb import reader_of, source_record
+from ._options import Below, Licence, NewPipeline, Overwrite, Settings, SourceName, argument, flag, option
 from ._output import JSON, emit, key_values, link_table, message
 from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
@@ -52,6 +52,8 @@ def quickstart(
     reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
     below: Below = None,
+    source_name: SourceName = None,
+    licence: Licence = None,
     overwrite: Overwrite = False,
     as_json: bool = JSON,
 ) -> None:
@@ -75,12 +77,16 @@ def quickstart(
     source = _encoder_source(encoder or default_pipeline("--encoder"))
     nlp = _mention_finder(ner)
     # for `spacy package`. Of what the detector's pipeline says of itself, only the sources still hold
-    nlp.meta = {key: nlp.meta[key] for key in ("lang", "sources") if key in nlp.meta}
+    sources = [one for one in nlp.meta.get("sources") or () if not (isinstance(one, dict) and "component" in one)]
+    nlp.meta = {"lang": nlp.lang, "sources": sources}
     if (name := out.name.removeprefix(f"{nlp.lang}_")).isidentifier():
         nlp.meta["name"] = name
     with atomic_path(out) as part:
         part.mkdir()
-        kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [], below or [])
+        about = None
+        if reader or below or not (codes / "meta.json").is_file():  # no folder of a knowledge base
+            about = source_record(reader or reader_of(codes), parse_settings(settings or []), source_name, licence)
+        kb = _knowledge_base(codes, part / FACTORY / "kb", about, below or [])
         vectors = _add_linker(nlp, kb, *source, out)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
         if ner is None:
@@ -120,15 +126,12 @@ def _mention_finder(ner: Path | None) -> "Language":
     return nlp
 
 
-def _knowledge_base(
-    codes: Path, path: Path, reader: str | None, settings: list[str], below: list[str]
-) -> "KnowledgeBase":
+def _knowledge_base(codes: Path, path: Path, about: dict[str, Any] | None, below: list[str]) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
     from ..kb.from_files import build_kb
 
-    if reader is None and not below and (codes / "meta.json").is_file():
+    if about is None:
         return KnowledgeBase.from_disk(codes)
-    about: dict[str, Any] = {"reader": reader or reader_of(codes), "settings": parse_settings(settings)}
     made = make_reader("pel_kb_readers", about["reader"], about["settings"])
     return build_kb(made, [codes], path, about=about, below=below, show_progress=True)
 

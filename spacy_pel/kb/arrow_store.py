@@ -18,7 +18,8 @@ from ..util.arrow_files import FoundName, Table, read_arrays, search_names
 from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
 from . import store_writer as files
-from .edits import Edit, edits_from_bytes
+from .edits import Edit, NoteT, notes_from_bytes
+from .sources import Origin
 from .store_writer import FIELDS, FILES, KIND, META, OPTIONAL_FILES, VERSION, entities_in, entities_of
 
 Mask = NDArray[np.bool_]
@@ -144,12 +145,24 @@ class ArrowStore:
         Raises:
             PelError: if the file is damaged.
         """
-        if files.EDITS not in self.buffers:
+        return self._notes(files.EDITS, Edit)
+
+    @cached_property
+    def origins(self) -> dict[str, Origin]:
+        """The sources of the entities that not the build alone gave, by id.
+
+        Raises:
+            PelError: if the file is damaged.
+        """
+        return self._notes(files.ORIGINS, Origin)
+
+    def _notes(self, name: str, kind: type[NoteT]) -> dict[str, NoteT]:
+        if name not in self.buffers:
             return {}
         try:
-            return edits_from_bytes(self.buffers[files.EDITS])
+            return notes_from_bytes(self.buffers[name], kind)
         except (ValueError, KeyError, TypeError, AttributeError) as err:
-            raise self._damaged(f"edits in {files.EDITS}", f"an error ({err})") from err
+            raise self._damaged(f"edits or origins in {name}", f"an error ({err})") from err
 
     # --- by id and by name
 

@@ -27,10 +27,12 @@ from ..util.xrefs import xref_key
 from .arrow_store import ArrowStore, Mask
 from .edits import Edit, State, Update, differing_fields, renamed
 from .repair import repaired
+from .sources import BUILT, Origin
 from .store_writer import StoreWriter, redirect_digest, row_digest, to_fingerprint
 
 Value = TypeVar("Value")
 Listener = Callable[[Any, Rows], None]  # takes the knowledge base and the rows that changed
+_NEW, _OF_BUILD = Origin({}), Origin({BUILT: None})
 
 
 class ChangedStore:
@@ -49,6 +51,8 @@ class ChangedStore:
         self._new_rows: dict[str, int] = {}  # beyond the end of the store, by id
         self._redirects: dict[str, str | None] = {}  # None = no longer redirected
         self._edits: dict[str, Edit] | None = None  # all of them; None = as stored
+        self._origins: dict[str, Origin] | None = None  # likewise
+        self._source: dict[str, Any] = stored.meta["source"]  # replaced, not changed
         self._names: dict[int, list[str]] = {}  # changed row -> its distinct normalised names; none if it is retired
         self._rows_by: dict[str, dict[str, dict[int, None]]] = {"name": {}, "xref": {}}
         self._counts: dict[str, int] = dict(stored.meta["counts"])
@@ -63,7 +67,8 @@ class ChangedStore:
         self.memo: dict[str, Any] = {}
 
     def _is_changed(self) -> bool:
-        return bool(self._rows or self._redirects) or self._edits is not None
+        noted = self._edits is not None or self._origins is not None
+        return noted or bool(self._rows or self._redirects) or self._source is not self.stored.meta["source"]
 
     def is_at(self, path: Path) -> bool:
         """Whether this is what the folder holds."""
@@ -78,8 +83,9 @@ class ChangedStore:
         for entity, live in self.items():
             writer.append(entity, live=live)
         writer.finish_entities()
-        meta = self.stored.meta
-        writer.finish(self.redirects(), meta["source"], report=meta["report"], edits=self.edits)
+        meta = self.meta
+        notes = {"edits": self.edits, "origins": self.origins}
+        writer.finish(self.redirects(), meta["source"], report=meta["report"], **notes)
 
     def to_bytes(self) -> bytes:
         """What ``to_disk`` would write.
@@ -94,8 +100,22 @@ class ChangedStore:
     @property
     def meta(self) -> dict[str, Any]:
         """Format, version, fingerprint, counts, source, report of repairs."""
+        if not self._is_changed():
+            return self.stored.meta
         counts = {**self._counts, "edits": len(self.edits)}
-        return {**self.stored.meta, "fingerprint": to_fingerprint(self._total), "counts": counts}
+        changed = {"fingerprint": to_fingerprint(self._total), "counts": counts, "source": self._counted_source()}
+        return {**self.stored.meta, **changed}
+
+    def _counted_source(self) -> dict[str, Any]:
+        """The record of the sources; where there are several, with the entities that each has."""
+        if not (added := self._source.get("added")):
+            return self._source
+        ids, rows = list(self.origins), self.find_ids(list(self.origins))
+        live = [entity_id for entity_id, is_live in zip(ids, self.live[rows].tolist(), strict=True) if is_live]
+        n = Counter(name for entity_id in live for name in self.origins[entity_id].parts)
+        n[BUILT] += self._counts["entities"] - len(live)
+        counted = [{**record, "entities": n[record["name"]]} for record in added]
+        return {**self._source, "entities": n[BUILT], "added": counted}
 
     @property
     def n_rows(self) -> int:
@@ -106,6 +126,11 @@ class ChangedStore:
     def edits(self) -> Mapping[str, Edit]:
         """Curators' edits by id, the first edited first."""
         return self.stored.edits if self._edits is None else self._edits
+
+    @property
+    def origins(self) -> Mapping[str, Origin]:
+        """The sources of the entities that not the build alone gave, by id."""
+        return self.stored.origins if self._origins is None else self._origins
 
     # --- look-ups
 
@@ -360,14 +385,26 @@ class ChangedStore:
         return self._notify(self.find_ids(edited))
 
     def release(
-        self, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
+        self,
+        entities: Iterable[Entity],
+        retired: Mapping[str, str | None],
+        *,
+        source: str = BUILT,
+        lacks: Iterable[str] = (),
+        adds: bool = False,
+        replaces: bool = False,
+        as_edits: bool = False,
     ) -> Update:
-        """Take over what a release of the source says. Where a curator edited an entity, the edit wins: it is
-        applied again to the entity of the release.
+        """Take over what a release of a source says: it replaces what the source said of an entity before, and
+        nothing else. Where a curator edited an entity, the edit wins: it is applied again to the entity of the release.
 
         Args:
             entities: new, changed and unchanged ones; others stay as they are.
             retired: ids that are no longer used -> successor.
+            source: its name; by default what the knowledge base was built from.
+            lacks: ids that the source has no more; entities that no other source has are retired.
+            adds: it adds to what it said before.
+            replaces: the entities replace what any source says.
             as_edits: they are a curator's edits instead, which win.
 
         Returns:
@@ -377,13 +414,19 @@ class ChangedStore:
             PelError: if an id is given twice; nothing is changed then.
         """
         given = {entity.concept_id: entity for entity in _checked(entities)}
-        ids = list(dict.fromkeys((*given, *retired)))
+        ids = list(dict.fromkeys((*given, *lacks, *retired)))
         update = Update()
         for entity_id, current in zip(ids, self.states(ids), strict=True):
             edit = None if as_edits else self.edits.get(entity_id)
             before = current if edit is None else edit.release
-            entity, live = given.get(entity_id, before.entity), entity_id not in retired
-            release = after = State(entity, live, retired.get(entity_id))
+            entity = before.entity if before.live and not replaces else None
+            origin = _NEW if entity is None else self.origins.get(entity_id, _OF_BUILD)
+            if entity_id in given or entity_id not in retired:
+                entity, origin = origin.with_part(entity, source, given.get(entity_id), adds=adds or as_edits)
+            live = entity is not None and entity_id not in retired
+            if not as_edits:
+                self._note("_origins", entity_id, None if not live or origin == _OF_BUILD else origin)
+            release = after = State(entity or before.entity, live, retired.get(entity_id))
             if as_edits and (current.live or after.live):
                 self._edit(entity_id, current, after)
             elif edit is not None:
@@ -413,13 +456,33 @@ class ChangedStore:
             self._set_state(entity_id, after)
             self._set_edit(entity_id, None if after.agrees(edit.release) else edit)
 
+    def has_from(self, source: str, entity_id: str) -> bool:
+        """Whether an entity has anything from a source."""
+        return source in self.origins.get(entity_id, _OF_BUILD).parts
+
+    def note_source(self, record: dict[str, Any], *, is_build: bool) -> None:
+        """Note what was added.
+
+        Args:
+            record: with a "name": that of ``release``, unless it is of what the knowledge base was built from.
+            is_build: it is a later release of that.
+        """
+        added = [one for one in self._source.get("added", ()) if is_build or one["name"] != record["name"]]
+        source, added = (record, added) if is_build else (self._source, [*added, record])
+        self._source = {**source, "added": added} if added else source
+
     def _set_edit(self, entity_id: str, edit: Edit | None) -> None:
-        if self._edits is None:
-            self._edits = dict(self.stored.edits)
-        if edit is None:
-            self._edits.pop(entity_id, None)
-        else:
-            self._edits[entity_id] = edit
+        self._note("_edits", entity_id, edit)
+
+    def _note(self, kind: Literal["_edits", "_origins"], entity_id: str, note: Any) -> None:
+        """Change one of the edits or origins; None = there is none."""
+        notes = getattr(self, kind)
+        if notes is None and note is not getattr(self.stored, kind[1:]).get(entity_id):
+            setattr(self, kind, notes := dict(getattr(self.stored, kind[1:])))
+        if note is None and notes is not None:
+            notes.pop(entity_id, None)
+        elif notes is not None:
+            notes[entity_id] = note
 
     def _set_state(self, entity_id: str, state: State) -> None:
         """Rows stay: an id whose new state has no entity is retired."""

@@ -65,10 +65,26 @@ class Migration:
         for record in records:
             self.n_documents += 1
             for mention in record.get("mentions", [record]):
-                self._migrate(mention)
+                self.migrate(mention)
             yield record
 
-    def _migrate(self, mention: dict[str, Any]) -> None:
+    def rows(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+        """The header and the rows of a table of links, likewise."""
+        yield (header := next(rows, []))
+        vocabularies, documents = [name for name in header if name in self.new.vocabularies()], set[str]()
+        for cells in rows:
+            row = dict(zip(header, cells, strict=True))
+            codes = {name: list(filter(None, row[name].split("|"))) for name in vocabularies}
+            mention = {"kb_id": row["id"], "name": row["name"], "codes": codes}
+            self.migrate(mention)
+            row |= {"id": mention["kb_id"], "name": mention["name"]}
+            row |= {name: "|".join(of_name) for name, of_name in mention["codes"].items()}
+            self.n_documents += row["document"] not in documents
+            documents.add(row["document"])
+            yield list(row.values())
+
+    def migrate(self, mention: dict[str, Any]) -> None:
+        """Replace the ids of a mention in place."""
         before = {key: mention[key] for key in _KEYS if mention.get(key)}
         after = {key: self._value(value) for key, value in before.items()}
         self.n_mentions += 1

@@ -7,12 +7,15 @@ entities are kept twice, so that each edit can be withdrawn.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 
 from ..types import Entity
 from ..util.console import now
 from ..util.saved_folder import Buffer
+from .repair import merge_duplicates
+from .sources import Origin
 
 _FIELDS = ("canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 
@@ -24,6 +27,7 @@ class Update:
     Attributes:
         added: new entities.
         changed: entities that were there before -> the fields that differ.
+        extended: those of them that only got more: names, types, codes, parents, a definition.
         retired: entities that are no longer there -> their successors.
         unchanged: how many entities were as they should be.
         edited: entities that differ from the release, because a curator edited them ...
@@ -35,6 +39,7 @@ class Update:
 
     added: list[str] = field(default_factory=list)
     changed: dict[str, list[str]] = field(default_factory=dict)
+    extended: list[str] = field(default_factory=list)
     retired: dict[str, str | None] = field(default_factory=dict)
     unchanged: int = 0
     edited: list[str] = field(default_factory=list)
@@ -52,6 +57,9 @@ class Update:
         """Note what changed in an entity; one that was not and is not there does not count."""
         if after.live and before.live:
             self.changed[entity_id] = differing_fields(before.entity, after.entity)
+            both = [state.entity for state in (before, after) if state.entity]
+            if merge_duplicates(both) == after.entity:
+                self.extended.append(entity_id)
         elif after.live:
             self.added.append(entity_id)
         elif before.live:
@@ -146,23 +154,25 @@ def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
     return replace(entity, canonical_name=name, aliases=tuple(dict.fromkeys(aliases)))
 
 
-_EDIT = TypeAdapter(Edit)
+Note = Edit | Origin  # of an entity
+NoteT = TypeVar("NoteT", Edit, Origin)
 
 
-def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
+def notes_to_bytes(notes: Mapping[str, Note]) -> bytes:
     """JSON lines."""
-    records = ({"concept_id": entity_id, **asdict(edit)} for entity_id, edit in edits.items())
+    records = ({"concept_id": entity_id, **asdict(note)} for entity_id, note in notes.items())
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode("utf8")
 
 
-def edits_from_bytes(data: Buffer) -> dict[str, Edit]:
-    """From ``edits_to_bytes``, by id.
+def notes_from_bytes(data: Buffer, kind: type[NoteT]) -> dict[str, NoteT]:
+    """From ``notes_to_bytes``, by id.
 
     Raises:
-        ValueError, KeyError, TypeError: if a line is not an edit.
+        ValueError, KeyError, TypeError: if a line is not one of this kind.
     """
-    edits: dict[str, Edit] = {}
+    notes: dict[str, NoteT] = {}
+    adapter = TypeAdapter(kind)
     for line in str(data, "utf8").rstrip("\n").split("\n"):
         record = json.loads(line)
-        edits[record.pop("concept_id")] = _EDIT.validate_python(record)
-    return edits
+        notes[record.pop("concept_id")] = adapter.validate_python(record)
+    return notes

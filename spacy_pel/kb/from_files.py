@@ -17,6 +17,7 @@ from .edits import State, Update
 from .knowledge_base import KnowledgeBase
 from .readers.reader_base import KBReaderBase
 from .repair import merge_duplicates
+from .sources import BUILT
 
 _CUI = re.compile(r"C\d{7}")
 
@@ -104,6 +105,7 @@ class Changes:
         repairs: repairs of what was read, by kind.
         id_prefix: what the ids that were read begin with.
         types: what was read has any of these; None = any.
+        source: the record of what was read, for meta.json.
     """
 
     entities: list[Entity] = field(default_factory=list)
@@ -114,6 +116,7 @@ class Changes:
     repairs: dict[str, int] = field(default_factory=dict)
     id_prefix: str = ""
     types: Collection[str] | None = None
+    source: dict[str, Any] = field(default_factory=dict)
 
 
 def read_changes(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str] = ()) -> Changes:
@@ -140,7 +143,7 @@ def read_changes(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str
     entities = list(map(merge_duplicates, by_id.values()))
     if below:
         entities = list(subtree(KnowledgeBase(entities, redirects=reader.redirects), below)[0])
-    changes = Changes(entities, redirects=reader.redirects, repairs=dict(reader.report))
+    changes = Changes(entities, redirects=reader.redirects, repairs=dict(reader.report), source=reader.source)
     if isinstance(reader, KBReaderBase):
         changes = replace(changes, retired=reader.retired, places=reader.places, obsolete=reader.obsolete)
         changes = replace(changes, id_prefix=reader.id_prefix, types=reader.wanted_types)
@@ -151,13 +154,20 @@ def read_changes(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str
 
 
 def apply_changes(
-    kb: KnowledgeBase, changes: Changes, *, retire_missing: bool = False, as_edits: bool = False
+    kb: KnowledgeBase,
+    changes: Changes,
+    *,
+    source: str = BUILT,
+    retire_missing: bool = False,
+    adds: bool = False,
+    replaces: bool = False,
+    as_edits: bool = False,
 ) -> Update:
     """Apply changes in memory; ``kb.to_disk`` saves them. Successors may be new entities.
 
     Args:
-        retire_missing: the changes are a whole release: retire what they do not name.
-        as_edits: the changes are a curator's: later releases do not undo them.
+        source, adds, replaces, as_edits: see ``KnowledgeBase.release``.
+        retire_missing: the changes are a whole release: what they do not name, the source does not have any more.
 
     Returns:
         What changed, and what did not.
@@ -169,13 +179,13 @@ def apply_changes(
     given = {entity.concept_id for entity in changes.entities}
     _check_retired(kb, changes, given)
     retired, obsolete = _no_longer_used(kb, changes, given)
-    missing, n_compared, n_others = _not_named(kb, changes, given, retired.keys())
-    if retire_missing:
-        if 2 * len(missing) > n_compared:
-            raise PelError(Errors.E125.format(n=len(missing), total=n_compared, example=missing[0]))
-        retired = {**dict.fromkeys(missing), **retired}
-    update = kb.release(changes.entities, retired, as_edits=as_edits)
-    unreplaced = {old: obsolete.get(old, ()) for old in update.retired if retired[old] is None}
+    missing, n_compared, n_others = _not_named(kb, changes, given, retired.keys(), source)
+    if retire_missing and 2 * len(missing) > n_compared:
+        raise PelError(Errors.E125.format(n=len(missing), total=n_compared, example=missing[0]))
+    how = {"adds": adds, "replaces": replaces, "as_edits": as_edits}
+    lacks = missing if retire_missing else ()
+    update = kb.release(changes.entities, retired, source=source, lacks=lacks, **how)
+    unreplaced = {old: obsolete.get(old, ()) for old in update.retired if retired.get(old) is None}
     return replace(update, obsolete=unreplaced, missing=missing, n_others=n_others)
 
 
@@ -231,14 +241,15 @@ def _no_longer_used(
 
 
 def _not_named(
-    kb: KnowledgeBase, changes: Changes, given: set[str], retired: Collection[str]
+    kb: KnowledgeBase, changes: Changes, given: set[str], retired: Collection[str], source: str
 ) -> tuple[list[str], int, int]:
     """The entities that a release would name, but the changes do not;
     of how many; and how many others there are, such as those that a curator added."""
     namespaces = set(map(_namespace, given))
 
     def is_compared(entity_id: str) -> bool:
-        return entity_id.startswith(changes.id_prefix) and _namespace(entity_id) in namespaces
+        is_known = entity_id.startswith(changes.id_prefix) and _namespace(entity_id) in namespaces
+        return is_known and kb.has_from(source, entity_id)
 
     rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
     in_source = {entity_id: edit.release.live for entity_id, edit in kb.edits.items()}

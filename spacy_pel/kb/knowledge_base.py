@@ -20,6 +20,7 @@ from ..util.xrefs import vocabulary_name, xref_key
 from .arrow_store import ArrowStore, Mask
 from .changed_store import ChangedStore, distinct_ids
 from .codes import codes_at, vocabularies
+from .sources import listed
 from .store_writer import KIND, META, VERSION, Ids, Source, build_store
 
 
@@ -131,6 +132,15 @@ class KnowledgeBase(ChangedStore):
     def source(self) -> dict[str, Any]:
         """Origin, version, licence, reader settings."""
         return self.meta["source"]  # type: ignore[no-any-return]
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """Whose names are in it, see ``kb.sources.listed``; those of a curator as "own edits"."""
+        counts = self.meta["counts"]
+        found = listed({"entities": counts["entities"], **self.source})
+        if n := sum(edit.put or bool(edit.names) for edit in self.edits.values()) if counts["edits"] else 0:
+            found.append({"name": "own edits", "entities": n})
+        return found
 
     # --- by id
 

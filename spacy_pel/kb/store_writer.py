@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..util import hash_strings, logger, normalize_alias, write_json
 from ..util.arrays import offsets_of, owners
 from ..util.arrow_files import Table, TableWriter, write_arrays
 from ..util.xrefs import xref_key
-from .edits import Edit, edits_to_bytes
+from .edits import Note, notes_to_bytes
 from .repair import counts_text, merge_duplicates, repaired, repaired_redirects
 
 KIND = "knowledge base"
@@ -27,7 +28,7 @@ META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arr
 NAMES, NAME_HASHES, ROWS_OF_NAMES = "alias_names.arrow", "alias_hashes.arrow", "alias_rows.arrow"
 NAMES_OF_ROWS = "row_names.arrow"
 FILES = (ENTITIES, IDS, REDIRECTS, TYPES, NAME_HASHES, NAMES, ROWS_OF_NAMES, NAMES_OF_ROWS)
-EDITS, XREFS = OPTIONAL_FILES = ("edits.jsonl", "xrefs.arrow")  # each only if there are some
+EDITS, ORIGINS, XREFS = OPTIONAL_FILES = ("edits.jsonl", "origins.jsonl", "xrefs.arrow")  # each only if there are some
 FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 Ids = Mapping[str, str] | None  # by id
 Source = Mapping[str, Any] | None  # JSON data
@@ -100,7 +101,7 @@ def build_store(folder: Path, entities: Iterable[Entity], *, redirects: Ids, sou
     rows = writer.rows_of_ids(list(whole))
     # a live id resolves to itself
     useful = {old: new for (old, new), row in zip(whole.items(), rows, strict=True) if row < 0}
-    writer.finish(useful, source or {}, report=report, edits={})
+    writer.finish(useful, source or {}, report=report)
     of_reader = (source or {}).get("repairs", {})  # of the same entities
     if more := {kind: n for kind, n in report.items() if n != of_reader.get(kind)}:
         logger.warning(Warnings.W100.format(counts=counts_text(more)))
@@ -216,7 +217,8 @@ class StoreWriter:
         source: Mapping[str, Any],
         *,
         report: Mapping[str, int],
-        edits: Mapping[str, Edit],
+        edits: Mapping[str, Note] = MappingProxyType({}),
+        origins: Mapping[str, Note] = MappingProxyType({}),
     ) -> None:
         """Write the look-up tables and meta.json.
 
@@ -225,6 +227,7 @@ class StoreWriter:
             source: origin, licence, reader settings: JSON data.
             report: repairs by kind.
             edits: of curators, by id.
+            origins: of the entities that not the build alone gave, by id.
         """
         write_arrays(self.folder / IDS, {"hash": self.id_hashes[self.order], "row": self.order.astype(np.int32)})
         write_arrays(self.folder / TYPES, {"name": pa.array(self.type_names, type=pa.string())})
@@ -239,8 +242,9 @@ class StoreWriter:
         self._write_names()
         if len((xrefs := _xref_arrays(self.table))["row"]):
             write_arrays(self.folder / XREFS, xrefs)
-        if edits:
-            (self.folder / EDITS).write_bytes(edits_to_bytes(edits))
+        for name, notes in ((EDITS, edits), (ORIGINS, origins)):
+            if notes:
+                (self.folder / name).write_bytes(notes_to_bytes(notes))
         counts = {**self._counts, "redirects": len(redirects), "edits": len(edits)}
         meta: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fingerprint": to_fingerprint(self._total)}
         meta |= {"counts": counts, "source": dict(source), "report": dict(report)}

@@ -87,6 +87,7 @@ def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
         values = _records(meta, "basicPropertyValues")
         versions = (_text(value, "val") for value in values if value.get("pred") == _VERSION)
         version = next(versions, "") or _text(meta, "version")
+        licence = next((_text(value, "val") for value in values if _text(value, "pred").endswith("/license")), "")
         parents: dict[str, list[str]] = {}
         for edge in _records(graph, "edges"):
             if _text(edge, "pred") in _IS_A:
@@ -95,14 +96,14 @@ def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
             # some writers leave the type out; properties and individuals always have one
             if node.get("type", "CLASS") == "CLASS":
                 try:
-                    term = _term_of_node(node, ontology, version)
+                    term = _term_of_node(node, ontology, version, licence)
                 except TypeError as err:
                     raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
                 term.parents = parents.get(node["id"], [])
                 yield term
 
 
-def _term_of_node(node: dict[str, Any], ontology: str, version: str) -> Term:
+def _term_of_node(node: dict[str, Any], ontology: str, version: str, licence: str) -> Term:
     meta = _record(node, "meta")
     values: dict[str, list[str]] = {}
     for value in _records(meta, "basicPropertyValues"):
@@ -117,6 +118,7 @@ def _term_of_node(node: dict[str, Any], ontology: str, version: str) -> Term:
         xrefs=[compact_id(_text(xref, "val")) for xref in _records(meta, "xrefs")],
         namespace=values.get(_NAMESPACE, [ontology])[0],
         version=version,
+        licence=licence,
         obsolete=bool(meta.get("deprecated")),
         replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
         consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],

@@ -29,6 +29,8 @@ _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _MODIFIERS = re.compile(r"(?<!\s)\s+\{[^{}]*\}\s*$")
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
 SCOPES = ("exact", "related", "narrow", "broad")
+# "dcterms:license", "terms-license", "http://purl.org/dc/terms/license", and the licence, quoted or not
+_LICENCE = re.compile(r'\S*license "?([^"]*?)"?(?: xsd:\w+)?$')
 
 
 def read_obo(path: Path) -> Iterator[Term]:
@@ -43,7 +45,7 @@ def read_obo(path: Path) -> Iterator[Term]:
     Raises:
         PelError: at a stanza without an id and at a file without any stanza; names the line.
     """
-    namespace, version, term, stanza, start = "", "", None, "", 0
+    namespace, version, licence, term, stanza, start = "", "", "", None, "", 0
     for number, raw in chain(_joined(read_lines(path)), [(0, "[End]")]):
         line = raw.strip()
         if _STANZA.match(line):
@@ -64,9 +66,11 @@ def read_obo(path: Path) -> Iterator[Term]:
                 namespace = value
             elif tag == "data-version":
                 version = value
+            elif tag == "property_value" and (found := _LICENCE.match(value)):
+                licence = found[1]
         elif stanza == "[Term]":
             if tag == "id":
-                term = Term(id=_bare(value), namespace=namespace, version=version, line=start)
+                term = Term(id=_bare(value), namespace=namespace, version=version, licence=licence, line=start)
             elif term is not None:
                 _take(term, tag, value)
 

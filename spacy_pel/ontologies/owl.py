@@ -76,11 +76,12 @@ _KINDS = _iris("ncit:P106", "umls:tui")
 _DEPRECATED_CLASS, _DEPRECATED, _STATUS = _iris("owl:DeprecatedClass", "owl:deprecated", "ncit:P310")
 _REPLACED_BY, _CONSIDER, _ALT_ID = _iris("obo:IAO_0100001", "oboInOwl:consider", "oboInOwl:hasAlternativeId")
 _NAMESPACE, _DEFAULT = _iris("oboInOwl:hasOBONamespace", "oboInOwl:default-namespace")
-_VERSION_INFO, _VERSION_IRI = _iris("owl:versionInfo", "owl:versionIRI")
+_VERSIONS = _iris("owl:versionInfo", "owl:versionIRI")
+_LICENCES = ("http://purl.org/dc/terms/license", "http://purl.org/dc/elements/1.1/rights")
 NCIT_RETIRED = {"Retired_Concept", "Obsolete_Concept"}
 _KEPT = {
     _TYPE,
-    *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_PARENTS, *_CUIS, *_KINDS, _VERSION_INFO, _VERSION_IRI),
+    *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_PARENTS, *_CUIS, *_KINDS, *_VERSIONS, *_LICENCES),
     *(_DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID, _NAMESPACE, _DEFAULT),
 }
 # ".../obo/NCIT_C17425", ".../ORDO/Orphanet_124", ".../NCBITaxon_Union_0000030"; not "...#heart_attack"
@@ -138,16 +139,17 @@ def terms_of_triples(triples: Iterable[Triple], *, individuals: bool = False) ->
     for subject, predicate, value, language in triples:
         if predicate in _KEPT and value.strip():
             subjects.setdefault(subject, {}).setdefault(predicate, []).append((value, language))
-    ontology, version = "", ""
+    ontology = version = licence = ""
     for subject, values in subjects.items():
         if _ONTOLOGY in _texts(values, _TYPE):
             ontology = next(iter(_texts(values, _DEFAULT)), re.sub(r"\.\w+$", "", subject.rsplit("/", 1)[-1]))
-            version = next(iter(_texts(values, _VERSION_INFO, _VERSION_IRI)), "")
+            version, licence = (next(iter(_texts(values, *keys)), "") for keys in (_VERSIONS, _LICENCES))
             break
     kinds = _CLASSES | {_INDIVIDUAL} if individuals else _CLASSES
     for subject, values in subjects.items():
         if not kinds.isdisjoint(_texts(values, _TYPE)):
-            term = _term(subject, values, ontology, version)
+            term = _term(subject, values, ontology)
+            term.version, term.licence = version, licence
             parents = (_id(iri, subjects.get(iri, {})) for iri in _texts(values, *_PARENTS) if iri not in _NO_PARENTS)
             term.parents = list(dict.fromkeys(parents))
             yield term
@@ -159,7 +161,7 @@ def _id(subject: str, values: Values) -> str:
     return next(iter(_texts(values, *_IDS)), subject) if compact == subject and "/" in subject else compact
 
 
-def _term(subject: str, values: Values, ontology: str, version: str) -> Term:
+def _term(subject: str, values: Values, ontology: str) -> Term:
     labels = [label for key in _NAMES for label in values.get(key, [])]
     languages = _languages(labels)
 
@@ -184,7 +186,6 @@ def _term(subject: str, values: Values, ontology: str, version: str) -> Term:
         replaced_by=[compact_id(new) for new in _texts(values, _REPLACED_BY)],
         consider=[compact_id(new) for new in _texts(values, _CONSIDER)],
         alt_ids=[compact_id(old) for old in _texts(values, _ALT_ID)],
-        version=version,
     )
 
 

@@ -30,7 +30,7 @@ class Term:
         replaced_by: the ids to use instead; the first one is the successor.
         consider: ids that may be used instead, none of them for sure.
         alt_ids: retired ids that mean this term.
-        version: the ontology's release; "" if the file does not say.
+        version, licence: the ontology's release and licence; "" if the file does not say.
         line: where the term begins in its file; 0 for formats without meaningful lines.
     """
 
@@ -47,6 +47,7 @@ class Term:
     consider: list[str] = field(default_factory=list)
     alt_ids: list[str] = field(default_factory=list)
     version: str = ""
+    licence: str = ""
     line: int = 0
 
     def names(self, scopes: Collection[str]) -> list[str]:

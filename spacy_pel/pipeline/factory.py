@@ -70,7 +70,9 @@ def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "Prox
     """
     from .proxy_entity_linker import ProxyEntityLinker
 
-    return ProxyEntityLinker(name, **settings)
+    component = ProxyEntityLinker(name, **settings)
+    component.pipeline_meta = nlp.meta
+    return component
 
 
 # -- colours ----------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from spacy.training import Example
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
+from ..kb.sources import pipeline_entries
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.calibration import collect, fit
 from ..linking.decider import Decider
@@ -93,6 +94,7 @@ class ProxyEntityLinker(Pipe):
         self.nil_model = nil_model
         self.reranker = None if reranker is None else Reranker(reranker)
         self.scorer = scorer
+        self.pipeline_meta: dict[str, Any] = {}  # of the nlp object; its sources are kept true
         add_extensions(self.settings.extension_prefix)
 
     def __getattr__(self, name: str) -> Any:
@@ -188,6 +190,15 @@ class ProxyEntityLinker(Pipe):
         self._linker = linker
         self.data = replace(data, memory=linker.memory)
         data.kb.on_change(self._on_kb_change)
+        self._tell_sources()
+
+    def _tell_sources(self) -> None:
+        """Write what the knowledge base has now into meta.json of the pipeline."""
+        meta, kb = self.pipeline_meta, self.kb
+        others = [one for one in meta.get("sources") or () if getattr(one, "get", {}.get)("component") != self.name]
+        counts = {key: kb.meta["counts"][key] for key in ("entities", "aliases")}
+        meta["sources"] = [*others, *pipeline_entries(kb.sources, self.name)]
+        meta["knowledge_bases"] = {**meta.get("knowledge_bases", {}), self.name: counts}
 
     def initialize(
         self,
@@ -296,6 +307,7 @@ class ProxyEntityLinker(Pipe):
             self.index.add_entities(kb, self.encoder, rows)
         self._linker.generator.add_entities(kb, rows)
         self._linker.refresh()
+        self._tell_sources()
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``
@@ -519,6 +531,7 @@ class ProxyEntityLinker(Pipe):
             PelError: if the component is not initialised, or the files cannot be written.
         """
         linker, exclude = self.linker, set(exclude)
+        self._tell_sources()
         rewritten = {*self.data.parts, MEMORY} - exclude
         if "cfg" not in exclude:
             rewritten.add(CALIBRATION)

@@ -112,6 +112,7 @@ class Merge:
         self.twins: dict[str, str] = {}  # retired id -> the id that stays
         self.report: dict[str, dict[str, int]] = {}  # source -> counts
         self._records: dict[str, MergeRecord] = {}
+        self._read: dict[str, dict[str, Any]] = {}  # source -> what its reader says of it
         self._ids_of: dict[str, Pairs] = {}  # source -> term id -> ids
         self._prefixes: set[str] = set()  # of the base's ids
         self._valid = re.compile(config.id_pattern).fullmatch
@@ -175,10 +176,11 @@ class Merge:
         """For meta.json: name, licence, and each source's origin, version, licence and counts."""
         sources = []
         for name, source in self.config.sources.items():
-            facts = source.model_dump(include={"origin", "version", "licence"})
+            given = source.model_dump(include={"origin", "version", "licence"})
+            facts = given | self._read.get(name, {}) | {key: text for key, text in given.items() if text}
             # a path outside the data folder is meaningless on another machine
             files = [Path(file).name if Path(file).is_absolute() else file for file in source.files]
-            sources.append({"name": name, **facts, "files": files, **self.report.get(name, {})})
+            sources.append({**facts, "name": name, "files": files, **self.report.get(name, {})})
         about = {"name": self.config.name, "licence": self.config.licence, "twins_merged": len(self.twins)}
         return {**about, "sources": sources}
 
@@ -381,6 +383,7 @@ class Merge:
             codes = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
             self._describe(name, record, entity_id, names, entity.definition, types, [*codes, *entity.xrefs])
             record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
+        self._read[name] = reader.source
         self.redirects.update(
             (old, self.redirects.get(new, new))
             for old, new in ((id_of(old), id_of(new)) for old, new in reader.redirects.items())

@@ -185,7 +185,7 @@ def test_add_and_diff(kb, tmp_path):
         Entity("C1", "Aspirin", ("ASS",)).to_json(),
     ]
     changes.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    added = run_json("kb", "add", kb, changes)
+    added = run_json("kb", "add", kb, changes, "--replace")
     assert added["added"] == added["updated"] == added["retired"] == 1
     assert added["fingerprint"] == run_json("kb", "info", kb)["fingerprint"]
     assert run_json("kb", "show", kb, "C2")["successor_of"] == "C2"
@@ -218,7 +218,7 @@ def test_add_takes_the_readers_of_build(kb, tmp_path):
     table.write_text("code;term;other;kind\nC1;Fever;heat/pyrexia;sign\nX1;Rash;;sign\nX2;Stroke;;disease\n")
     columns = ["--set", 'columns={"canonical_name": "term", "aliases": "other", "types": "kind"}']
     added = run_json("kb", "add", kb, table, *columns, "--set", "list_separator=/", "--types", "sign")
-    assert (added["added"], added["updated"]) == (1, 1)
+    assert (added["added"], added["updated"], added["extended"]) == (1, 0, 1)
     assert KnowledgeBase.from_disk(kb).ids("pyrexia") == ["C1"] and "X2" not in KnowledgeBase.from_disk(kb)
     table.rename(tmp_path / "codes.txt.bak")
     assert "--reader" in fails("kb", "add", kb, tmp_path / "codes.txt.bak")
@@ -245,6 +245,7 @@ def test_add_refuses_files_without_changes(kb, tmp_path):
     assert "E144" in said and len(KnowledgeBase.from_disk(kb)) == 3
     retired = change(tmp_path / "retired.jsonl", {"concept_id": "C1", "retired": True})
     assert run_json("kb", "add", kb, retired, tmp_path / "a.jsonl")["retired"] == 1
+    assert run("kb", "show", kb, "C1").out.startswith("C1  Aspirin\nretired     without a successor\n")
 
 
 def test_add_says_that_files_are_of_different_kinds(kb, tmp_path):
@@ -340,15 +341,15 @@ def test_the_folder_inside_a_pipeline_is_refused(pipeline, tmp_path):
 
 
 def test_the_summary_says_what_a_release_did_not_touch(kb, tmp_path):
-    release = tmp_path / "x.obo"
+    release, same = tmp_path / "x.obo", ("--source-name", "kb.jsonl")
     release.write_text(
         "[Term]\nid: C1\nname: Aspirin\nis_obsolete: true\nconsider: C4\nconsider: C5\n\n"
         "[Term]\nid: C4\nname: Heat\nalt_id: D3\n\n[Term]\nid: C5\nname: Rash\n"
     )
     KnowledgeBase.from_disk(kb).to_disk(tmp_path / "other")
-    shown = run("kb", "add", kb, release).out
+    shown = run("kb", "add", kb, release, *same).out
     assert re.search("^not in the release +1, e.g. C2; retire them with --retire-missing$", shown, re.MULTILINE)
-    result = run_json("kb", "add", tmp_path / "other", release, "--retire-missing")
+    result = run_json("kb", "add", tmp_path / "other", release, *same, "--retire-missing")
     assert (result["retired"], result["n_missing"], result["perhaps"]) == (3, 0, {"C1": ["C4", "C5"]})
     assert result["successors"] == {"D3": "C4", "C1": None, "C2": None}
     assert "C2" in KnowledgeBase.from_disk(kb) and "C2" not in KnowledgeBase.from_disk(tmp_path / "other")
@@ -362,7 +363,7 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
         Entity("N1", "Rash").to_json(),
     ]
     mine = change(tmp_path / "mine.jsonl", *lines)
-    added = run_json("kb", "add", kb, mine, "--as-edits")
+    added = run_json("kb", "add", kb, mine, "--as-edits", "--replace")
     assert (added["added"], added["n_missing"]) == (1, 0)  # no release, which would be whole
     again = run_json("kb", "add", kb, tmp_path / "kb.jsonl")  # the source, as it was
     assert again["edited"] == {"C1": "replaced", "C2": "retired"} and not again["conflicts"]
@@ -431,6 +432,24 @@ def test_migrate_replaces_ids_in_old_results(tmp_path, ending):
     )
     second.update(ids=["B1", "A4", "A5"], kb_id="B1", candidates=[["B1", 0.5]])
     assert list(read_links(tmp_path / f"links.migrated{ending}")) == [expected]
+
+
+def test_migrate_reads_tables_and_folders_of_parts(kb, tmp_path):
+    KnowledgeBase([Entity("B1", "better, name", xrefs=("MESH:D1",))], redirects={"C1": "B1"}).to_disk(tmp_path / "new")
+    header = "document,start,end,text,label,id,name,p_right,p_nil,MESH,id_of"
+    table = f"{header}\n1,0,1,a,X,{{}},.5,.1,{{}},C1\n1,2,3,b,X,C9,,.5,.1,,\n"
+    folder = tmp_path / "links"
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    for path in (tmp_path / "links.csv", folder / "part-000000.csv", folder / "part-000001.csv"):
+        path.write_text(table.format("C1,Aspirin", "D2"))
+    for links, target, n in ((tmp_path / "links.csv", "links.migrated.csv", 1), (folder, "links.migrated", 2)):
+        out = run_json("kb", "migrate", links, kb, tmp_path / "new")
+        assert (out["documents"], out["mentions"], out["changed"], out["unknown"]) == (n, 2 * n, n, {"C9": n})
+        target = tmp_path / target
+        for path in sorted(target.glob("*")) if target.is_dir() else [target]:
+            expected = table.format('B1,"better, name"', "D1")
+            assert path.read_text() == ("" if path.name == "_SUCCESS" else expected)
 
 
 def test_migrate_reads_predictions(kb, tmp_path):

@@ -91,9 +91,8 @@ class CsvKB(KBReaderBase):
     """
 
     one_line_per_id = True
+    is_release = False
     unread_kind = ("columns", ", or name them with the setting 'columns'")
-    origin = "CSV"
-    licence = "as its maker states it"
 
     columns: dict[str, str] | None = None
     list_separator: str | None = None

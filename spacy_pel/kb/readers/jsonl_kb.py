@@ -28,8 +28,7 @@ class JsonlKB(KBReaderBase):
     """
 
     one_line_per_id = True
-    origin = "JSON lines"
-    licence = "as its maker states it"
+    is_release = False
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The lines' entities."""
@@ -88,7 +87,7 @@ class SavedKB(KBReaderBase):
         for path in paths:
             kb = KnowledgeBase.from_disk(path)
             about = kb.source
-            self.source.update(origin=about.get("name") or about.get("origin", ""), licence=about.get("licence", ""))
+            self.source.update(name=about.get("name") or about.get("origin") or path.name, sources=kb.sources)
             redirects = kb.redirects()
             self.redirects.update(redirects)
             for entity, live in kb.items():

@@ -1,5 +1,6 @@
 """The KB reader for ontologies: OBO, OBO-graph JSON, OWL, Turtle, the NCI Thesaurus, OncoTree, term lists."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,15 +37,17 @@ class OboKB(KBReaderBase):
         super().__post_init__()
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
-        versions: dict[str, None] = {}
+        versions, licences, prefixes = dict[str, None](), dict[str, None](), Counter[str]()
         for path in paths:
             for term in read_terms(path):
-                if term.version and term.version not in versions:
-                    versions[term.version] = None
-                    self.source["version"] = ", ".join(versions)
+                versions[term.version] = licences[term.licence] = None
                 self._note_redirects(term)
                 if not term.obsolete:
+                    prefixes[term.id.partition(":")[0] if term.id.startswith(self.id_prefix) else ""] += 1
                     yield Place(path, term.line), self._entity(term)
+        self.source.update(version=", ".join(filter(None, versions)), licence=", ".join(filter(None, licences)))
+        # whatever its files are called
+        self.source["name"] = next((name for name, _ in prefixes.most_common() if name.isalpha()), paths[0].name)
 
     def _note_redirects(self, term: Term) -> None:
         if term.obsolete and term.replaced_by:

@@ -51,6 +51,7 @@ class KBReaderBase(ABC):
     licence: ClassVar[str] = ""
     ids_are_unique: ClassVar[bool] = False  # True = the format's order rules out duplicates: no set of ids is kept
     filters: ClassVar[bool] = False  # True = ``read`` streams only what ``wants``
+    is_release: ClassVar[bool] = True  # False = a file need not say all that its maker says of an entity
     # True = entities of one id with different names may be a mistake: a warning
     one_line_per_id: ClassVar[bool] = False
     # what is called unread in a warning, and what else than renaming makes it be read
@@ -70,6 +71,7 @@ class KBReaderBase(ABC):
         """Forget what the last iteration has reported."""
         files = [path.name for path in paths]
         self.source: dict[str, Any] = {"origin": self.origin, "version": "", "licence": self.licence, "files": files}
+        self.source["name"] = self.origin or (files or [""])[0]
         self.report: dict[str, int] = {}  # repair -> count
         self.redirects: dict[str, str] = {}  # retired id -> live id, complete after the iteration
         # Other ids that are no longer used -> ids that may replace them, most often none; complete after the

@@ -3,6 +3,7 @@
 import re
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from ...util.xrefs import normalize_xref
 from .reader_base import KBReaderBase
 
 _N_CELLS = {
-    **{"MRCONSO": 18, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRCUI": 7, "MRREL": 16},
+    **{"MRCONSO": 18, "MRSTY": 6, "MRDEF": 8, "MRRANK": 4, "MRCUI": 7, "MRREL": 16, "MRSAB": 10},
     **{"RXNCONSO": 18, "RXNSTY": 6, "RXNCUI": 5, "RXNATOMARCHIVE": 16, "RXNREL": 16},
 }
 _NEEDED = ("MRCONSO", "MRSTY", "RXNCONSO")
@@ -82,7 +83,10 @@ class UmlsKB(KBReaderBase):
         """The concepts that pass the filters, in order of CUI."""
         tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
         releases = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
-        self.source["version"] = releases[-1] if releases else ""
+        vocabularies = {row[3]: row for row in tables.rows("MRSAB") if row[21:22] != ["N"]}  # of this release
+        inserted = max((row[9] for row in vocabularies.values()), default="")
+        self.source["version"] = releases[-1] if releases else inserted
+        n_names = Counter[str]()
         ranks = self._ranks(tables)
 
         def rank(row: list[str]) -> tuple[int, bool, bool, bool]:
@@ -107,6 +111,7 @@ class UmlsKB(KBReaderBase):
                 continue
             defining = definitions(cui)
             definition = self._definition(defining, rows) if defining else None
+            n_names.update(map(itemgetter(11), named))
             # stable: ties stay in file order
             name, *aliases = dict.fromkeys(row[14] for row in sorted(named, key=rank, reverse=True))
             number = _number(cui)
@@ -114,6 +119,8 @@ class UmlsKB(KBReaderBase):
                 live.append(number)
             above = tuple(parents(cui)) if parents else ()
             yield place, Entity(cui, name, tuple(aliases), types_here, definition, _codes(named), above)
+        versions = {source: row[2] or source for source, row in vocabularies.items()}
+        self.source["vocabularies"] = {versions.get(source, source): n for source, n in n_names.most_common()}
         self._read_history(tables, _Cuis(live))
 
     def _ranks(self, tables: "RrfTables") -> dict[tuple[str, str], int]:
@@ -205,6 +212,11 @@ class RxNormKB(UmlsKB):
     ids_are_unique = False  # the tables are not sorted as text
     prefix = "RXN"
     release = r"(?<!\d)[01]\d[0-3]\d20\d\d(?!\d)"
+
+    def _begin(self, paths: Sequence[Path]) -> None:
+        super()._begin(paths)
+        if self.sources == ["RXNORM"]:
+            self.source["licence"] = "free use with attribution of the NLM"
 
     def _ranks(self, tables: "RrfTables") -> dict[tuple[str, str], int]:
         return {("RXNORM", kind): rank for rank, kind in enumerate(reversed(_TERM_TYPES.split()))}

@@ -56,7 +56,6 @@ class BioportalKB(KBReaderBase):
     """
 
     origin = "BioPortal, https://bioportal.bioontology.org"
-    licence = "as the vocabulary's maker states it"
 
     id: Literal["class", "cui"] = "class"
     prefix: str = ""

@@ -20,7 +20,9 @@ def test_it_gives_what_was_saved(tmp_path):
     reader.notes_obsolete = True
     assert list(reader([tmp_path / "kb"])) == ENTITIES[:2]
     assert reader.redirects == {"C0": "C1"} and reader.obsolete.keys() == {"C3"}
-    assert reader.source == {"origin": "tiny", "version": "", "licence": "CC0", "files": ["kb"]}
+    assert reader.source["name"] == "tiny" and reader.source["sources"] == [
+        {"name": "tiny", "entities": 2, "licence": "CC0"}
+    ]
     again = build_kb(SavedKB(), [tmp_path / "kb"], tmp_path / "again", about={})
     assert list(again.entities()) == ENTITIES[:2] and again.resolve("C0") == "C1"
 
