@@ -65,6 +65,7 @@ def quickstart(
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
+    from ..kb.sources import not_of
     from ..pipeline.detectors.name_search import example_text
     from ..pipeline.mentions import mention_record, mention_spans
 
@@ -77,8 +78,7 @@ def quickstart(
     source = _encoder_source(encoder or default_pipeline("--encoder"))
     nlp = _mention_finder(ner)
     # for `spacy package`. Of what the detector's pipeline says of itself, only the sources still hold
-    sources = [one for one in nlp.meta.get("sources") or () if not (isinstance(one, dict) and "component" in one)]
-    nlp.meta = {"lang": nlp.lang, "sources": sources}
+    nlp.meta = {"lang": nlp.lang, "sources": not_of(None, nlp.meta.get("sources"))}
     if (name := out.name.removeprefix(f"{nlp.lang}_")).isidentifier():
         nlp.meta["name"] = name
     with atomic_path(out) as part:

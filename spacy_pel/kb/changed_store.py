@@ -84,8 +84,7 @@ class ChangedStore:
             writer.append(entity, live=live)
         writer.finish_entities()
         meta = self.meta
-        notes = {"edits": self.edits, "origins": self.origins}
-        writer.finish(self.redirects(), meta["source"], report=meta["report"], **notes)
+        writer.finish(self.redirects(), meta["source"], report=meta["report"], edits=self.edits, origins=self.origins)
 
     def to_bytes(self) -> bytes:
         """What ``to_disk`` would write.

@@ -75,7 +75,7 @@ class Migration:
         for cells in rows:
             row = dict(zip(header, cells, strict=True))
             codes = {name: list(filter(None, row[name].split("|"))) for name in vocabularies}
-            mention = {"kb_id": row["id"], "name": row["name"], "codes": codes}
+            mention: dict[str, Any] = {"kb_id": row["id"], "name": row["name"], "codes": codes}
             self.migrate(mention)
             row |= {"id": mention["kb_id"], "name": mention["name"]}
             row |= {name: "|".join(of_name) for name, of_name in mention["codes"].items()}

@@ -115,3 +115,12 @@ def pipeline_entries(sources: Collection[Mapping[str, Any]], component: str) -> 
         licence = one.get("licence") or "not known"
         entries.append({"name": name, **url, "license": licence, "component": component})
     return entries
+
+
+def not_of(component: str | None, entries: Any) -> list[Any]:
+    """The sources in spaCy's meta.json that ``pipeline_entries`` did not write for a component; None = for any."""
+
+    def is_own(one: Any) -> bool:
+        return isinstance(one, dict) and "component" in one and component in (None, one["component"])
+
+    return [one for one in entries or () if not is_own(one)]

@@ -18,7 +18,7 @@ from spacy.training import Example
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
-from ..kb.sources import pipeline_entries
+from ..kb.sources import not_of, pipeline_entries
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.calibration import collect, fit
 from ..linking.decider import Decider
@@ -195,9 +195,9 @@ class ProxyEntityLinker(Pipe):
     def _tell_sources(self) -> None:
         """Write what the knowledge base has now into meta.json of the pipeline."""
         meta, kb = self.pipeline_meta, self.kb
-        others = [one for one in meta.get("sources") or () if getattr(one, "get", {}.get)("component") != self.name]
+        own = pipeline_entries(kb.sources, self.name)
         counts = {key: kb.meta["counts"][key] for key in ("entities", "aliases")}
-        meta["sources"] = [*others, *pipeline_entries(kb.sources, self.name)]
+        meta["sources"] = [*not_of(self.name, meta.get("sources")), *own]
         meta["knowledge_bases"] = {**meta.get("knowledge_bases", {}), self.name: counts}
 
     def initialize(
