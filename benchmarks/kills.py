@@ -257,7 +257,7 @@ def open_pipeline(path: Path) -> Any:
 def open_generator(path: Path) -> None:
     """Load it for its knowledge base."""
     from spacy_pel.kb import KnowledgeBase
-    from spacy_pel.training.generators.recall import load_generator
+    from spacy_pel.training.recall import load_generator
 
     load_generator(path, kb=KnowledgeBase.from_disk(path.parent / "base" / "kb"))
 

@@ -121,7 +121,6 @@ RULED = (
     *("templates", "rankers", "rank_recipes", "candidates", "preprocessors"),
 )
 KEPT = {  # without a config, the project, or code of studies and benchmarks
-    "spacy-pel.DenseSynonyms.v1": "candidates of Le & Nguyen 2023",
     "spacy-pel.LongestMentions.v1": "preprocessing of Le & Nguyen 2023",
     "spacy-pel.LowerCase.v1": "preprocessing of Le & Nguyen 2023",
     "spacy-pel.SentenceWindows.v1": "preprocessing of Le & Nguyen 2023",

@@ -17,7 +17,7 @@ from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.saved import load_pipeline
-from spacy_pel.training.generators.recall import load_generator
+from spacy_pel.training.recall import load_generator
 from spacy_pel.types import MentionInText
 from spacy_pel.util import read_json, write_json
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.generators.scispacy_candidates import ScispacyCandidates
 from spacy_pel.types import MentionInText
+
+from .scispacy_candidates import ScispacyCandidates
 
 NOTE = (
     "scispaCy: its CandidateGenerator with its own TF-IDF settings (character 3-grams, min_df 10) over all "

@@ -85,11 +85,12 @@ class VectorizedNames:
         Returns:
             For each text rows and scores, best first.
         """
-        return self._search(self.vectorizer.transform(texts), k, usable)
+        return self.nearest(self.vectorizer.transform(texts), k, usable)
 
-    def _search(
+    def nearest(
         self, queries: csr_matrix, k: int, usable: NDArray[np.bool_] | None = None
     ) -> list[tuple[Rows, Scores]]:
+        """As ``search``, given the vectors of the texts: (n, n-grams)."""
         results: list[tuple[Rows, Scores]] = []
         for start in range(0, queries.shape[0], _BLOCK):
             products = (queries[start : start + _BLOCK] @ self._columns).tocsr()
@@ -98,16 +99,6 @@ class VectorizedNames:
                 wanted = scores > 0 if usable is None else (scores > 0) & usable[rows]
                 results.append(best_of(rows[wanted], scores[wanted], k))
         return results
-
-    def knnQueryBatch(self, queries: csr_matrix, k: int, num_threads: int = 1) -> list[tuple[Rows, Scores]]:
-        """Replaces that of the nmslib index in scispaCy's CandidateGenerator. It finds the true nearest neighbours,
-        so its recall is an upper bound of what the approximate index gives.
-
-        Returns:
-            Rows and distances of each query's k nearest, nearest first. Distances are 1 - cosine, as in nmslib's
-            space "cosinesimil_sparse".
-        """
-        return [(rows, 1.0 - scores) for rows, scores in self._search(queries, k)]
 
     def to_disk(self, path: Path, name: str) -> None:
         """Write NAME_terms.json and NAME.npz to a folder."""

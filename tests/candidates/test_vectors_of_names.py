@@ -53,15 +53,3 @@ def test_equal_scores_by_row():
     assert rows.tolist() == [3, 33]
     ranked = best_of(np.array([7, 2, 5]), np.array([1.0, 1.0, 2.0]), 2)
     assert [part.tolist() for part in ranked] == [[5, 2], [2.0, 1.0]]
-
-
-def test_neighbours_as_scispacy_asks_for_them():
-    vectors = vstack([vectors_of(300), vectors_of(300)[:9]]).tocsr()
-    queries = vectors_of(70, seed=1)
-    for k in (1, 400):
-        found = VectorizedNames(Vectors(), vectors.T.tocsr()).knnQueryBatch(queries, k)
-        assert len(found) == 70
-        for (rows, distances), (expected, scores) in zip(found, literal(vectors, queries, k), strict=True):
-            assert len(rows) == len(expected)
-            assert distances == pytest.approx(1 - scores[expected], abs=1e-5)
-            assert distances == pytest.approx(1 - scores[rows], abs=1e-5)

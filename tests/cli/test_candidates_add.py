@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.generators.recall import make_generator
+from spacy_pel.training.recall import make_generator
 from spacy_pel.types import Entity
 
 from .conftest import done, refused, run

@@ -14,8 +14,6 @@ pytestmark = pytest.mark.slow
 WEIGHTS = "random:layers=1,width=16"
 TFIDF = "spacy-pel.TfIdf.v1"
 BI_ENCODER = "spacy-pel.BiEncoderCandidates.v1"
-# settings without which a part cannot be made
-SETTINGS = {"spacy-pel.DenseSynonyms.v1": {"name": WEIGHTS}}
 WITH_ENCODER = (None, BI_ENCODER)
 GENERATORS = [None, *sorted(registry.parts("pel_candidates").values())]
 RANKERS = sorted(registry.parts("pel_rankers").values())
@@ -45,7 +43,7 @@ def make(make_nlp):
         if generator in WITH_ENCODER:
             config = {"encoder": encoder_config(similarity), "index": {"@pel_indexes": "spacy-pel.FaissIVF.v1"}}
         if generator is not None:
-            config["generator"] = {"@pel_candidates": generator, **SETTINGS.get(generator, {})}
+            config["generator"] = {"@pel_candidates": generator}
         if ranker is not None:
             own = {"encoder": encoder_config(similarity)} if has_similarity(ranker) else {"name": WEIGHTS}
             config["reranker"] = {"@pel_rankers": ranker, "top_k": 2, **own}

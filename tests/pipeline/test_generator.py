@@ -9,7 +9,7 @@ import spacy
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.generators.recall import load_generator
+from spacy_pel.training.recall import load_generator
 from spacy_pel.types import NIL, Entity
 
 from .conftest import NAME, TEXTS, copies, found

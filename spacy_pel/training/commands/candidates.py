@@ -37,7 +37,7 @@ candidates_cli = command_group("candidates", "Build and compare candidate genera
 def candidates_build(
     kb: KBOrPipeline,
     out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
-    generator: Annotated[str, option("NAME", "tfidf, densesynonyms, aliasmatch, scispacy, or a registered one.")],
+    generator: Annotated[str, option("NAME", "tfidf, aliasmatch, or a registered one.")],
     settings: Settings = None,
     as_json: bool = JSON,
 ) -> None:
@@ -48,7 +48,7 @@ def candidates_build(
     from ...util import atomic_path
     from ...util.files import folder_size
     from ...util.saved_folder import add_to_part
-    from ..generators.recall import make_generator
+    from ..recall import make_generator
 
     made = make_generator(generator, parse_settings(settings or [], exact=False))
     if made.needs_encoder:
@@ -86,14 +86,14 @@ def candidates_eval(
 ) -> None:
     """Measure the recall@k of candidate generators, over gold mentions whose entity is in the KB.
 
-    Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/dense
+    Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/alias
     --train corpus/train.jsonl --output metrics/candidates
     """
     from ...corpora import read_corpus, read_gold
     from ...evaluation import seen_in_corpus
     from ...evaluation.figures import recall_figure, save_figure
     from ...util import fingerprint, write_json
-    from ..generators.recall import LinkableMentions, measure_generator
+    from ..recall import LinkableMentions, measure_generator
 
     entities = open_kb(kb)
     loaded = _load_generators(entities, generators or [], pipeline)
@@ -121,7 +121,7 @@ def _load_generators(
     from ...evaluation.outcomes import run_names
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
-    from ..generators.recall import load_generator
+    from ..recall import load_generator
 
     if not (folders or pipeline):
         raise PelError(Errors.E450)
@@ -145,7 +145,7 @@ def _load_generators(
 
 def _text(result: dict[str, Any]) -> str:
     """Counts, and a table in which a generator may have lines for seen and unseen entities."""
-    from ..generators.recall import RECALL_AT
+    from ..recall import RECALL_AT
 
     lines = []
     for label, row in result["generators"].items():
@@ -178,7 +178,7 @@ def candidates_add(
     from ...cli._saved_pipeline import changed_copy, learned_path
     from ...kb import KnowledgeBase
     from ...pipeline.linker_data import generator_kind
-    from ..generators.recall import load_generator
+    from ..recall import load_generator
 
     kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
     added: Any = load_generator(generator, kb=kb)

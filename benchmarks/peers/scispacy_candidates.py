@@ -1,23 +1,27 @@
 """scispaCy's own CandidateGenerator on our knowledge bases: the baseline of every table."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...candidates.generator_base import read_arrays, write_arrays
-from ...candidates.name_generator import Found, NameGenerator, NameTable, Search
-from ...candidates.tfidf import VectorizedNames
-from ...errors import Errors, PelError
-from ...kb import KnowledgeBase
-from ...registry import registry
-from ...types import Mask
-from ...util import read_json, write_json
-from ...util.config import check_range
+from spacy_pel.candidates.name_generator import Found, NameGenerator, NameTable, Search
+from spacy_pel.candidates.tfidf import VectorizedNames
+from spacy_pel.errors import Errors, PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Mask, Rows, Scores
 
-_NAMES, _TEXTS, _VECTORS = "names.npz", "names.json", "char"
 _LEAST_NAMES = 1000  # in a toy knowledge base no n-gram occurs ten times
+
+
+class _Neighbours(VectorizedNames):
+    """In the place of the nmslib index in scispaCy's CandidateGenerator. It finds the true nearest neighbours, so its
+    recall is an upper bound of what the approximate index gives."""
+
+    def knnQueryBatch(self, queries: Any, k: int, num_threads: int = 1) -> list[tuple[Rows, Scores]]:
+        """Rows and distances of each query's k nearest, nearest first. Distances are 1 - cosine, as in nmslib's
+        space "cosinesimil_sparse"."""
+        return [(rows, 1.0 - scores) for rows, scores in self.nearest(queries, k)]
 
 
 class _Aliases(NamedTuple):
@@ -27,10 +31,10 @@ class _Aliases(NamedTuple):
     table: NameTable
     texts: list[str]
     numbers: dict[str, int]
-    vectors: VectorizedNames
+    vectors: _Neighbours
 
     @classmethod
-    def of(cls, table: NameTable, texts: list[str], vectors: VectorizedNames) -> "_Aliases":
+    def of(cls, table: NameTable, texts: list[str], vectors: _Neighbours) -> "_Aliases":
         """Number the texts."""
         return cls(table, texts, {name: number for number, name in enumerate(texts)}, vectors)
 
@@ -48,7 +52,6 @@ class _Aliases(NamedTuple):
         return [f"{row:010}" for row in rows.tolist()]
 
 
-@registry.pel_candidates("spacy-pel.ScispacyCandidates.v1")
 class ScispacyCandidates(NameGenerator[_Aliases]):
     """``scispacy.candidate_generation.CandidateGenerator`` with its own settings: the tf-idf of character
     3-grams (within words, in 10 names at least) over all names, the nearest names, their entities by the
@@ -65,12 +68,10 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
         PelError: if scispaCy is not installed.
     """
 
-    registered_name = "spacy-pel.ScispacyCandidates.v1"
     fold = staticmethod(str)
 
     def __init__(self, *, neighbours: int = 200):
         _generator_class()
-        check_range("neighbours", neighbours, least=1)
         self.neighbours = neighbours
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
@@ -81,7 +82,7 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
         """
         table, texts = NameTable.build(kb, kb.live_rows, str, show_progress=show_progress)
         vectorizer = _vectorizer(10 if len(texts) >= _LEAST_NAMES else 1)
-        self._built = _Aliases.of(table, texts, VectorizedNames.fit(vectorizer, texts))
+        self._built = _Aliases.of(table, texts, _Neighbours.fit(vectorizer, texts))
         self._kb_fingerprint = kb.fingerprint
 
     def searcher(self, kb: KnowledgeBase) -> Search:
@@ -105,19 +106,6 @@ class ScispacyCandidates(NameGenerator[_Aliases]):
             return ranked
 
         return search
-
-    def _write(self, path: Path) -> None:
-        built = self.built()
-        write_arrays(path / _NAMES, vars(built.table))
-        write_json(path / _TEXTS, built.texts, indent=None)
-        built.vectors.to_disk(path, _VECTORS)
-
-    def _read(self, path: Path) -> _Aliases:
-        table, texts = NameTable(**read_arrays(path / _NAMES)), read_json(path / _TEXTS)
-        vectors = VectorizedNames.from_disk(path, _VECTORS, _vectorizer(1))
-        if not len(table) == len(texts) == len(vectors):
-            raise ValueError("names and vectors of different numbers")
-        return _Aliases.of(table, texts, vectors)
 
 
 def _vectorizer(min_df: int) -> Any:

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from catalogue import RegistryError
 
-from ...candidates.generator_base import check_origin, reading
-from ...errors import Errors, PelError
-from ...evaluation.metrics.all_metrics import compute_metrics
-from ...evaluation.outcomes import Flags, Outcomes, Prediction
-from ...evaluation.predict import IsSeen, gold_prediction
-from ...kb import KnowledgeBase
-from ...kb.compare import no_known_id
-from ...registry import registry
-from ...types import CandidateGenerator, Document, MentionInText
-from ...util import progress
-from ...util.config import describe_config_error
-from ...util.saved_folder import read_part
+from ..candidates.generator_base import check_origin, reading
+from ..errors import Errors, PelError
+from ..evaluation.metrics.all_metrics import compute_metrics
+from ..evaluation.outcomes import Flags, Outcomes, Prediction
+from ..evaluation.predict import IsSeen, gold_prediction
+from ..kb import KnowledgeBase
+from ..kb.compare import no_known_id
+from ..registry import registry
+from ..types import CandidateGenerator, Document, MentionInText
+from ..util import progress
+from ..util.config import describe_config_error
+from ..util.saved_folder import read_part
 
 RECALL_AT = (1, 2, 4, 8, 16, 32, 64)
 _CHUNK = 1024  # mentions at a time

@@ -1,1 +1,0 @@
-"""Candidate generators that studies compare, and their recall."""
