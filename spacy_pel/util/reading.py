@@ -118,13 +118,14 @@ class Reading:
         return first, max(first, int(np.searchsorted(self.starts, end)))
 
 
-def read(text: str) -> Reading:
+def read(text: str, *, hyphenated: bool = False) -> Reading:
     """Read a text: without tags ("<b>"), entities ("&amp;"), citations that are glued to a word ("asthma[1]"),
     marks of Markdown and LaTeX, and invisible characters; words that are hyphenated at the end of a line in one
     piece; of long runs of signs the first sign. Tags of blocks end a paragraph.
 
     Args:
         text: as given. Most texts are read as they are.
+        hyphenated: all words that go on in the next line keep their hyphen, not only those that seem to have one.
 
     Returns:
         What is read, with the way back to the text as given.
@@ -133,13 +134,13 @@ def read(text: str) -> Reading:
     if _MARKS.search(text) is None and _REST.search(text) is None and max(map(len, text.split()), default=0) < _RUN:
         return reading
     for _ in range(_PASSES):
-        if not (edits := list(_edits(reading.text))):
+        if not (edits := list(_edits(reading.text, hyphenated))):
             break
         reading = _edited(reading, edits)
     return reading
 
 
-def _edits(text: str) -> Iterator[Edit]:
+def _edits(text: str, hyphenated: bool) -> Iterator[Edit]:
     words: frozenset[str] | None = None
     for match in _CHANGED.finditer(text):
         (start, end), kind, changed = match.span(), match.lastgroup, match[0]
@@ -147,7 +148,7 @@ def _edits(text: str) -> Iterator[Edit]:
             yield start + 1, end, ""
         elif kind == "hyphen":
             words = frozenset(_HYPHENATED.findall(text.lower())) if words is None else words
-            joint = _joint(text, start, end, words)
+            joint = "-" if hyphenated else _joint(text, start, end, words)
             yield start + len(joint[:1]), end, joint[1:]
         elif kind == "block":
             yield start, end, "\n\n"

@@ -1,6 +1,8 @@
 """A component that finds the names that a linker knows, and follows its changes."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
@@ -8,7 +10,7 @@ from spacy.tokens import Doc, Span
 
 from ...errors import Errors, PelError
 from ...util.names import Runs, runs_of
-from ...util.reading import Reading
+from ...util.reading import Reading, read
 from ..mentions import PHRASE, as_read
 from .boundaries import has_blank_line, split_tokens
 from .name_search import Mention, NameTable, best_reading, phrase_probability
@@ -71,22 +73,26 @@ class NameFinder:
         self._update()
         seen, reading = as_read(doc, self.nlp)
         runs = runs_of(reading.text)
-        mentions = [
-            mention
-            for table in (self._names, self._learned)
-            for mention in table.search(reading.text, runs)
-            if not _is_in_address(seen, mention)
-        ]
+        mentions = [mention for mention in self._search(reading.text, runs) if not _is_in_address(seen, mention)]
+        if reading.starts is not None and (other := read(doc.text, hyphenated=True)).text != reading.text:
+            # which words keep their hyphen at the end of a line is a guess, unless names tell
+            for mention in self._search(other.text, runs_of(other.text)):
+                start, end = reading.read(*other.given(mention.start, mention.end))
+                first, last = _words(runs, start, end)
+                if start <= runs.starts[first] and runs.ends[last - 1] <= end:
+                    mentions.append(Mention(start, end, first, last, mention.n_marks))
         if mentions:
             self._add(doc, mentions, runs, reading)
         return doc
+
+    def _search(self, text: str, runs: Runs) -> Iterator[Mention]:
+        return chain.from_iterable(table.search(text, runs) for table in (self._names, self._learned))
 
     def _add(self, doc: Doc, mentions: list[Mention], runs: Runs, reading: Reading) -> None:
         known: dict[Mention, Span] = {}
         for ent in doc.ents:
             start, end = reading.read(ent.start_char, ent.end_char)
-            words = bisect_right(runs.ends, start), bisect_left(runs.starts, end)
-            known[Mention(start, end, *words)] = ent
+            known[Mention(start, end, *_words(runs, start, end))] = ent
         chosen = best_reading([*known, *mentions], len(runs.words))
         taken = {offset for mention in chosen for offset in range(mention.start, mention.end)}
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
@@ -131,6 +137,10 @@ class NameFinder:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _words(runs: Runs, start: int, end: int) -> tuple[int, int]:
+    return bisect_right(runs.ends, start), bisect_left(runs.starts, end)
 
 
 def _is_in_address(doc: Doc, mention: Mention) -> bool:
