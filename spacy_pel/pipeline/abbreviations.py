@@ -14,6 +14,7 @@ from .mentions import PHRASE, add_phrase, as_list, as_read, declare
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
 _BETWEEN = 6  # tokens between a long form and its short form at most, "(hereinafter referred to as"
+_FORMS = ("short", "long")
 _OPENING = frozenset(("(", "[", ",", "or"))
 _CLOSING = frozenset(")]\"'\u2019\u201d")
 
@@ -34,7 +35,7 @@ def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "Abb
     Returns:
         The component.
     """
-    return AbbreviationDetector(name, mentions=mentions, nlp=nlp)
+    return AbbreviationDetector(nlp, name, mentions=mentions)
 
 
 class AbbreviationDetector:
@@ -52,24 +53,22 @@ class AbbreviationDetector:
     Detectors that learned from other text miss many of them. Mentions that have an id stay as they are.
 
     Args:
+        nlp: the pipeline.
         name: the component's name.
         mentions: whether to change ``doc.ents``.
-        nlp: the pipeline; None = a document is read as it is given, also where it has tags or marks.
     """
 
-    def __init__(
-        self, name: str = "pel_abbreviation_detector", *, mentions: bool = False, nlp: Language | None = None
-    ) -> None:
+    def __init__(self, nlp: Language, name: str = "pel_abbreviation_detector", *, mentions: bool = False) -> None:
+        self.nlp = nlp
         self.name = name
         self.mentions = mentions
-        self.nlp = nlp
         _add_extensions()
 
     def __call__(self, doc: Doc) -> Doc:
-        seen, reading = (doc, Reading(doc.text)) if self.nlp is None else as_read(doc, self.nlp)
+        seen, reading = as_read(doc, self.nlp)
         found = find_abbreviations(seen)
         if seen is not doc:
-            found = _in_given(doc, seen, reading, found)
+            _set_given(doc, seen, reading, found)
         doc._.pel_abbreviations = found
         if self.mentions and found:
             doc.ents = _with_short_forms(doc, found)  # type: ignore[assignment]
@@ -79,22 +78,15 @@ class AbbreviationDetector:
         self.__init__(**state)  # type: ignore[misc]
 
 
-def _in_given(doc: Doc, seen: Doc, reading: Reading, found: Sequence[Abbreviation]) -> list[Abbreviation]:
-    """Abbreviations of a document as it is read, with the tokens of the document as given."""
-    forms = [[(one[f"{form}_start"], one[f"{form}_end"]) for form in ("short", "long")] for one in found]
-    offsets = {
-        (start, end): reading.given(seen[start].idx, seen[end - 1].idx + len(seen[end - 1]))
-        for both in forms
-        for start, end in both
-    }
-    split_tokens(doc, offsets.values())
-    spans: Any = {tokens: doc.char_span(*given) for tokens, given in offsets.items()}
-    return [
-        one
-        | {"short_start": spans[short].start, "short_end": spans[short].end}
-        | {"long_start": spans[long].start, "long_end": spans[long].end}
-        for one, (short, long) in zip(found, forms, strict=True)
-    ]
+def _set_given(doc: Doc, seen: Doc, reading: Reading, found: Sequence[Abbreviation]) -> None:
+    """Give abbreviations of a document as it is read the tokens of the document as given."""
+    tokens = {(one[f"{form}_start"], one[f"{form}_end"]) for one in found for form in _FORMS}
+    places = {both: reading.given(seen[both[0]].idx, seen[both[1] - 1].idx + len(seen[both[1] - 1])) for both in tokens}
+    split_tokens(doc, places.values())
+    for one in found:
+        for form in _FORMS:
+            span: Any = doc.char_span(*places[one[f"{form}_start"], one[f"{form}_end"]])
+            one[f"{form}_start"], one[f"{form}_end"] = span.start, span.end
 
 
 def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[Span]:

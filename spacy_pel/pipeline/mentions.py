@@ -151,7 +151,7 @@ def as_read(doc: Doc, nlp: "Language") -> tuple[Doc, Reading]:
         nlp: a pipeline, whose tokenizer divides the other text.
     """
     reading = read(doc.text)
-    return doc if reading.starts is None else nlp.tokenizer(reading.text), reading
+    return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
 def write_links(

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,18 +64,12 @@ _RULES = {
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
-    "entity": r"&(?:amp;)*(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});",
+    "entity": r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});",
     "command": r"\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|underline)\{[^{}]*\}",
     "control": r"[\x00-\x08\x0e-\x1b\x7f]+",
 }
 _CHANGED = re.compile(rf"(?=[^a-zA-Z0-9\s])(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})")
-# what most texts have nothing of, and no rule applies without: found in a hundredth of the time
-_MARKS = re.compile(
-    r"[&<\[\\*~`_\u00ac\u00ad\u00b2\u00b3\u00b9\u034f\u180e\u200b-\u200f\u2010\u2020\u2021\u202a-\u202e"
-    r"\u2060-\u2064\u2070\u2074-\u2079\ufeff\x00-\x08\x0e-\x1b\x7f]"
-)
-_REST = re.compile(r"[(>-](?:(?<=\w\()\d|(?<=\w-)\s|(?m:(?<=^>)|(?<=^ >)))")
-_PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&lt;b&gt;"
+_PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
 
 _WORD = re.compile(r"[^\W_]+")
 _HYPHENATED = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
@@ -96,28 +91,26 @@ class Reading:
 
     Attributes:
         text: what is read.
-        starts, ends: (characters,), where each of its characters begins and ends in the text as given;
+        places: (characters, 2), where each of its characters begins and ends in the text as given;
             None = it is the text as given.
     """
 
     text: str
-    starts: NDArray[np.int64] | None = None
-    ends: NDArray[np.int64] | None = None
+    places: NDArray[np.int64] | None = None
 
     def given(self, start: int, end: int) -> Offsets:
         """Where at least one character of what is read is in the text as given."""
-        if self.starts is None or self.ends is None:
-            return start, end
-        return int(self.starts[start]), int(self.ends[end - 1])
+        return (start, end) if self.places is None else (int(self.places[start, 0]), int(self.places[end - 1, 1]))
 
     def read(self, start: int, end: int) -> Offsets:
         """Where a stretch of the text as given is in what is read; both the same if nothing of it is read."""
-        if self.starts is None or self.ends is None:
+        if self.places is None:
             return start, end
-        first = int(np.searchsorted(self.ends, start, side="right"))
-        return first, max(first, int(np.searchsorted(self.starts, end)))
+        first = int(np.searchsorted(self.places[:, 1], start, side="right"))
+        return first, max(first, int(np.searchsorted(self.places[:, 0], end)))
 
 
+@lru_cache(maxsize=16)  # the parts of a pipeline read a text one after the other
 def read(text: str, *, hyphenated: bool = False) -> Reading:
     """Read a text: without tags ("<b>"), entities ("&amp;"), citations that are glued to a word ("asthma[1]"),
     marks of Markdown and LaTeX, and invisible characters; words that are hyphenated at the end of a line in one
@@ -131,8 +124,6 @@ def read(text: str, *, hyphenated: bool = False) -> Reading:
         What is read, with the way back to the text as given.
     """
     reading = Reading(text)
-    if _MARKS.search(text) is None and _REST.search(text) is None and max(map(len, text.split()), default=0) < _RUN:
-        return reading
     for _ in range(_PASSES):
         if not (edits := list(_edits(reading.text, hyphenated))):
             break
@@ -153,20 +144,13 @@ def _edits(text: str, hyphenated: bool) -> Iterator[Edit]:
         elif kind == "block":
             yield start, end, "\n\n"
         elif kind == "entity":
-            if (character := _unescaped(changed)) != changed:
-                yield start, end, character
+            if (character := html.unescape(changed)) != changed:
+                yield start, end, character.replace("\xa0", " ")
         elif kind == "command":
             yield start, start + changed.index("{") + 1, ""
             yield end - 1, end, ""
         else:
             yield start, end, " " if kind == "control" else ""
-
-
-def _unescaped(entity: str) -> str:
-    character = html.unescape(entity)
-    while character != entity:
-        entity, character = character, html.unescape(character)
-    return " " if character == "\xa0" else character
 
 
 def _joint(text: str, start: int, end: int, words: frozenset[str]) -> str:
@@ -194,14 +178,12 @@ def _joint(text: str, start: int, end: int, words: frozenset[str]) -> str:
 
 def _edited(reading: Reading, edits: Iterable[Edit]) -> Reading:
     text, pieces, last = reading.text, [], 0
-    starts: list[NDArray[np.int64]] = []
-    ends: list[NDArray[np.int64]] = []
+    of_pieces: list[NDArray[np.int64]] = []
     for start, end, new in (*edits, (len(text), len(text), "")):
         pieces += [text[last:start], new]
-        starts += [np.arange(last, start), np.full(len(new), start)]
-        ends += [np.arange(last + 1, start + 1), np.full(len(new), end)]
+        of_pieces += [np.arange(last, start)[:, None] + [0, 1], np.full((len(new), 2), [start, end])]
         last = end
-    firsts, lasts = np.concatenate(starts), np.concatenate(ends)
-    if reading.starts is not None and reading.ends is not None:
-        firsts, lasts = reading.starts[firsts], reading.ends[lasts - 1]
-    return Reading("".join(pieces), firsts, lasts)
+    places = np.concatenate(of_pieces)
+    if (before := reading.places) is not None:
+        places = np.stack([before[places[:, 0], 0], before[places[:, 1] - 1, 1]], axis=1)
+    return Reading("".join(pieces), places)

@@ -52,7 +52,7 @@ def test_what_is_read(text):
 @pytest.mark.parametrize("text", AS_GIVEN)
 def test_what_is_read_as_it_is(text):
     assert read(text).text == text
-    assert read(text).starts is None
+    assert read(text).places is None
 
 
 @pytest.mark.parametrize("text", READ)

@@ -161,10 +161,9 @@ def _is_wrapped(lines: Sequence[str], number: int) -> bool:
     """Whether text seems to be wrapped after this line."""
     line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
     width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
-    least = _NARROWEST
-    for before, after in pairwise(near.split() or [""] for near in lines[max(0, number - 2) : number + 4]):
-        if before[-1] in _RUNNING or after[0] in _RUNNING:
-            least = _NARROW_COLUMN
+    words = (near.split() or [""] for near in lines[max(0, number - 2) : number + 4])
+    is_running = any(before[-1] in _RUNNING or after[0] in _RUNNING for before, after in pairwise(words))
+    least = _NARROW_COLUMN if is_running else _NARROWEST
     return len(line.lstrip()) >= least and bool(following) and len(line) + 1 + len(following[0]) > width
 
 

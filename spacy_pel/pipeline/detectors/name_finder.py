@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
 from ...errors import Errors, PelError
 from ...util.names import Runs, runs_of
@@ -74,7 +74,7 @@ class NameFinder:
         seen, reading = as_read(doc, self.nlp)
         runs = runs_of(reading.text)
         mentions = [mention for mention in self._search(reading.text, runs) if not _is_in_address(seen, mention)]
-        if reading.starts is not None and (other := read(doc.text, hyphenated=True)).text != reading.text:
+        if reading.places is not None and (other := read(doc.text, hyphenated=True)).text != reading.text:
             # which words keep their hyphen at the end of a line is a guess, unless names tell
             for mention in self._search(other.text, runs_of(other.text)):
                 start, end = reading.read(*other.given(mention.start, mention.end))
@@ -89,23 +89,24 @@ class NameFinder:
         return chain.from_iterable(table.search(text, runs) for table in (self._names, self._learned))
 
     def _add(self, doc: Doc, mentions: list[Mention], runs: Runs, reading: Reading) -> None:
-        known: dict[Mention, Span] = {}
+        known: dict[Mention, tuple[int, int, Any, Any, Any]] = {}
         for ent in doc.ents:
             start, end = reading.read(ent.start_char, ent.end_char)
-            known[Mention(start, end, *_words(runs, start, end))] = ent
+            key = Mention(start, end, *_words(runs, start, end))
+            known[key] = (ent.start_char, ent.end_char, ent.label, ent.kb_id, ent.id)
         chosen = best_reading([*known, *mentions], len(runs.words))
         taken = {offset for mention in chosen for offset in range(mention.start, mention.end)}
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
-        found = [(*reading.given(mention.start, mention.end), self.label) for mention in chosen if mention not in known]
         kept = [known[mention] for mention in chosen if mention in known]
-        given = [(ent.start_char, ent.end_char, ent.label, ent.kb_id, ent.id) for ent in kept]
-        split_tokens(doc, [(start, end) for start, end, _ in found])
-        spans: list[Any] = [doc.char_span(start, end, label) for start, end, label in found]
+        found = [reading.given(mention.start, mention.end) for mention in chosen if mention not in known]
+        split_tokens(doc, found)
+        spans: list[Any] = [doc.char_span(*offsets, self.label) for offsets in found]
         for span in spans:
             span._.set(PHRASE, phrase_probability(span.text))
-        spans += [doc.char_span(start, end, label, kb_id, span_id=id) for start, end, label, kb_id, id in given]
-        doc.ents = spans
+        doc.ents = spans + [
+            doc.char_span(start, end, label, kb_id, span_id=id) for start, end, label, kb_id, id in kept
+        ]
 
     def _update(self) -> None:
         linker = self._linker

@@ -86,10 +86,8 @@ def add_note_rules(tokenizer: Tokenizer) -> None:
     Args:
         tokenizer: gets the rules, before its own.
     """
-    for rules, name in ((_PREFIXES, "prefix_search"), (_INFIXES, "infix_finditer"), (_SUFFIXES, "suffix_search")):
-        method = getattr(tokenizer, name)
-        pattern = re.compile("|".join((*rules, method.__self__.pattern)))
-        setattr(tokenizer, name, getattr(pattern, method.__name__))
+    for name, rules in (("prefix_search", _PREFIXES), ("infix_finditer", _INFIXES), ("suffix_search", _SUFFIXES)):
+        _put_first(tokenizer, name, "|".join((*rules, "")))
 
 
 def add_run_rules(tokenizer: Any) -> None:
@@ -100,8 +98,12 @@ def add_run_rules(tokenizer: Any) -> None:
         tokenizer: gets the rules, before its own, if it is spaCy's.
     """
     for name, rule in _RUNS.items() if isinstance(tokenizer, Tokenizer) else ():
-        method: Any = getattr(tokenizer, name)
-        own = getattr(getattr(method, "__self__", None), "pattern", "")  # "": it has no such rules
-        if own and rule not in own:
-            pattern = re.compile(f"{rule}(?:{own.removeprefix('(?u)')})")
-            setattr(tokenizer, name, getattr(pattern, method.__name__))
+        _put_first(tokenizer, name, rule)
+
+
+def _put_first(tokenizer: Tokenizer, name: str, rule: str) -> None:
+    method: Any = getattr(tokenizer, name)
+    own = getattr(getattr(method, "__self__", None), "pattern", "")  # "": it has no such rules
+    if own and rule not in own:
+        pattern = re.compile(f"{rule}(?:{own.removeprefix('(?u)')})")
+        setattr(tokenizer, name, getattr(pattern, method.__name__))
