@@ -1,9 +1,11 @@
 """Abbreviations that a text defines: in brackets, after words such as "hereafter", or in a list."""
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from spacy.tokens import Doc, Span, Token
@@ -14,6 +16,7 @@ from ..util.names import GREEK, GREEK_SYMBOL, NOT_WORD, compatible
 Rule = Literal["anywhere", "initials", "whole"]
 Tokens = tuple[int, int]  # first token, and end
 Words = tuple[str, ...]
+LongForm = tuple[str, int, int]  # its text, first token, and end
 
 FUNCTION_WORDS = frozenset("a an and by for from in of on or the to with".split())
 _ARTICLES = frozenset("a an the".split())
@@ -30,6 +33,7 @@ _BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" o
 
 _CLOSING = {"(": ")", "[": "]"}
 _QUOTES = frozenset(("''", "``", *"\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"))
+_LONGEST = 300  # characters of a long form
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
 _SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
 _SURE = (3, 8)  # characters of a short form, and of the one word in brackets that is its long form, at least
@@ -102,7 +106,7 @@ def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
         "short_end", "long_text", "long_start" and "long_end" (token offsets).
     """
     words = [token.text for token in doc]
-    definitions: dict[Words, dict[int, Tokens]] = {}  # short form -> where it is defined -> long form
+    definitions: dict[Words, dict[int, LongForm]] = {}  # short form -> where it is defined -> long form
     long_forms = set()
     read = set()  # brackets whose long form is known
     for short, candidate, rule, is_weak in definition_candidates(doc, words):
@@ -110,17 +114,16 @@ def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
         if candidate in read or (is_weak and key in definitions):
             continue
         long_form = match_long_form(doc, short, candidate, rule)
-        if long_form is None or (text := _long_text(doc, long_form).lower()) in long_forms:
+        if long_form is None or (lowered := (text := _long_text(doc, long_form)).lower()) in long_forms:
             continue
-        if key in definitions and find_initials(text, doc[slice(*short)].text) != 0:
+        if key in definitions and find_initials(lowered, doc[slice(*short)].text) != 0:
             continue
-        long_forms.add(text)
+        long_forms.add(lowered)
         read.add(candidate)
-        definitions.setdefault(key, {})[short[0]] = long_form
+        definitions.setdefault(key, {})[short[0]] = text, *long_form
     found = []
-    for start, end, (long_start, long_end) in _occurrences(words, definitions):
+    for start, end, (long_text, long_start, long_end) in _occurrences(words, definitions):
         record = {"short_text": doc[start:end].text, "short_start": start, "short_end": end}
-        long_text = _long_text(doc, (long_start, long_end))
         found.append({**record, "long_text": long_text, "long_start": long_start, "long_end": long_end})
     return found
 
@@ -133,20 +136,29 @@ def _long_text(doc: Doc, long_form: Tokens) -> str:
     return text[before.end() :] if before and before[1].isalpha() else text
 
 
-def _occurrences(words: list[str], definitions: dict[Words, dict[int, Tokens]]) -> Iterator[tuple[int, int, Tokens]]:
+def _occurrences(
+    words: list[str], definitions: dict[Words, dict[int, LongForm]]
+) -> Iterator[tuple[int, int, LongForm]]:
     """Where the tokens of each short form occur, or of its other number unless that is defined itself, and the long
     form that is defined there or last before; before the first definition, that one."""
-    starts = defaultdict(list)
+    defined: dict[Words, Words] = {}
+    for key in definitions:
+        defined[key] = key
+        if (other := (*key[:-1], other_number(key[-1]))) not in definitions:
+            defined[other] = key
+    lengths = defaultdict(set)  # of short forms, by their first token
+    for key in defined:
+        lengths[key[0]].add(len(key))
+    starts: dict[Words, list[int]] = {key: [] for key in defined}
     for start, word in enumerate(words):
-        starts[word].append(start)
-    for defined, long_forms in definitions.items():
-        other = (*defined[:-1], other_number(defined[-1]))
-        for key in (defined,) if other in definitions else (defined, other):
-            for start in starts.get(key[0], ()):
-                end = start + len(key)
-                if tuple(words[start:end]) == key:
-                    place = max((place for place in long_forms if place <= start), default=min(long_forms))
-                    yield start, end, long_forms[place]
+        for end in (start + length for length in lengths.get(word, ())):
+            if end <= len(words) and (key := tuple(words[start:end])) in defined:
+                starts[key].append(start)
+    for key, places in starts.items():
+        long_forms = sorted(definitions[defined[key]].items())
+        for start in places:
+            last = bisect_right(long_forms, start, key=itemgetter(0)) - 1
+            yield start, start + len(key), long_forms[max(0, last)][1]
 
 
 def definition_candidates(doc: Doc, words: list[str]) -> Iterator[Candidate]:
@@ -393,15 +405,19 @@ def match_long_form(doc: Doc, short: Tokens, candidate: Tokens, rule: Rule = "an
     Args:
         doc: the document.
         short: the short form.
-        candidate: the tokens that may end with the long form.
+        candidate: the tokens that may end with the long form, which is of limited length.
         rule: which part of them it may be.
 
     Returns:
         From the token where the match begins; None = no match, or the short form is none.
     """
-    if candidate[0] >= candidate[1] or not is_short_form(doc, short):
+    start, end = candidate
+    least = doc[end - 1].idx + len(doc[end - 1]) - _LONGEST
+    while start < end and doc[start].idx < least:
+        start += 1
+    if start >= end or not is_short_form(doc, short):
         return None
-    span = doc[slice(*candidate)]
+    span = doc[start:end]
     text = lower(span.text)
     itself = doc[slice(*short)].text
     begin = _first_matched(text, lower(itself))
@@ -416,10 +432,8 @@ def match_long_form(doc: Doc, short: Tokens, candidate: Tokens, rule: Rule = "an
         return None
     if first and span[first - 1].text == "(" and ")" in span[first].text[1:-1]:
         first -= 1  # "(R)-alpha-methylhistamine"
-    start = candidate[0] + first
-    if not _is_definition(itself, doc[start : candidate[1]], text[begin:]):
-        return None
-    return start, candidate[1]
+    start += first
+    return (start, end) if _is_definition(itself, doc[start:end], text[begin:]) else None
 
 
 def _first_matched(text: str, short: str) -> int | None:

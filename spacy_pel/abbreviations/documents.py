@@ -1,16 +1,20 @@
 """What the short forms of a document stand for: as it defines them, or an earlier passage of its article."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from spacy.tokens import Doc
 
 from .definitions import find_abbreviations, other_number
 
-LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
+LongForms = dict[str, list[tuple[int, str]]]  # short form -> first character of each place, what it stands for there
 KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` where spaCy stores extensions
 _AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
+_BEFORE_SHORT = re.compile(f"[{re.escape(_AROUND_SHORT)}]+")
 
 
 class SharedDefinitions:
@@ -56,9 +60,9 @@ def long_forms(doc: Doc) -> LongForms:
     before it define, see ``SharedDefinitions``.
 
     Returns:
-        By short form.
+        By short form, and by place.
     """
-    forms: LongForms = {}
+    forms: dict[str, dict[int, str]] = {}
     user_data: Any = doc.user_data
     # as stored: read as an attribute, ours would be made into spans
     names = ("pel_abbreviations", "abbreviations", KNOWN)
@@ -72,16 +76,14 @@ def long_forms(doc: Doc) -> LongForms:
             short, start = definition.text, definition.start_char
             long_form = getattr(definition._.long_form, "text", definition._.long_form)
         forms.setdefault(short, {}).setdefault(start, long_form)
-    return forms
+    return {short: sorted(places.items()) for short, places in forms.items()}
 
 
 def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
     """What a short form stands for at a character of the text: what it does where it
     occurs there or last before, or else first; None = it is no short form."""
-    starts = forms.get(short)
-    if not starts:
-        return None
-    return starts[max((other for other in starts if other <= start), default=min(starts))]
+    places = forms.get(short)
+    return places[max(0, bisect_right(places, start, key=itemgetter(0)) - 1)][1] if places else None
 
 
 def spelled_out(mentions: Iterable[tuple[str, int]], forms: LongForms) -> list[str | None]:
@@ -95,15 +97,17 @@ def spelled_out(mentions: Iterable[tuple[str, int]], forms: LongForms) -> list[s
         The long form of each; None if the mention is neither of these.
     """
     return [
-        long_form_at(forms, text, start) if text in forms else _without_short_form(text, forms)
+        long_form_at(forms, text, start) if text in forms else _without_short_form(text, start, forms)
         for text, start in mentions
     ]
 
 
-def _without_short_form(mention: str, forms: LongForms) -> str | None:
+def _without_short_form(mention: str, start: int, forms: LongForms) -> str | None:
     """The long form of a mention of both; None if it is something else."""
-    for short, places in forms.items():
-        for long_form in places.values():
-            if mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short:
+    for before in _BEFORE_SHORT.finditer(mention):
+        short = mention[before.end() :].rstrip(_AROUND_SHORT)
+        long_form = long_form_at(forms, short, start + before.end())
+        if long_form is not None and mention.startswith(long_form):
+            if mention[len(long_form) :].strip(_AROUND_SHORT) == short:
                 return long_form
     return None

@@ -52,9 +52,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                     read if known is None else known for known, read in zip(types, span_types(doc, spans), strict=True)
                 ]
                 for short, places in long_forms(doc).items() if detectors else ():
-                    forms.setdefault(short, {}).update(
-                        (offset + start, long_form) for start, long_form in places.items()
-                    )
+                    forms.setdefault(short, []).extend((offset + start, long_form) for start, long_form in places)
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
         return make_queries(text, mentions, types=types, spelled_out=partial(spelled_out, forms=forms))
 

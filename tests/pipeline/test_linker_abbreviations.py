@@ -57,7 +57,7 @@ def test_batches_keep_the_definitions_of_each_document_apart(expanding):
     ],
 )
 def test_an_abbreviation_behind_its_long_form_is_left_out(mention, expected):
-    forms = {"CF": {3: "cystic fibrosis"}, "HD": {40: "Huntington disease", 90: "heart disease"}}
+    forms = {"CF": [(3, "cystic fibrosis")], "HD": [(40, "Huntington disease"), (90, "heart disease")]}
     assert spelled_out([(mention, 50)], forms) == [expected]
 
 
@@ -95,4 +95,4 @@ def test_scispacy_form_with_spans(nlp):
     short = doc[3:4]
     short._.long_form = doc[0:2]
     doc._.abbreviations = [short]
-    assert list(long_forms(doc)["HD"].values()) == ["Huntington disease"]
+    assert long_forms(doc)["HD"] == [(doc[3].idx, "Huntington disease")]
