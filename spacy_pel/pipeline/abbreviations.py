@@ -70,7 +70,7 @@ class AbbreviationDetector:
         if seen is not doc:
             _set_given(doc, seen, reading, found)
         doc._.pel_abbreviations = found
-        if self.mentions and found:
+        if self.mentions and found and doc.ents:
             doc.ents = _with_short_forms(doc, found)  # type: ignore[assignment]
         return doc
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from dataclasses import replace
@@ -71,6 +72,7 @@ class ProxyEntityLinker(Pipe):
     """
 
     _linker: Linker | None = None  # once there is data
+    _has_warned = False  # of documents that no detector has read
 
     def __init__(
         self,
@@ -456,7 +458,13 @@ class ProxyEntityLinker(Pipe):
         Returns:
             For each mention of each document; None = skipped.
         """
+        docs = list(docs)
         spans = [mention_spans(doc, self.settings.spans_key) for doc in docs]
+        if not self._has_warned and not all(map(self._is_annotated, docs)):
+            self._has_warned = True
+            key = self.settings.spans_key
+            what = "no component before it has set doc.ents" if key is None else f"doc.spans has no group '{key}'"
+            warnings.warn(Warnings.W512.format(name=self.name, what=what), stacklevel=2)
         wanted = [[span for span in mentions if self._wants(span)] for mentions in spans]
         queries = chain.from_iterable(self._queries(mentions[0].doc, mentions) for mentions in wanted if mentions)
         links = iter(self.linker.link(list(queries)))
@@ -464,6 +472,12 @@ class ProxyEntityLinker(Pipe):
             [self._as_phrase(span, next(links)) if self._wants(span) else None for span in mentions]
             for mentions in spans
         ]
+
+    def _is_annotated(self, doc: Doc) -> bool:
+        """Whether a detector has read it, and perhaps found no mention."""
+        if self.settings.spans_key is not None:
+            return self.settings.spans_key in doc.spans
+        return not len(doc) or doc.has_annotation("ENT_IOB")
 
     def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
         """The answer. Before calibration, P(right) of a mention that was

@@ -1,5 +1,7 @@
 """Definitions of abbreviations (Schwartz & Hearst 2003), and scispaCy's detector for comparison."""
 
+import time
+
 import pytest
 import spacy
 from spacy.matcher import Matcher
@@ -176,6 +178,34 @@ def test_places():
     for one in found:
         assert doc[one["short_start"] : one["short_end"]].text == one["short_text"] == "HF"
         assert doc[one["long_start"] : one["long_end"]].text == one["long_text"] == "Heart failure"
+
+
+def several(n, text):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return "".join(text.format("".join(letters[i // 26**place % 26] for place in range(4))) for i in range(n))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda n: "a" * 10 * n + " b (AB)" * n,
+        lambda n: several(n, "a{0} b{0} (AB). "),
+        lambda n: several(n, "nuclear factor {0} (NF-{0}). "),
+        lambda n: several(n, "AB, a{0} b{0}; "),
+        lambda n: "a (AB) " * n,
+        lambda n: "( [ : " * n,
+    ],
+)
+def test_time_is_linear(text):
+    seconds = []
+    for n in (250, 4000):
+        doc = NLP.make_doc(text(n))
+        start = time.process_time()
+        found = find_abbreviations(doc)
+        seconds.append(time.process_time() - start)
+        assert len({id(one["long_text"]) for one in found}) <= n
+        assert all(len(one["long_text"]) <= 300 for one in found)
+    assert seconds[1] < 100 * max(seconds[0], 0.005)  # quadratic: 256 times
 
 
 def test_as_scispacys():

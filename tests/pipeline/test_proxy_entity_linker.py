@@ -188,6 +188,43 @@ def test_analyze_pipes_warns_where_nothing_sets_mentions(make_nlp):
     assert make_nlp().analyze_pipes()["problems"][NAME] == []
 
 
+def said(recwarn):
+    return [text for warning in recwarn if f"'{NAME}' can link nothing" in (text := str(warning.message))]
+
+
+@pytest.mark.filterwarnings("always")
+def test_one_warning_where_nothing_can_be_linked(make_nlp, recwarn):
+    behind = make_nlp()
+    behind.add_pipe("entity_ruler", name="late")
+    behind.remove_pipe("entity_ruler")
+    without = make_nlp(ruler=False)
+    without.add_pipe("pel_abbreviation_detector", first=True, config={"mentions": True})
+    disabled = make_nlp()
+    disabled.disable_pipe("entity_ruler")
+    for nlp, what in (
+        (behind, "doc.ents"),
+        (without, "doc.ents"),
+        (disabled, "doc.ents"),
+        (make_nlp(spans_key="sc"), "'sc'"),
+    ):
+        for text in ("Huntington disease (HD)", "cold", ""):
+            nlp(text)
+        list(nlp.pipe(TEXTS))
+        [warning] = said(recwarn)
+        assert what in warning
+        recwarn.clear()
+
+
+def test_no_warning_where_a_text_has_no_mention(make_nlp, recwarn):
+    grouped = make_nlp(ruler=False, spans_key="sc")
+    grouped.add_pipe("span_ruler", first=True, config={"spans_key": "sc"})
+    finder = make_nlp(ruler=False)
+    finder.add_pipe("pel_name_finder", first=True)
+    for nlp in (make_nlp(), grouped, finder):
+        assert not any(doc.ents for doc in nlp.pipe(["Nothing here.", "", " \n"]))
+    assert not said(recwarn)
+
+
 def test_labels_keep_and_discard(make_nlp):
     nlp = make_nlp(labels_keep=["DISEASE", "CHEMICAL"], labels_discard=["DISEASE"])
     doc = nlp(TEXTS[0])

@@ -1,5 +1,5 @@
 """Where a mention may begin and end, whatever tagged it: lines, items of lists, brackets, negations, doses, values and
-the headings of notes; and tokens that are split there."""
+the headings of notes; and tokens and sentences that are divided there."""
 
 import re
 from bisect import bisect_right
@@ -7,6 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+from spacy.attrs import DEP, HEAD
+from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup, Token
 
 Offsets = tuple[int, int]
@@ -349,3 +352,48 @@ def split_tokens(doc: Doc, mentions: Iterable[Offsets]) -> None:
     for key, attrs, spans in groups:
         made = [doc.char_span(a, b, label, kb_id, span_id=span_id) for a, b, label, kb_id, span_id in spans]
         doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=made)  # type: ignore[arg-type]
+
+
+@Language.component("pel_line_sentences", assigns=["token.is_sent_start", "doc.sents"])
+def set_line_sentences(doc: Doc) -> Doc:
+    """Begin a sentence with each line of a note and each item of a list, so that what looks for negations does not
+    read on after them. A line of wrapped text begins none.
+
+    It may stand before or after the component that finds sentences: ``sentencizer`` and ``parser`` keep what is
+    set. In a document that is parsed already, words whose head is on another line depend on the first of them.
+
+    Args:
+        doc: gets more sentences.
+
+    Returns:
+        The same Doc.
+    """
+    breaks = breaks_of(doc)
+    starts = [i for i in sorted(breaks.certain | breaks.likely) if _ends_line(doc[i].text)]
+    starts = [next((token.i for token in doc[i:] if not token.is_space), len(doc)) for i in starts]
+    starts = [i for i in starts if i < len(doc) and not (i - 1 in breaks.certain and not doc[i - 1].is_space)]
+    if doc.has_annotation("DEP"):
+        _divide_trees(doc, starts)
+    else:
+        for i in starts:
+            doc[i].is_sent_start = True
+    return doc
+
+
+def _ends_line(text: str) -> bool:
+    """Whether a token between two lines or items is more than a column of a table."""
+    return text != "|" and text.strip(" \xa0") != "\t"
+
+
+def _divide_trees(doc: Doc, starts: list[int]) -> None:
+    """Begin sentences in a document whose sentences follow from its dependencies."""
+    begins = {*starts, *(sent.start for sent in doc.sents)}
+    part = np.cumsum([token.i in begins for token in doc])
+    arcs = doc.to_array([HEAD, DEP]).view(np.int64)
+    roots: dict[int, int] = {}
+    for token in doc:
+        i, head = token.i, token.head.i
+        if head == i or part[head] != part[i]:
+            root = roots.setdefault(part[i], i)
+            arcs[i] = root - i, np.uint64(doc.vocab.strings.add("ROOT" if root == i else "dep")).view(np.int64)
+    doc.from_array([HEAD, DEP], arcs.view(np.uint64))

@@ -83,6 +83,8 @@ class NameFinder:
                     mentions.append(Mention(start, end, first, last, mention.n_marks))
         if mentions:
             self._add(doc, mentions, runs, reading)
+        elif not doc.ents:
+            doc.ents = []  # read, without a mention
         return doc
 
     def _search(self, text: str, runs: Runs) -> Iterator[Mention]:
