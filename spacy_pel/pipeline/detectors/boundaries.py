@@ -389,7 +389,7 @@ def _divide_trees(doc: Doc, starts: list[int]) -> None:
     """Begin sentences in a document whose sentences follow from its dependencies."""
     begins = {*starts, *(sent.start for sent in doc.sents)}
     part = np.cumsum([token.i in begins for token in doc])
-    arcs = doc.to_array([HEAD, DEP]).view(np.int64)
+    arcs: Any = doc.to_array([HEAD, DEP]).view(np.int64)
     roots: dict[int, int] = {}
     for token in doc:
         i, head = token.i, token.head.i
