@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.kb_open import memory
-from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.registry import registry
 from spacy_pel.types import Vectors
@@ -131,24 +131,17 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path,
         Their folders.
     """
     exact, fast = folder / "exact", folder / "fast"
-    if n_rows:
-        vectors = index.vectors.vectors(0, len(index))
-        flat = FaissIVF(flat_below=None, codes="int8")
-        flat.train(vectors)
-        for block in made_up(vectors, n_rows):
-            flat.add(block)
-        filtered = flat.without(np.arange(0), flat_below=20_000)
-        filtered.finish()
-        save(flat, exact, [[0, n_rows]])
-        save(filtered, fast, [[0, n_rows]])
-        return exact, fast
-    if not index.rows.live.all():
-        index = recode(index, registry.pel_indexes.get(index.vectors.name)(**index.vectors.settings))
-    fast_index = recode(index, FaissIVF())
-    apart = fast_index.rows.searched_apart
+    live = np.flatnonzero(index.rows.live)
+    vectors = index.vectors.vectors(0, len(index))[live]
+    apart = np.zeros(n_rows, dtype=np.uint8) if n_rows else index.rows.searched_apart[live]
     groups = [[int(i[0]), int(i[-1]) + 1] for i in map(np.flatnonzero, (apart == 0, apart == 1)) if len(i)]
-    save(index.vectors, exact, groups)
-    save(fast_index.vectors, fast, groups)
+    for path, flat_below in ((exact, None), (fast, 20_000)):
+        filled = FaissIVF(flat_below=flat_below, codes="int8")
+        filled.train(vectors)
+        for block in made_up(vectors, n_rows) if n_rows else [vectors]:
+            filled.add(block)
+        filled.finish(apart)
+        save(filled, path, groups)
     return exact, fast
 
 

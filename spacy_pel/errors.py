@@ -232,7 +232,7 @@ class Errors(metaclass=WithCodes):
     E412 = "Expected codes among {known}, got '{got}'. Fix the setting 'codes'."
     E413 = "Expected row_bytes that divide the width, and training vectors, got {got}. Change them, or use 'fp16'."
     E414 = "Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
-    E416 = "Expected vectors of fp32 (fp16 for fp16) at {path}, got {got}. Build with --codes fp32, and recode copies."
+    E416 = "Expected vectors of fp32 (fp16 for fp16) at {path}, got {got}. Build with --codes fp32, and shorter copies by --update."
     E420 = "Expected mentions with their entity among the candidates, got none among {n}. Check that ids agree."
     E421 = "Expected weights for {expected}, but the combiner has them for {got}. Refit it: spacy-pel calibrate"
     E431 = "This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with a model folder."

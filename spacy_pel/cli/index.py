@@ -1,4 +1,4 @@
-"""The commands ``index`` and ``recode``."""
+"""The command ``index``."""
 
 import time
 from itertools import chain
@@ -10,7 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ..util.files import folder_size
 from ._app import pel_cli
-from ._options import KB, Backend, Codes, Files, Model, NewIndex, RowBytes, argument, option
+from ._options import KB, Backend, Codes, Files, Model, NewIndex, RowBytes, option
 from ._output import JSON, emit, key_values, message
 from ._saved_pipeline import encoder_folder
 from ._settings import split_names
@@ -72,28 +72,6 @@ def index(
     counts = reusing.counts(built.rows) if reusing else {}
     result = {**built.meta, **counts, "megabytes": folder_size(out) / 1e6, "seconds": time.perf_counter() - started}
     emit(result, as_json=as_json, text=key_values)
-
-
-@pel_cli.command("recode", rich_help_panel="Train")
-def recode(
-    index: Annotated[Path, argument("INDEX", "The index to copy, best with fp16 or fp32 codes.")],
-    out: NewIndex,
-    index_type: Annotated[str, option("NAME", "The type of vector index.")] = "faissivf",
-    codes: Codes = None,
-    row_bytes: RowBytes = None,
-    as_json: bool = JSON,
-) -> None:
-    """Write a smaller or faster copy of an index in seconds, without re-embedding. By default it keeps its codes,
-    and a large index gets the lists of faissivf.
-
-    Example: spacy-pel recode training/index training/index_small --codes pq --row-bytes 64
-    """
-    from ..index import EntityIndex
-    from ..index import recode as recoded
-
-    small = recoded(EntityIndex.from_disk(index), make_vector_index(index_type, codes, row_bytes))
-    small.to_disk(out)
-    emit({**small.meta, "megabytes": folder_size(out) / 1e6}, as_json=as_json, text=key_values)
 
 
 def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None = None, *, like: Any = None) -> Any:

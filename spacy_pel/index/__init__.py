@@ -1,2 +1,2 @@
 from .annotated_text import AliasPriors
-from .entity_index import EntityIndex, recode
+from .entity_index import EntityIndex

@@ -17,15 +17,13 @@ from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions
-from .faiss_ivf import FaissIVF
-from .faiss_rows import BLOCK, KIND, unreadable
+from .faiss_rows import KIND, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
 VERSION = 1  # of the folder's format
 META = "meta.json"
 _ABBREVIATIONS = "abbreviations.arrow"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
-_RECODED_SAMPLE = 32_768  # rows that codes of another index are learned from
 
 
 class EntityIndex:
@@ -374,37 +372,3 @@ def _reopen(path: str, fingerprint: str) -> EntityIndex:
     if index.fingerprint != fingerprint:
         raise PelError(Errors.E411.format(path=path, expected=fingerprint, got=index.fingerprint))
     return index
-
-
-def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
-    """Copy the live rows of an index into another kind of vector index; nothing is embedded.
-
-    Args:
-        index: best with fp32 or fp16 codes: lost precision cannot be recovered.
-        into: e.g. FaissIVF(codes="int8"); its existing rows are dropped. A FaissIVF
-            with codes None takes over the codes as they are.
-
-    Returns:
-        With the same entities, kinds, priors, topics and abbreviations.
-
-    Raises:
-        PelError: if the index has no live row.
-    """
-    vectors, rows = index.vectors, index.rows.only_live()
-    live = np.flatnonzero(index.rows.live)
-    if not len(live):
-        raise PelError(Errors.E407)
-    if isinstance(into, FaissIVF) and isinstance(vectors, FaissIVF) and into.codes is None:
-        settings: dict[str, Any] = {name: getattr(into, name) for name in ("flat_below", "lists", "probes")}
-        into = vectors.without(np.flatnonzero(~index.rows.live), **settings)
-    else:
-        sample = np.sort(np.random.default_rng(0).permutation(live)[: _RECODED_SAMPLE if into.needs_training else 0])
-        decoded = [vectors.vectors(row, row + 1) for row in sample.tolist()]
-        into.train(np.concatenate([np.empty((0, index.width), dtype=np.float32), *decoded]))
-        for start in range(0, len(index), BLOCK):
-            stop = min(start + BLOCK, len(index))
-            into.add(vectors.vectors(start, stop)[index.rows.live[start:stop]])
-    into.finish(rows.searched_apart)
-    recoded = EntityIndex.__new__(EntityIndex)  # not copy(), which would write the index
-    vars(recoded).update(vars(index), vectors=into, rows=rows, path=None, _fingerprint=None)
-    return recoded

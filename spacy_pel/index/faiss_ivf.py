@@ -179,15 +179,6 @@ class FaissIVF(PartSettings):
             _Filter(_learn_lists(self._rows, ids, self.lists, self.probes), ids, self._rows) for ids in large
         ]
 
-    def without(self, rows: Rows, **settings: Any) -> "FaissIVF":
-        """A copy without these rows, with other settings but the same codes: nothing is quantised twice. Call
-        ``finish``."""
-        copied = FaissIVF(**{**self.settings, **settings})
-        copied.width, copied._rotation, copied._owner = self.width, self._rotation, self._owner
-        copied._rows, copied._chooses_codes = copy_in_memory(self._rows), False
-        copied._rows.remove_ids(rows)
-        return copied
-
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""
         sample = sample_rows(np.arange(self._rows.ntotal), _SAMPLE)

@@ -77,10 +77,6 @@ class RowTable:
         self.live = self.live & ~(np.isin(self.kb_rows, kb_rows) & self._of_kinds(kinds))
         self._masks = {}
 
-    def only_live(self) -> "RowTable":
-        """A table of the live rows."""
-        return RowTable(self.kb_rows[self.live], self.kinds[self.live], self.live[self.live], self.texts[self.live])
-
     def mask(
         self, kinds: Collection[str] = KINDS, allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_] | None:

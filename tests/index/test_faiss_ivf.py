@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.types import Entity
 
@@ -134,27 +134,6 @@ def test_damaged_lists(damage, name, tmp_path):
 
 
 # -- as an index of entities ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("vectors", [FaissIVF(flat_below=None, codes="fp16"), FaissIVF(codes="pq", flat_below=None)])
-def test_recoding_keeps_the_codes(vectors, kb, encoder, documents, monkeypatch):
-    monkeypatch.setattr("spacy_pel.index.faiss_ivf._NARROW", 0)
-    full = EntityIndex.build(kb, encoder, index=vectors, kinds=("card", "alias", "mention"), documents=documents)
-    full.add_entities(kb, encoder, kb.retire(["C90"]))
-    fast = recode(full, FaissIVF(flat_below=10))
-    live = np.flatnonzero(full.rows.live)
-    stored = full.vectors.vectors(0, len(full))[live]
-    # decoded in blocks of other sizes, whose sums may be rounded differently
-    np.testing.assert_allclose(fast.vectors.vectors(0, len(fast)), stored, rtol=0, atol=1e-6)
-    assert [part.n_rows for part in fast.vectors._filters] == [
-        int((full.rows.kinds[live] != 2).sum()),
-        int((full.rows.kinds[live] == 2).sum()),
-    ]
-    queries = encoder.encode_names(["chronic lung disease", "common cold", "cold temperature"])
-    groups = (("card", "alias"), ("mention",))
-    found, expected = (index.search_groups(queries, 5, None, groups) for index in (fast, full))
-    for mine, theirs in zip(found, expected, strict=True):
-        np.testing.assert_allclose(mine[0], theirs[0], atol=1e-5)
 
 
 def test_rows_that_come_and_go(kb, encoder, tmp_path, monkeypatch):

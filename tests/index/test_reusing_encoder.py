@@ -133,7 +133,7 @@ def test_codes_that_lose_precision_are_refused(kb, encoder, vectors, tmp_path):
     EntityIndex.build(kb, encoder, index=vectors).to_disk(tmp_path / "old")
     old = EntityIndex.from_disk(tmp_path / "old")
     for into in (FaissIVF(), type(vectors)(**vectors.settings)):
-        with pytest.raises(PelError, match="PEL-E416.*--codes fp32.*recode"):
+        with pytest.raises(PelError, match="PEL-E416.*--codes fp32.*--update"):
             ReusingEncoder(encoder, old, into)
 
 

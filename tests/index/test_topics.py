@@ -8,7 +8,7 @@ import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index import EntityIndex
 from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
@@ -100,14 +100,13 @@ def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, do
     assert built.topics is None and len(built.priors)
 
 
-def test_disk_bytes_and_recode(encoder, documents, tmp_path):
+def test_disk_and_bytes(encoder, documents, tmp_path):
     index = build(encoder, documents, FaissIVF())
     index.to_disk(tmp_path / "index")
     copies = [
         EntityIndex.from_disk(tmp_path / "index"),
         EntityIndex.from_bytes(index.to_bytes()),
         pickle.loads(pickle.dumps(index)),
-        recode(index, FaissIVF(flat_below=None, codes="int8")),
     ]
     for copy in copies:
         assert copy.meta["topics"] == 3
