@@ -76,7 +76,7 @@ def test_settings_stay_the_same_unless_they_are_given(folder, changed):
     again = ("index", changed / "kb", folder / "model", changed / "new", "--update", changed / "old", "--json")
     new = run(*again).json
     assert (new["kinds"], new["index"]) == (["alias"], old["index"])
-    assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 3
+    assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 2
     assert run(*again, "--index-type", "faissivf").json["index"] == old["index"], "the same type, by its name"
     refused("E416", *again, "--kinds", "card,alias", "--codes", "fp32")
     other = run(*again, "--index-type", "faissivf", "--codes", "fp16").json
