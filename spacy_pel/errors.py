@@ -166,7 +166,6 @@ class Errors(metaclass=WithCodes):
         '"ids"; an empty list = NIL), make a corpus with: spacy-pel convert GOLD.jsonl --reader jsonl {path}'
     )
     E217 = "Expected mentions in {paths}, got none, but {got}. See the reader's settings (--set), or fix the files."
-    E218 = "Expected at least as many documents as folds ({n}), got {got}. Use fewer folds."
     E212 = "None of the {n} ids in {path} is in the corpus. Check that the list belongs to this corpus."
     E213 = "Expected {expected}, got {got!r}. Check {option}, or install the package that has it."
     E238 = 'Expected meta "original" as preprocessing writes it, got {got}. Preprocess again, or rename the key.'

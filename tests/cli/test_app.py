@@ -28,7 +28,7 @@ GROUPS = {
     "kb": ["add", "build", "diff", "edits", "info", "licences", "merge", "migrate", "show"],
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
-    "corpus": ["abbreviations", "folds", "info", "restore"],
+    "corpus": ["abbreviations", "info", "restore"],
     "research": """
         default-nil default-weights gradients map margins notes okb sample study sweep worlds
     """.split(),

@@ -1,4 +1,4 @@
-"""The commands of the group ``corpus``: statistics, folds, abbreviations, and the undoing of preprocessing."""
+"""The commands of the group ``corpus``: statistics, abbreviations, and the undoing of preprocessing."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,37 +31,6 @@ def corpus_info(corpus: Corpus, kb: KBForTypes = None, as_json: bool = JSON) -> 
 def _text(facts: dict[str, Any]) -> str:
     flat = {key.replace("_", " "): value for key, value in facts.items() if not isinstance(value, dict)}
     return key_values({**flat, **first_rows("label", facts["labels"]), **type_rows(facts.get("types", {}))})
-
-
-@corpus_cli.command("folds")
-def corpus_folds(
-    corpus: Corpus,
-    output: Annotated[Path, argument("OUT", "The folder to write; existing files are replaced.")],
-    n: Annotated[int, option("N", "Number of folds.", "--n", min=2)] = 10,
-    as_json: bool = JSON,
-) -> None:
-    """Split a corpus into folds by a hash of the ids.
-
-    The first fold is OUT/fold_0.jsonl, and the other folds together are OUT/without_0.jsonl, and so on.
-
-    Build a KB, an index and a pipeline from each without_N.jsonl, and pass that pipeline with fold_N.jsonl to
-    calibrate --fold. With 10 folds, fold_0 is what convert --dev-share 0.1 splits off.
-
-    Example: spacy-pel corpus folds corpus/train.jsonl corpus/folds --n 5
-    """
-    from ...corpora import read_corpus, write_corpus
-    from ...types import original_id
-    from ..corpora.preparation import folds
-
-    documents = list(read_corpus(corpus))
-    sizes = []
-    for number, ids in enumerate(folds(documents, n)):
-        fold = [document for document in documents if original_id(document) in ids]
-        others = [document for document in documents if original_id(document) not in ids]
-        sizes.append(write_corpus(output / f"fold_{number}.jsonl", fold))
-        write_corpus(output / f"without_{number}.jsonl", others)
-    result: dict[str, Any] = {"output": str(output), "folds": n, "documents": sizes}
-    emit(result, as_json=as_json, text=key_values)
 
 
 @corpus_cli.command("restore")

@@ -55,27 +55,6 @@ def split_by_hash(documents: Iterable[Document], share: float) -> tuple[list[Doc
     return fit, dev
 
 
-def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
-    """Split a corpus into parts of nearly equal size; they do not depend on the order of the documents.
-
-    Args:
-        documents: the corpus.
-        n: how many parts.
-
-    Returns:
-        The original ids of each part, by their hashes; the first is what ``split_by_hash``
-        splits off with a share of 1 / n.
-
-    Raises:
-        PelError: if there are fewer ids than parts.
-    """
-    ranked = _ranked({original_id(document) for document in documents})
-    if len(ranked) < n:
-        raise PelError(Errors.E218.format(n=n, got=len(ranked)))
-    ends = [round(number / n * len(ranked)) for number in range(n + 1)]
-    return [set(ranked[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
-
-
 def _ranked(ids: Iterable[str]) -> list[str]:
     return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode("utf8"), digest_size=8).digest(), name))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.training.corpora.preparation import folds, read_ids, split_by_hash
+from spacy_pel.training.corpora.preparation import read_ids, split_by_hash
 from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.types import Document, Mention, original_id
 
@@ -33,17 +33,6 @@ def test_carve_is_the_documented_hash():
     assert [document.id for document in dev] == ["2"]
 
 
-def test_folds_are_parts_the_first_of_which_is_carved():
-    documents = corpus(95) + corpus(3)
-    parts = folds(reversed(documents), 10)
-    assert {len(part) for part in parts} <= {9, 10} and sum(map(len, parts)) == 95
-    assert set.union(*parts) == {document.id for document in documents}
-    assert parts[0] == {document.id for document in split_by_hash(documents, 0.1)[1]}
-    assert folds(corpus(3), 3) == folds(corpus(3), 3) != folds(corpus(3), 2)
-    with pytest.raises(PelError, match="E218.*3.*2"):
-        folds(corpus(2), 3)
-
-
 def windows(n):
     """Documents of three sentence windows each."""
     step = SentenceWindows(neighbours=0)
@@ -60,7 +49,6 @@ def test_the_parts_of_a_document_stay_together():
         assert len(dev) == 90 * share and len(fit) + len(dev) == 90
         assert not {original_id(part) for part in fit} & {original_id(part) for part in dev}
         assert {original_id(part) for part in dev} == {one.id for one in split_by_hash(corpus(30), share)[1]}
-    assert folds(made, 10) == folds(corpus(30), 10)
 
 
 def test_another_original_in_the_meta_is_not_ours():
