@@ -398,8 +398,8 @@ class Warnings(metaclass=WithCodes):
     )
     W144 = "Nothing matches the {filters}. Check the filter."
     W146 = (
-        "{place}: {n:,} of {total:,} ids look like names, as '{id}', and the names like codes, as '{name}'. "
-        "If these columns are exchanged, set them: --set 'columns={columns}'"
+        "{n:,} of {total:,} ids look like names and their names like codes, such as {case}. If these columns are "
+        "exchanged, set them: --set 'columns={columns}'"
     )
     W147 = (
         "Ids that a spreadsheet may have changed: {n:,}, such as {cases}. Leading zeros and last digits are lost: "

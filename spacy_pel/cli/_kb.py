@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
-from ..util.files import READ_ERRORS, ending_of, open_bytes, unexpected
+from ..util.files import READ_ERRORS, check_format, ending_of, format_of, open_bytes, unexpected
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -75,6 +75,9 @@ def _reader_by_content(path: Path) -> str:
             head = file.read(1 << 16)
     except READ_ERRORS:  # the reader reports what is wrong with the file
         return ""
+    check_format(path, head)
+    if format_of(head):  # FHIR
+        return "obo"
     if reader := next((reader for reader, pattern in _BEGINNINGS.items() if pattern.match(head)), ""):
         return reader
     names = head.partition(b"\n")[0].decode("utf8", "replace").lstrip("\ufeff")

@@ -13,6 +13,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
+from ..util.arrays import in_range
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
@@ -316,13 +317,21 @@ class EntityIndex:
 
     def check_built_for(self, kb: KnowledgeBase | None, encoder: Encoder | None) -> None:
         """Raises:
-        PelError: if the index was built from another knowledge base or with another encoder.
+        PelError: if the index was built from another knowledge base or with another encoder, or names rows that
+            the knowledge base has not.
         """
         parts = (("knowledge base", self.kb_fingerprint, kb), ("encoder", self.encoder_fingerprint, encoder))
         for what, theirs, part in parts:
             if part is not None and theirs != part.fingerprint:
                 path = self.path or "the given bytes"
                 raise PelError(Errors.E401.format(path=path, what=what, theirs=theirs, ours=part.fingerprint))
+        if kb is not None:
+            rows = {"rows.arrow": self.rows.kb_rows, "priors.arrow": self.priors.kb_rows}
+            rows[_ABBREVIATIONS] = np.maximum(self.abbreviations.kb_rows, 0)  # -1: no entity
+            rows |= {"topic_pairs.arrow": self.topics.kb_rows} if self.topics else {}
+            for file in (file for file, kb_rows in rows.items() if not in_range(kb_rows, kb.n_rows)):
+                expected = f"rows of the knowledge base in {file}"
+                raise damaged(self.path or "the given bytes", KIND, expected, "other numbers")
 
     def to_bytes(self) -> bytes:
         """The index folder as bytes.

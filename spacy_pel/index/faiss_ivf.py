@@ -13,6 +13,7 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Mask, Rows, Vectors
+from ..util.arrays import in_range
 from ..util.config import PartSettings, check_range
 from .faiss_rows import (
     BLOCK,
@@ -285,7 +286,7 @@ class FaissIVF(PartSettings):
         self._filters = []
         for file in sorted(Path(path).glob(_LISTS.format("*.faiss"))):
             lists, ids = read_lists(file)
-            if lists.d != self._rows.d or (len(ids) and not 0 <= ids.min() <= ids.max() < self._rows.ntotal):
+            if lists.d != self._rows.d or not in_range(ids, self._rows.ntotal):
                 raise unreadable(file.parent, ValueError("other rows"), f"a complete {file.name}")
             self._filters.append(_Filter(lists, ids, self._rows))
         return self

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import hash_strings, read_json, write_json
-from ..util.arrays import Offsets, offsets_of, owners, take_pieces
+from ..util.arrays import Offsets, in_range, offsets_of, owners, take_pieces
 from ..util.arrow_files import FoundName, Table, read_arrays, search_names
 from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
@@ -65,6 +65,26 @@ class ArrowStore:
         self.n_rows = len(self._entities)
         if not len(self._id_hashes) == self.n_rows == meta["counts"]["rows"]:
             raise self._damaged("files with the same number of rows", "different numbers")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Raises:
+        PelError: if a number in a file is of no row, name or type, which would be found while linking only.
+        """
+        offsets, starts = self._names_of_rows_offsets, self._name_starts
+        types = (chunk.column("types") for chunk in self._entities.chunks())
+        fits = {
+            files.IDS: in_range(self._id_rows, self.n_rows),
+            files.NAME_HASHES: len(starts) == len(self._names) and _ascend(starts, len(self._name_rows)),
+            files.ROWS_OF_NAMES: in_range(self._name_rows, self.n_rows),
+            files.NAMES_OF_ROWS: len(offsets) == self.n_rows + 1
+            and _ascend(offsets, len(self._names_of_rows))
+            and in_range(self._names_of_rows, len(self._names)),
+            files.XREFS: in_range(self._xref_rows, self.n_rows),
+            files.ENTITIES: all(in_range(column.values.to_numpy(), len(self.type_names)) for column in types),
+        }
+        for name in (name for name, it_fits in fits.items() if not it_fits):
+            raise self._damaged(f"numbers of rows in {name}", "other numbers")
 
     @classmethod
     def open(cls, path: str | Path) -> "ArrowStore":
@@ -267,6 +287,10 @@ class ArrowStore:
     def _chunks(self) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The chunks of entities, and the first row of each."""
         return zip(self._entities.starts.tolist(), self._entities.chunks(), strict=False)
+
+
+def _ascend(offsets: NDArray[np.integer[Any]], end: int) -> bool:
+    return in_range(offsets, end + 1) and bool((offsets[1:] >= offsets[:-1]).all())
 
 
 def _offsets_and_values(lists: pa.ListArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

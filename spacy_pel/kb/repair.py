@@ -1,7 +1,7 @@
 """The repair layer: checks entities, repairs faults and counts the repairs by kind.
 
 Readers use it to name the file and the line of a fault, and the build of a knowledge base uses it
-for entities from anywhere. Both count and repair in the same way:
+for entities from anywhere. Both count and repair in the same way, but only readers ask what names mean:
 
 * ``empty_id``, ``reserved_id`` ("NIL"), ``nameless``: the entity is left out.
 * ``empty_name``: the first alias becomes the name.
@@ -9,6 +9,10 @@ for entities from anywhere. Both count and repair in the same way:
 * ``control_character``: becomes a blank (a definition keeps its line ends and tabs); U+0080 to U+009F
   become the characters of Windows-1252 that were read as Latin-1, as in HTML.
 * ``bad_unicode``: a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
+* ``markup``: entities and tags as of HTML, "&amp;", "<i>", in a name or definition; ``mojibake``: UTF-8 in a name that
+  was read as Windows-1252, "MÃ©niÃ¨re". They become the characters that are meant.
+* ``semantic_tag``: a name with a tag, "(disorder)" of SNOMED CT, ", NOS", "[D]", is an alias without it, too.
+* ``obsolete_label``: an entity whose name says that it is obsolete is left out.
 * ``duplicate_id``: the first entity stays and takes over names, types, xrefs and parents of the later ones.
   Readers, which stream, pass later ones on; the build merges them.
 
@@ -16,12 +20,16 @@ White space at the ends of a field is dropped and repeated items of a list are k
 without counting.
 """
 
+import html
 import re
+import unicodedata
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, dropwhile
 
 from ..errors import Errors, PelError
 from ..types import NIL, Entity
+from ..util.reading import ENTITY, TAG
 from ..util.xrefs import normalize_xref
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -29,6 +37,19 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _C1 = range(0x80, 0xA0)  # five of these have no character in Windows-1252
 _WINDOWS_1252 = {code: char for code in _C1 if (char := bytes([code]).decode("cp1252", "ignore"))}
+_CP1252 = "".join(_WINDOWS_1252.values())
+_BYTES = {ord(char): code for code, char in _WINDOWS_1252.items()}
+_NEXT = f"[\x80-\xbf{_CP1252}]"
+_MOJIBAKE = re.compile(f"[\xc2-\xdf]{_NEXT}|[\xe0-\xef]{_NEXT}{{2}}|[\xf0-\xf4]{_NEXT}{{3}}")
+_TAGS = """assessment scale|body structure|cell|cell structure|clinical drug|context-dependent category|disorder|event|
+finding|medicinal product|morphologic abnormality|observable entity|occupation|organism|person|physical force|
+physical object|procedure|product|qualifier value|regime/therapy|situation|specimen|substance|tumor staging"""
+_READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or after it
+_LAST_TAGS = rf",? \((?:NOS|{_TAGS})\)|, NOS| {_READ_TAG}".replace("\n", "")
+_TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w))?(.*?)(?:{_LAST_TAGS}){{0,3}}")
+NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
+_MAYBE_TAGGED = (")", "]", "NOS")
+_OBSOLETE = re.compile(r"(?i)[\W_]*(obsolete|deprecated)(?![a-z])[\W_]*[^\W_].*|.*[(\[](obsolete|deprecated)[)\]]\s*")
 Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
 
 
@@ -67,6 +88,60 @@ def repaired(entity: Entity, count: Count) -> Entity | None:
     xrefs = _repaired_list(entity.xrefs, entity, "blank_xref", count)
     parents = _repaired_list(entity.parents, entity, "blank_parent", count)
     return Entity(entity_id, name, aliases, types, definition or None, xrefs, parents)
+
+
+def with_plain_names(entity: Entity, count: Count) -> Entity:
+    """What names and the definition mean, without markup and mojibake, and names without semantic tags, too.
+
+    Args:
+        entity: as its file has it.
+        count: as of ``repaired``.
+    """
+
+    def plain(text: str, *, is_name: bool = True) -> str:
+        found = text if "&" not in text and "<" not in text else without_markup(text)
+        if found != text:
+            count("markup", entity.concept_id)
+        text = found if found.isascii() or not is_name else _decoded(found)
+        if text != found:
+            count("mojibake", entity.concept_id)
+        return text
+
+    names = list(map(plain, (entity.canonical_name, *entity.aliases)))
+    for name in list(names):
+        if name[:1] == "[" or name.endswith(_MAYBE_TAGGED):
+            match = _TAGGED.fullmatch(name)
+            if match and match[1].strip() and match[1].strip() not in names:
+                count("semantic_tag", entity.concept_id)
+                names.append(match[1].strip())
+    definition = entity.definition and plain(entity.definition, is_name=False)
+    return replace(entity, canonical_name=names[0], aliases=tuple(names[1:]), definition=definition)
+
+
+def without_markup(text: str) -> str:
+    """Without entities and tags as of HTML; a line break is a blank."""
+    for _ in range(3):  # "&amp;alpha;"
+        text = ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    return TAG.sub(lambda tag: " " * tag[0].lower().startswith("<br"), text)
+
+
+def _decoded(text: str) -> str:
+    """With the characters whose bytes in UTF-8 were read as Windows-1252."""
+
+    def decoded(match: "re.Match[str]") -> str:
+        try:
+            char = match[0].translate(_BYTES).encode("latin1").decode("utf8")
+        except UnicodeError:
+            return match[0]
+        return char if char.isalnum() or unicodedata.category(char)[0] in "PSZ" else match[0]
+
+    again = _MOJIBAKE.sub(decoded, text)
+    return again if again == text else _decoded(again)  # it may have happened twice
+
+
+def is_obsolete(name: str) -> bool:
+    """Whether a name says that nothing is called so any longer: "obsolete x", "OBSOLETE: x", "x [deprecated]"."""
+    return _OBSOLETE.fullmatch(name) is not None
 
 
 def counts_text(report: Mapping[str, int]) -> str:

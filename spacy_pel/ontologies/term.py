@@ -1,15 +1,14 @@
 """A term of an ontology, before it has an id in the knowledge base."""
 
-import html
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import chain
 
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
-_LISTS = ("xrefs", "parents", "types", "replaced_by", "consider", "alt_ids")
 _BLANKS = re.compile(r"\s+")
-_ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]+\d*);")
+_REPLACED = re.compile(r"(?i)^(?!.*\bconsider).*\b(?:use|replaced?|merged|moved|superseded|same as|duplicate of)\b")
+_ID = re.compile(r"\b([A-Za-z][A-Za-z.]*)[_:](\w*\d\w*)")
 
 
 @dataclass
@@ -30,6 +29,7 @@ class Term:
         replaced_by: the ids to use instead; the first one is the successor.
         consider: ids that may be used instead, none of them for sure.
         alt_ids: retired ids that mean this term.
+        comments: what is said of it, such as why it is obsolete.
         version, licence: the ontology's release and licence; "" if the file does not say.
         line: where the term begins in its file; 0 for formats without meaningful lines.
     """
@@ -46,45 +46,28 @@ class Term:
     replaced_by: list[str] = field(default_factory=list)
     consider: list[str] = field(default_factory=list)
     alt_ids: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
     version: str = ""
     licence: str = ""
     line: int = 0
 
+    def successors_in_comments(self) -> list[str]:
+        """The terms of its ontology that the comments of an obsolete term say to use."""
+        own, _, _ = self.id.partition(":")
+        ids = chain.from_iterable(_ID.findall(text) for text in self.comments if _REPLACED.search(text))
+        found = (f"{own}:{number}" for prefix, number in ids if own.lower().startswith(prefix.lower()))
+        return [new for new in dict.fromkeys(found) if new != self.id]
+
     def names(self, scopes: Collection[str]) -> list[str]:
         """The label and the synonyms of these scopes."""
         return [self.name, *(text for text, scope in self.synonyms if scope in scopes)]
-
-    @classmethod
-    def merged(cls, terms: Sequence["Term"]) -> "Term":
-        """What several files or lines say about one term: the first name, definition and namespace, and all values
-        of lists. Other names become exact synonyms."""
-        first = terms[0]
-        if len(terms) == 1:
-            return first
-        name = next((term.name for term in terms if term.name), "")
-        synonyms = list(first.synonyms)
-        for term in terms[1:]:
-            synonyms += [(term.name, "exact")] if term.name not in ("", name) else []
-            synonyms += term.synonyms
-        joined: Any = {
-            name: list(dict.fromkeys(one for term in terms for one in getattr(term, name))) for name in _LISTS
-        }
-        return replace(
-            first,
-            name=name,
-            synonyms=list(dict.fromkeys(synonyms)),
-            definition=next((term.definition for term in terms if term.definition), None),
-            namespace=next((term.namespace for term in terms if term.namespace), ""),
-            obsolete=any(term.obsolete for term in terms),
-            **joined,
-        )
 
 
 def clean_text(text: str) -> str:
     r"""Repair a string that was escaped once too often.
 
     Literal ``\n``, ``\t`` and ``\r`` and runs of white space become one blank, ``\"``
-    becomes a quotation mark, XML entities their characters.
+    becomes a quotation mark.
 
     Args:
         text: a name, synonym or definition.
@@ -92,8 +75,6 @@ def clean_text(text: str) -> str:
     Returns:
         The string without those marks.
     """
-    if "&" in text and _ENTITY.search(text):
-        text = html.unescape(text)
     if "\\" in text:
         text = _LITERAL_ESCAPE.sub(" ", text).replace('\\"', '"').replace("\\'", "'")
     return _BLANKS.sub(" ", text).strip()

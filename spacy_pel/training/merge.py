@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, PelError, shortened
-from ..kb.repair import ends_of_chains
+from ..kb.repair import ends_of_chains, is_obsolete, without_markup
 from ..ontologies import Term, clean_text, read_terms
 from ..registry import registry
 from ..types import Entity
@@ -25,7 +25,7 @@ from ..util import logger, normalize_alias
 from ..util.files import unexpected
 from ..util.xrefs import normalize_xref
 from .merge_config import MergeConfig, MergeSource
-from .merge_terms import branch_of, nearest_ancestors, read_sssom, read_table, xref_ids
+from .merge_terms import branch_of, merged, nearest_ancestors, read_sssom, read_table, xref_ids
 
 Pairs = dict[str, list[str]]  # term id -> ids
 
@@ -57,7 +57,7 @@ class MergeRecord:
 
     def add_name(self, name: str) -> bool:
         """Whether the name was new."""
-        name = clean_text(name)
+        name = clean_text(without_markup(name))
         n_before = len(self.named)
         if name:
             self.named.setdefault(name.casefold(), name)
@@ -66,7 +66,7 @@ class MergeRecord:
     def add_definition(self, definition: str | None) -> None:
         """Take the definition if there is none yet."""
         if self.definition is None and definition:
-            self.definition = clean_text(definition) or None
+            self.definition = clean_text(without_markup(definition)) or None
 
     def add_types(self, names: Iterable[str], *, weak: bool) -> None:
         """Take the types; weak ones only if there are none yet, as ontologies that disagree are not both right."""
@@ -323,7 +323,7 @@ class Merge:
                 curated.add((term_id, target))
                 # the table may be newer than the ontology's file, with additional terms and labels
                 known = [terms[term_id]] if term_id in terms else []
-                terms[term_id] = Term.merged([*known, Term(term_id, label)])
+                terms[term_id] = merged([*known, Term(term_id, label)])
         for term in terms.values():
             # curated mappings take precedence over cross references of the same term
             for prefix in source.id_xref if term.id not in links else ():
@@ -418,8 +418,7 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
             terms = read_table(path, columns=columns, **{key: getattr(source, key) for key in keys})
         for term in terms:
             found[term.id].append(term)
-    merged = map(Term.merged, found.values())
-    return {term.id: term for term in merged if not term.obsolete}
+    return {term.id: term for term in map(merged, found.values()) if not (term.obsolete or is_obsolete(term.name))}
 
 
 def merge_twins(records: dict[str, MergeRecord], base: Collection[str] = frozenset()) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """What only the merging of ontologies reads and asks: tables of terms, SSSOM mappings, and what terms are below."""
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import Errors, PelError, quoted
 from ..ontologies import Term
@@ -11,6 +13,7 @@ from ..util.files import Place, unexpected
 from ..util.parsing import read_cells
 
 FIELDS = ("id", "name", "synonyms", "definition", "xrefs", "types", "parents")
+_LISTS = ("xrefs", "parents", "types", "replaced_by", "consider", "alt_ids")
 _SSSOM = ("subject_id", "predicate_id", "object_id")
 _LABEL = "subject_label"
 
@@ -78,6 +81,29 @@ def read_table(
 
 def _with_prefix(text: str, prefix: str) -> str:
     return text if text.startswith(prefix) else prefix + text
+
+
+def merged(terms: Sequence[Term]) -> Term:
+    """What several files or lines say about one term: the first name, definition and namespace, and all values
+    of lists. Other names become exact synonyms."""
+    first = terms[0]
+    if len(terms) == 1:
+        return first
+    name = next((term.name for term in terms if term.name), "")
+    synonyms = list(first.synonyms)
+    for term in terms[1:]:
+        synonyms += [(term.name, "exact")] if term.name not in ("", name) else []
+        synonyms += term.synonyms
+    joined: Any = {name: list(dict.fromkeys(one for term in terms for one in getattr(term, name))) for name in _LISTS}
+    return replace(
+        first,
+        name=name,
+        synonyms=list(dict.fromkeys(synonyms)),
+        definition=next((term.definition for term in terms if term.definition), None),
+        namespace=next((term.namespace for term in terms if term.namespace), ""),
+        obsolete=any(term.obsolete for term in terms),
+        **joined,
+    )
 
 
 def read_sssom(path: Path) -> Iterator[tuple[str, str, str]]:

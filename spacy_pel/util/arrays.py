@@ -57,6 +57,11 @@ def offsets_of(lengths: NDArray[Any]) -> Offsets:
     return offsets
 
 
+def in_range(numbers: NDArray[Any], n: int) -> bool:
+    """Whether all numbers are of n things, from 0."""
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < n)
+
+
 def owners(offsets: Offsets) -> NDArray[np.int64]:
     """(m,) the piece that each value belongs to."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

@@ -62,30 +62,24 @@ class Format(NamedTuple):
     todo: str = ""
 
 
-_UNPACK, _AS_TABLE = "Unpack it.", "Save it as CSV."
+_UNPACK = "Unpack it."
 _AS_TEXTS = "It is not read. Get it as BioC or PubTator, or write a table or JSON lines with an id and a text each."
 _TAG = r"\s*(?:(?:<[?!](?!--)[^>]*>|<!--(?:(?!-->).)*-->)\s*)*<(?:\w+:)?"  # and the name of the root element
 # how files begin that are taken for tables, ontologies or texts by mistake, or by their names only; the first that fits
 _BEGINNINGS = {
-    r"PK\x03\x04.{,4000}\bxl/": Format("an Excel file", _AS_TABLE),
-    r"PK\x03\x04.{,4000}\bword/": Format("a Word file", "Save it as text."),
+    r"PK\x03\x04.{,4000}\b(xl|word)/|\xd0\xcf\x11\xe0": Format("an Excel or Word file", "Save it as CSV or text."),
     r"PK(\x03\x04|\x05\x06)": Format("a zip file", _UNPACK),
-    r"\x1f\x8b": Format("gzip data within a .gz", _UNPACK),
-    r"BZh\d1AY|\xfd7zXZ\0|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd": Format("a compressed file", _UNPACK),
-    r".{257}ustar": Format("a tar file", _UNPACK),
+    r"\x1f\x8b|BZh\d1AY|\xfd7zXZ\0|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd|.{257}ustar": Format("packed data", _UNPACK),
     r"%PDF-": Format("a PDF", "Extract its text."),
     r"\{\\rtf": Format("rich text (RTF)", "Save it as text."),
-    r"\xd0\xcf\x11\xe0": Format("a file of an old Office", "Save it as CSV or text."),
     r"x\x9c": Format(
         "zlib data, such as spaCy's DocBin", "Convert a DocBin: spacy-pel convert OUT.jsonl --reader docbin"
     ),
     r"PAR1": Format("a Parquet file", "Name it .parquet, where tables are read, or save it as CSV."),
-    r"SQLite format 3\0": Format("an SQLite database", "Export its tables as CSV."),
     _TAG + r"html\b|\s*<!doctype html": Format("a web page (HTML)", "Download the file itself, or extract its text."),
     _TAG + r"Pubmed(Book)?Article": Format("PubMed XML", _AS_TEXTS),
-    _TAG + r"(pmc-articleset|article)\b": Format("JATS, the XML of articles", _AS_TEXTS),
-    _TAG + r"TEI\b": Format("TEI, the XML of texts", _AS_TEXTS),
-    _TAG + r"ClaML\b": Format("ClaML"),
+    _TAG + r"(pmc-articleset|article|TEI)\b": Format("JATS or TEI, the XML of articles", _AS_TEXTS),
+    _TAG + r"ClaML\b": Format("ClaML", "It is not read. Write its codes and titles as a table."),
     _TAG + r"[^>]*hl7\.org/fhir": Format("FHIR in XML", "Get it as JSON."),
     r'\s*\{.{,4000}"resourceType"\s*:\s*"(CodeSystem|ValueSet|Bundle)"': Format("FHIR"),
     r"\s*PMID *- ": Format("a list of PubMed's (.nbib)", _AS_TEXTS),

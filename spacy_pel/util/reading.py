@@ -31,6 +31,7 @@ def _tag(names: str) -> str:
     return rf"(?i:</?(?:jats:)?(?:{'|'.join(names.split())})(?=\s*/?>|\s[^<>]*=)[^<>]*>)"
 
 
+TAG = re.compile(_tag(f"{_INLINE} {_BLOCKS}"))
 _NUMBERS = r"\d{1,3}(?:\s?[,;\u2013\u2014-]\s?\d{1,3})*"
 # whose number may be in brackets: "beta(2)", "type(1)"
 _NUMBERED = "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega type stage grade class group phase"
@@ -59,12 +60,13 @@ _UNREAD = (
     # zero-width characters, marks of direction, soft hyphens, byte order marks
     r"[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+",
 )
+ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _RULES = {
     "run": rf"(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
-    "entity": r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});",
+    "entity": ENTITY.pattern,
     "command": r"\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|underline)\{[^{}]*\}",
     "control": r"[\x00-\x08\x0e-\x1b\x7f]+",
 }

@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from spacy_pel.candidates.evidence import find_candidates
@@ -11,6 +12,7 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_rows import KIND
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
+from spacy_pel.util.arrow_files import read_arrays, write_arrays
 from spacy_pel.util.saved_folder import write_manifest
 
 ALL = ("card", "alias", "mention")
@@ -156,6 +158,19 @@ def test_damaged_folders_are_refused(name, index, tmp_path):
             EntityIndex.from_disk(folder)
     with pytest.raises(PelError, match="PEL-E007.*saved index.*got no such folder"):
         EntityIndex.from_disk(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["rows.arrow", "priors.arrow"])
+def test_rows_that_the_knowledge_base_has_not(name, index, kb, encoder, tmp_path):
+    index.to_disk(tmp_path / "a")
+    arrays = {
+        key: values.copy() for key, values in read_arrays(pa.py_buffer((tmp_path / "a" / name).read_bytes())).items()
+    }
+    arrays["kb_row"][-1] = kb.n_rows
+    write_arrays(tmp_path / "a" / name, arrays)
+    write_manifest(tmp_path / "a", kind=KIND, version=VERSION)
+    with pytest.raises(PelError, match=f"PEL-E004.*in {name}"):
+        EntityIndex.from_disk(tmp_path / "a", kb=kb, encoder=encoder)
 
 
 def test_files_of_two_indexes_do_not_mix(index, kb, encoder, tmp_path):

@@ -6,13 +6,15 @@ import pickle
 import resource
 import shutil
 
+import pyarrow as pa
 import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.store_writer import KIND, VERSION
 from spacy_pel.types import Entity
-from spacy_pel.util.saved_folder import pack_files, unpack_files
+from spacy_pel.util.arrow_files import read_arrays, write_arrays
+from spacy_pel.util.saved_folder import pack_files, unpack_files, write_manifest
 
 from .conftest import ENTITIES, REDIRECTS, changed, many, same
 
@@ -81,6 +83,20 @@ def test_damaged_folders(folder, tmp_path):
             KnowledgeBase.from_disk(folder)
         (folder / name).write_bytes(whole)
     assert len(KnowledgeBase.from_disk(folder)) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("ids.arrow", "row"), ("xrefs.arrow", "row"), ("alias_rows.arrow", "row"), ("alias_hashes.arrow", "start")],
+)
+@pytest.mark.parametrize("number", [-1, 10**6])
+def test_numbers_out_of_range(folder, name, column, number):
+    arrays = {key: values.copy() for key, values in read_arrays(pa.py_buffer((folder / name).read_bytes())).items()}
+    arrays[column][1] = number
+    write_arrays(folder / name, arrays)
+    write_manifest(folder, kind=KIND, version=VERSION)
+    with pytest.raises(PelError, match=f"PEL-E004.*numbers of rows in {name}.*copy or rebuild"):
+        KnowledgeBase.from_disk(folder)
 
 
 def test_meta_tells_what_the_folder_holds(kb, folder):

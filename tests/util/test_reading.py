@@ -83,17 +83,17 @@ def test_special_files_and_unreadable_ones(tmp_path):
     ("content", "got"),
     [
         (b"PK\x03\x04\x14\0\0\0 codes.csv", "a zip file. Unpack it"),
-        (b"PK\x03\x04\x14\0\0\0 [Content_Types].xml ... xl/workbook.xml", "an Excel file. Save it as CSV"),
+        (b"PK\x03\x04\x14\0\0\0 [Content_Types].xml ... xl/workbook.xml", "an Excel or Word file. Save it as CSV"),
         (b"%PDF-1.7\n", "a PDF. Extract its text"),
         (b'<?xml version="1.0"?>\n<!-- a --><!DOCTYPE x>\n<PubmedArticleSet>', "PubMed XML"),
         ("<article><front/></article>".encode("utf-16"), "JATS"),
         (b"\r\nPMID- 1\r\nTI  - x", "nbib"),
-        (gzip.compress(b"code,name"), "gzip"),
+        (gzip.compress(b"code,name"), "packed data"),
     ],
 )
 def test_what_no_reader_reads_is_named(tmp_path, content, got):
     for name, data in {"x.csv": content, "y.csv.gz": gzip.compress(content)}.items():
-        if got == "gzip" and name == "x.csv":  # unpacked under any name
+        if got == "packed data" and name == "x.csv":  # unpacked under any name
             (tmp_path / name).write_bytes(data)
             assert list(read_lines(tmp_path / name)) == [(1, "code,name")]
             continue

@@ -119,7 +119,8 @@ class CsvKB(KBReaderBase):
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
             invalid = next((at for at, name in enumerate(header) if plain(name) in _INVALID), None)
-            doubts = _Doubts(header, position)
+            damaged: list[str] = []  # ids that a spreadsheet may have changed
+            has_decimals, n_rows, swapped = False, 0, []  # the latter: rows whose id may be the name
             for place, cells in rows:
                 if len(cells) < width or any(map(str.strip, cells[len(header) :])):
                     expected, got = f"{width} cells as in the header", f"{len(cells)}: {quoted(cells)}"
@@ -132,7 +133,13 @@ class CsvKB(KBReaderBase):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
-                doubts.look_at(place, values["concept_id"].strip(), values["canonical_name"].strip())
+                entity_id, name = values["concept_id"].strip(), values["canonical_name"].strip()
+                n_rows += 1
+                has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
+                if _BY_SPREADSHEET.fullmatch(entity_id):
+                    damaged.append(f"{quoted(entity_id)} ({place})")
+                elif _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
+                    swapped.append(f"{quoted(entity_id)} {name} ({place})")
                 for field in filter(position.__contains__, LISTS):
                     cell, values[field] = cells[position[field]], tuple(cells[position[field]].split(separator))
                     if len(values[field]) > 1:
@@ -143,9 +150,11 @@ class CsvKB(KBReaderBase):
                 yield place, Entity(**values)
             for warning in (doubtful[field] for field in doubtful if field not in separated):
                 logger.warning(warning)
-            if doubts.swapped:
-                logger.warning(doubts.swapped)
-            for case in doubts.damaged:
+            if 2 * len(swapped) > n_rows:
+                both = (header[position["canonical_name"]], header[position["concept_id"]])
+                columns = json.dumps(dict(zip(FIELDS, both, strict=False)), ensure_ascii=False)
+                logger.warning(Warnings.W146.format(n=len(swapped), total=n_rows, case=swapped[0], columns=columns))
+            for case in (case for case in damaged if not has_decimals or case[0] == '"'):
                 self._note_case(Warnings.W147, case)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
@@ -246,49 +255,6 @@ class CsvKB(KBReaderBase):
         if field in self.column_of:
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
-
-
-class _Doubts:
-    """What ids and names look like: codes that a spreadsheet changed, exchanged columns.
-
-    Args:
-        header, position: of the table.
-    """
-
-    def __init__(self, header: list[str], position: dict[str, int]) -> None:
-        named = (position["canonical_name"], position["concept_id"])
-        columns = dict(zip(("concept_id", "canonical_name"), (header[at] for at in named), strict=True))
-        self.columns = json.dumps(columns, ensure_ascii=False)
-        self.n_rows = self.n_swapped = 0
-        self.has_decimals = False
-        self.example: tuple[Place, str, str] | None = None  # where an id with blanks has a code as its name
-        self.suspects: list[tuple[str, Place]] = []
-
-    def look_at(self, place: Place, entity_id: str, name: str) -> None:
-        """Take account of a row."""
-        self.n_rows += 1
-        self.has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
-        if _BY_SPREADSHEET.fullmatch(entity_id):
-            self.suspects.append((entity_id, place))
-        if _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
-            self.n_swapped += 1
-            if " " in entity_id:
-                self.example = self.example or (place, entity_id, name)
-
-    @property
-    def damaged(self) -> Iterator[str]:
-        """The codes that a spreadsheet changed, and where they are."""
-        suspects = ((code, place) for code, place in self.suspects if not (self.has_decimals and code[0] != "'"))
-        return (f"{quoted(code)} ({place})" for code, place in suspects)
-
-    @property
-    def swapped(self) -> str:
-        """A warning if most ids look like names, and their names like codes; "" = they do not."""
-        if self.example is None or 2 * self.n_swapped <= self.n_rows:
-            return ""
-        place, entity_id, name = self.example
-        facts = {"n": self.n_swapped, "total": self.n_rows, "columns": self.columns}
-        return Warnings.W146.format(place=place, id=shortened(entity_id), name=name, **facts)
 
 
 def _double_quoted(line: str) -> str:

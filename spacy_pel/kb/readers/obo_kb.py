@@ -11,6 +11,7 @@ from ...ontologies.obo import SCOPES
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place
+from ..repair import is_obsolete
 from .reader_base import KBReaderBase
 
 
@@ -50,10 +51,12 @@ class OboKB(KBReaderBase):
         self.source["name"] = next((name for name, _ in prefixes.most_common() if name.isalpha()), paths[0].name)
 
     def _note_redirects(self, term: Term) -> None:
-        if term.obsolete and term.replaced_by:
-            self.redirects[term.id] = term.replaced_by[0]
-        elif term.obsolete:
-            self.note_obsolete(term.id, *term.consider)
+        if term.obsolete or is_obsolete(term.name):
+            said = [] if term.replaced_by else term.successors_in_comments()
+            if new := term.replaced_by or said[:1] * (len(said) == 1):
+                self.redirects[term.id] = new[0]
+            else:
+                self.note_obsolete(term.id, *term.consider, *said)
         for old in term.alt_ids:
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)

@@ -14,7 +14,7 @@ from ...types.semantic_types import did_you_mean_value, expand_types, listed_val
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
 from ...util.parsing import guarded, json_object
-from ..repair import counts_text, ends_of_chains, repaired, tidied
+from ..repair import NO_FAULTS, counts_text, ends_of_chains, is_obsolete, repaired, tidied, with_plain_names
 
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
@@ -135,12 +135,19 @@ class KBReaderBase(ABC):
         """Filter an entity and repair it; None = it is not wanted, or cannot be kept."""
 
         def count(kind: str, entity_id: str) -> None:
-            self.repair(kind, place, f"fault in the entity {entity_id!r}")
+            if kind in NO_FAULTS:
+                self.report[kind] = self.report.get(kind, 0) + 1
+            else:
+                self.repair(kind, place, f"fault in the entity {entity_id!r}")
 
         try:
             if not self.filters and not self.wants(entity.concept_id, entity.types):
                 return None
-            kept = repaired(tidied(entity), count)
+            if is_obsolete(entity.canonical_name):
+                count("obsolete_label", entity.concept_id)
+                self.note_obsolete(entity.concept_id.strip())
+                return None
+            kept = repaired(tidied(with_plain_names(entity, count)), count)
         except (TypeError, AttributeError) as err:  # from a field that is not text
             raise unexpected(place, "an entity whose fields are text", quoted(entity.to_json())) from err
         if kept is None:

@@ -16,7 +16,6 @@ from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.kb.readers.reader_base import KBReaderBase
 from spacy_pel.kb.readers.umls_kb import UmlsKB
-from spacy_pel.ontologies import clean_text
 from spacy_pel.training.merge import Merge
 from spacy_pel.training.merge_config import parse_merge_config
 from spacy_pel.training.merge_terms import read_sssom
@@ -64,10 +63,6 @@ def test_json_that_is_nested_too_deeply(tmp_path):
     for name, reader in (("deep.json", OboKB()), ("deep.jsonl", JsonlKB())):
         (tmp_path / name).write_text(deep)
         refused(reader, tmp_path / name, "E002.*invalid JSON")
-
-
-def test_character_references_are_read():
-    assert clean_text("&#946; &#x03B2; &amp; &#0000000000065;") == "β β & A"
 
 
 def meta_with(tmp_path, name, change):
@@ -201,15 +196,22 @@ def test_what_a_reader_does_not_check_names_the_file(tmp_path):
 
 
 LONG = """
+from spacy_pel.kb.readers.csv_kb import _double_quoted
+from spacy_pel.kb.repair import is_obsolete, with_plain_names
 from spacy_pel.ontologies import clean_text
 from spacy_pel.ontologies.obo import _bare, _quoted
+from spacy_pel.types import Entity
 n = 200_000
 for part in (" ", " !", " {", " {}", "\\\\ ", "\\\\", "\\t"):
     for tail in ("", "x", "! x", "{"):
         _bare("A:1" + part * n + tail)
         _quoted('"' + part * n + tail)
-for part in ("\\\\", "&", "&#", "&a", " "):
+        _quoted(part * n + tail)
+for part in ("\\\\", "&", "&#", "&a", "&amp;", " ", "<b ", " (", ")", "[D", " [D]", "-(obsolete", "Ã", "Ã©", "'", ",'"):
     clean_text("a" + part * n + "x")
+    is_obsolete("a" + part * n)
+    _double_quoted(part * n)
+    with_plain_names(Entity("A", part * n + "]"), lambda *_: None)
 """
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from spacy_pel import registry
 from spacy_pel.errors import PelError
-from spacy_pel.kb.from_files import build_kb
+from spacy_pel.kb.from_files import build_kb, read_changes
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.ontologies import clean_text, read_terms
+from spacy_pel.ontologies.owl import NAMESPACES
 from spacy_pel.training.merge_terms import read_sssom, read_table
+from spacy_pel.types import Entity
 
 ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
 
@@ -113,20 +115,93 @@ def test_sssom_and_table():
 
 @pytest.mark.parametrize(
     "broken, repaired",
-    [
-        ("Hip Osteoarthritis\\n", "Hip Osteoarthritis"),
-        ('Morphea \\"en coup de sabre\\"', 'Morphea "en coup de sabre"'),
-        ("beta-carotene &amp; co, 5&#945;", "beta-carotene & co, 5α"),
-        ("AT&T; R&D", "AT&T; R&D"),
-    ],
+    [("Hip Osteoarthritis\\n", "Hip Osteoarthritis"), ('Morphea \\"en coup de sabre\\"', 'Morphea "en coup de sabre"')],
 )
 def test_broken_strings_are_repaired(broken, repaired):
     assert clean_text(broken) == repaired
 
 
+def read(path, content):
+    path.write_text(content, encoding="utf8")
+    reader = OboKB()
+    return list(reader([path])), reader
+
+
+def test_quotation_marks_that_are_not_escaped(tmp_path):
+    lines = [
+        *("[Term]", "id: A:1", "name: acid", 'def: "An acid, called "plex" [y] by some." [PMID:1 "a title"]'),
+        *(
+            'synonym: "3,3\',3"-acid" EXACT IUPAC_NAME [I:]',
+            'synonym: "5" tablet" EXACT []',
+            'synonym: "a \\"b\\"" EXACT []',
+        ),
+        *(
+            "synonym: plexate EXACT []",
+            'synonym: "plexin" []',
+            'synonym: "own" EXACT [PMID:1 "x" EXACT]',
+            "synonym: plexol",
+        ),
+    ]
+    (acid,), _ = read(tmp_path / "x.obo", "\n".join(lines))
+    assert acid.aliases == ("3,3',3\"-acid", '5" tablet', 'a "b"', "plexate", "own")
+    assert acid.definition == 'An acid, called "plex" [y] by some.'
+
+
+OBSOLETE = """
+[Term]\nid: A:1\nname: OBSOLETE: x\ncomment: Use A_4 instead.\n
+[Term]\nid: A:2\nname: Obsolete. y\ncomment: Consider using A:4.\n
+[Term]\nid: A:3\nname: obsolete_z\ncomment: Merged into A:4 or A:5, see B:7.\n
+[Term]\nid: A:4\nname: obsolescence\n
+[Term]\nid: A:5\nname: v (obsolete)\n"""
+
+
+def test_what_only_labels_call_obsolete(tmp_path):
+    entities, reader = read(tmp_path / "x.obo", OBSOLETE)
+    assert [entity.concept_id for entity in entities] == ["A:4"]
+    assert reader.redirects == {"A:1": "A:4"} and reader.report == {"obsolete_label": 4}
+    changes = read_changes(OboKB(), [tmp_path / "x.obo"])
+    assert changes.obsolete == {"A:2": (), "A:3": ("A:4", "A:5"), "A:5": ()}
+    reason = '<e:reason_for_obsolescence xmlns:e="http://www.ebi.ac.uk/efo/">use O_2</e:reason_for_obsolescence>'
+    terms = "".join(
+        f'<owl:Class rdf:about="http://x/O_{number}"><rdfs:label>{label}</rdfs:label></owl:Class>'
+        for number, label in enumerate(
+            [f"OBSOLETE: a</rdfs:label>{reason}<rdfs:label>b", "b &amp;amp; &lt;i&gt;c&lt;/i&gt;"], 1
+        )
+    )
+    spaces = "".join(f' xmlns:{name}="{NAMESPACES[name]}"' for name in ("rdf", "rdfs", "owl"))
+    entities, reader = read(tmp_path / "x.owl", f"<rdf:RDF{spaces}>{terms}</rdf:RDF>")
+    assert [(one.concept_id, one.canonical_name) for one in entities] == [("O:2", "b & c")]
+    assert reader.redirects == {"O:1": "O:2"}
+
+
+def test_fhir(tmp_path):
+    inner = {"code": "B", "display": "b", "designation": [{"value": "bb"}, {"value": "x", "language": "fr"}]}
+    retired = {"code": "C", "display": "c", "property": [{"code": "status", "valueCode": "retired"}]}
+    system = {
+        "resourceType": "CodeSystem",
+        "name": "S",
+        "concept": [{"code": "A", "display": "a", "concept": [inner, retired]}],
+    }
+    listed = {
+        "resourceType": "ValueSet",
+        "compose": {"include": [{"system": "s", "concept": [{"code": "D", "display": "d"}]}]},
+    }
+    expanded = {
+        "resourceType": "ValueSet",
+        "expansion": {"contains": [{"code": "E", "display": "e", "inactive": True}, inner]},
+    }
+    bundle = {"resourceType": "Bundle", "entry": [{"resource": system}, {"resource": listed}, {"resource": expanded}]}
+    entities, _ = read(tmp_path / "x.json", json.dumps(bundle))
+    b = Entity("B", "b", ("bb",), ("S",), parents=("A",))
+    assert entities[:3] == [Entity("A", "a", (), ("S",)), b, Entity("D", "d")]
+    assert [entity.concept_id for entity in entities[3:]] == ["B"]
+
+
 @pytest.mark.parametrize(
     "name, content, expected",
     [
+        ("dict.json", b'{"Z1": "zorbitis"}', "got {'Z1': 'zorbitis'}. Fix"),
+        ("texts.json", b'[{"id": 1, "text": "x"}]', "1 as id"),
         ("empty.obo", b"", "without stanzas"),
         ("list.json", b'[{"name": "x"}]', "OBO graph"),
         ("broken.ttl", b'SAO:1 a owl:Class ;\n  rdfs:label "open .\n', "line 2"),

@@ -164,9 +164,13 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, the warning
     "semicolons": (["a", "b;c;d-e", "x; y"], [("a",), ("b;c;d-e",), ("x; y",)], "W101.*line 3.*'b;c;d-e'. If ';'"),
     "lines": (["T2DM\nadult-onset"], [("T2DM adult-onset",)], r"W101.*'T2DM.nadult-onset'. If '.n'"),
     "a bar in another cell": (["x;y", "a|b", "z"], [("x;y",), ("a", "b"), ("z",)], None),
-    "HTML": (["&beta;-blocker", "x;"], [("&beta;-blocker",), ("x;",)], None),
+    "HTML": (["&beta;-blocker", "x;"], [("β-blocker",), ("x;",)], None),
     "commas": (["MI, heart attack, coronary", ""], [("MI, heart attack, coronary",), ()], "W101.*line 2.*'MI.*If ','"),
-    "inverted names": (["Leukemia, Acute", "Lymphoma, NOS"], [("Leukemia, Acute",), ("Lymphoma, NOS",)], None),
+    "inverted names": (
+        ["Leukemia, Acute", "Lymphoma, NOS"],
+        [("Leukemia, Acute",), ("Lymphoma, NOS", "Lymphoma")],
+        None,
+    ),
 }
 
 

@@ -1,9 +1,13 @@
 """Faulty entities are repaired and counted."""
 
+import json
+
 import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.readers.jsonl_kb import JsonlKB
+from spacy_pel.kb.repair import ends_of_chains
 from spacy_pel.types import Entity
 
 FAULTS = [
@@ -34,6 +38,42 @@ def test_faults_are_repaired_and_counted(given, kept, report):
     kb = KnowledgeBase([other, given])
     assert list(kb.entities()) == ([other, kept] if kept else [other])
     assert kb.meta["report"] == report
+
+
+@pytest.mark.parametrize(
+    "names, read, report",
+    [
+        (["Crohn&#39;s disease", "TGF-&beta;", "a &amp;amp; b"], ["Crohn's disease", "TGF-β", "a & b"], {"markup": 3}),
+        (["<i>H. pylori</i> infection", "Na<sup>+</sup>"], ["H. pylori infection", "Na+"], {"markup": 2}),
+        (["AT&T; R&D", "p <0.05", "x<y and z>1", "Factor VIII (human)", "Benzo[a]pyrene"], None, {}),
+        (
+            ["MÃ©niÃ¨reâ€™s disease", "SjÃƒÂ¶gren", "cafÃ\xa0"],
+            ["Ménière’s disease", "Sjögren", "cafà"],
+            {"mojibake": 3},
+        ),
+        (["Ångström", "SÃO PAULO", "β-naïve", "ß®"], None, {}),
+        (["Zorbitis (disorder)"], ["Zorbitis (disorder)", "Zorbitis"], {"semantic_tag": 1}),
+        (["Plexitis, NOS", "[D]Vexitis"], ["Plexitis, NOS", "[D]Vexitis", "Plexitis", "Vexitis"], {"semantic_tag": 2}),
+        (["Asthma [D]", "asthma", "Asthma"], None, {}),
+        (["neuronal NOS", "acid (R)", "Iron(III) [59Fe]"], None, {}),
+    ],
+)
+def test_names_are_read_as_they_are_meant(tmp_path, names, read, report):
+    entity = Entity("C1", names[0], tuple(names[1:]))
+    (tmp_path / "kb.jsonl").write_text(json.dumps(entity.to_json()), encoding="utf8")
+    reader = JsonlKB()
+    (kept,) = reader([tmp_path / "kb.jsonl"])
+    assert [kept.canonical_name, *kept.aliases] == (read or names) and reader.report == report
+    assert KnowledgeBase([kept]).meta["report"] == {}
+
+
+def test_chains_of_redirects_are_followed_once():
+    n = 100_000  # in quadratic time, minutes
+    chain = {f"R{number}": f"R{number + 1}" for number in range(n)}
+    assert set(ends_of_chains(chain, {f"R{n}"}).values()) == {f"R{n}"}
+    loops = {"a": "b", "b": "c", "c": "b", "d": "a", "e": "live", "live": "f", "f": "e"}
+    ends = {"a": "b", "b": "b", "c": "c", "d": "b", "e": "live", "live": "live", "f": "live"}
+    assert ends_of_chains(loops, {"live"}) == ends
 
 
 @pytest.mark.parametrize("given, kept", HARMLESS)
