@@ -57,6 +57,13 @@ def one_process(monkeypatch):
     return ran
 
 
+def test_the_two_encoders_that_are_averaged_have_losses_of_their_own():
+    pairs = [srsly.read_yaml(ROOT / "project.yml")["vars"], {key[5:]: value for key, value in tiny_options().items()}]
+    for pair in pairs:
+        losses = [load_config(ROOT / pair[name])["pel"]["loss"]["@pel_losses"] for name in ("config", "proxy_config")]
+        assert losses == ["spacy-pel.CrossEntropy.v1", "spacy-pel.ProxySoftplus.v1"]
+
+
 def test_lists_stay_as_they_are_written(project):
     written = srsly.read_yaml(project / "project.yml")
     read = load_project_config(project)
@@ -124,7 +131,7 @@ def test_train_takes_any_corpus(tmp_path, one_process):
     write_corpus(project / "mine" / "train.jsonl", [document])
     write_corpus(own / "dev.jsonl", [document])
     values = {"train": "mine/train.jsonl", "dev": str(own / "dev.jsonl"), "kb": "mine/kb", "steps": 2}
-    values |= {"config": "configs/tiny.cfg", "proxy_config": "configs/tiny.cfg"}
+    values |= {"config": "configs/tiny_ce.cfg", "proxy_config": "configs/tiny.cfg"}
     overrides = {f"vars.{name}": value for name, value in values.items()}
     weasel_run.project_run(project, "train", overrides=overrides)
     for name in ("encoder_ce", "encoder_proxy"):

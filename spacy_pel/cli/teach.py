@@ -1,14 +1,18 @@
 """The command ``teach``: corrected mentions into a pipeline's memory, what is in it, and undoing it."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ..corpora.formats.tables import open_table
 from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL
 from ..util import logger, numbered_jsonl
+from ..util.files import ending_of
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
 from ._output import JSON, emit, key_values, message, text_table
@@ -20,7 +24,12 @@ _HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context"
 def teach(
     pipeline: Pipeline,
     corrections: Annotated[
-        Path | None, argument("CORRECTIONS.jsonl", 'Lines {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.')
+        Path | None,
+        argument(
+            "CORRECTIONS",
+            'JSON lines {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}, or a .csv or .tsv with these columns; '
+            '"mention" instead of the offsets, where it is in the text once.',
+        ),
     ] = None,
     by: Annotated[str, option("NAME", "Who corrected them, for the log.")] = "",
     list_learned: Annotated[bool, flag("--list", "List the corrections in effect; change nothing.")] = False,
@@ -65,9 +74,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
 
-    corrections = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
-    if not corrections:
-        raise PelError(Errors.E674.format(path=path))
+    corrections = read_corrections(path)
     nlp, name, component = load_pipeline(pipeline)
     queries = queries_of(corrections, query_maker(nlp, name=name))
     memory = component.linker.memory
@@ -87,6 +94,31 @@ def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
     span = f"{ids[0]}-{ids[-1]}" if len(ids) > 1 else str(ids[0]) if ids else "none"
     state = {"ids": span, "in_effect": len(memory), "pipeline": str(pipeline)}
     return {**counts, "changed": len(learned) - n_same, **state}
+
+
+def read_corrections(path: Path) -> list[Any]:
+    """The corrections of JSON lines or a table.
+
+    Raises:
+        PelError: if a line is not a correction, or there is none.
+    """
+    records = _rows(path) if ending_of(path) in (".csv", ".tsv") else numbered_jsonl(path)
+    corrections = [_correction(record, f"{path}, line {number}") for number, record in records]
+    if not corrections:
+        raise PelError(Errors.E674.format(path=path))
+    return corrections
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a table as lines; its column "id" is that of the entity, unless "kb_id" is."""
+    for number, row in open_table(path, "text")[1]:
+        cells: dict[str, Any] = {name.lower(): cell for name, cell in row.items() if cell}
+        if "kb_id" not in cells and "id" in cells:
+            cells["kb_id"] = cells.pop("id")
+        for name in ("start", "end"):
+            if cells.get(name, "").isdecimal():
+                cells[name] = int(cells[name])
+        yield number, cells
 
 
 class _Line(BaseModel):
@@ -111,6 +143,13 @@ def _correction(record: dict[str, Any], where: str) -> Any:
     """
     from ..linking import Correction
 
+    text, mention = record.get("text"), record.get("mention")
+    if isinstance(text, str) and isinstance(mention, str) and not {"start", "end"} & record.keys():
+        found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(mention)}(?!\w)", text)]
+        if len(found) != 1:
+            got = f"{quoted(mention)} {len(found)} times in the text and no offsets"
+            raise PelError(Errors.E672.format(where=where, got=got))
+        record = {**record, "start": found[0], "end": found[0] + len(mention)}
     try:
         line = _Line(**record)
     except ValidationError as err:

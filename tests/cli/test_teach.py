@@ -7,6 +7,8 @@ import shutil
 import pytest
 import spacy
 
+from spacy_pel.cli.teach import read_corrections
+from spacy_pel.errors import PelError
 from spacy_pel.pipeline import saved
 from spacy_pel.types import NIL
 from spacy_pel.util import write_jsonl
@@ -62,6 +64,43 @@ def test_teach_list_and_undo(pipeline, tmp_path):
     log = (pipeline / LINKER / "memory" / "log.jsonl").read_text().splitlines()
     assert [json.loads(one)["action"] for one in log] == ["learn", "learn", "undo", "undo"]
     verify_folders(pipeline)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", f"text,start,end,kb_id\n{TEXT},22,32,C7\n"),
+        ("x.csv", f"Text,Start,End,ID,by\n{TEXT},22,32,C7,Ann\n"),
+        ("x.csv", f"text;start;end;id\n{TEXT};22;32;C7\n"),
+        ("x.tsv", f"text\tstart\tend\tid\n{TEXT}\t22\t32\tC7\n"),
+        ("x.csv", f"text,mention,id\n{TEXT},zebra fish,C7\n"),
+        ("x.csv", f"mention,text,kb_id,id,label\nzebra fish,{TEXT},C7,note 7,ENTITY\n"),
+        ("x.csv", f"text,mention,start,end,id\n{TEXT},zebra fish,22,32,C7\n"),
+        ("x.csv", f"text,mention,start,end,id\n{TEXT},zebra fish,,,C7\n"),
+        ("x.csv", f"\ufefftext,mention,id\r\n{TEXT},zebra fish,C7\r\n"),
+        ("x.jsonl", json.dumps({"text": TEXT, "mention": "zebra fish", "kb_id": "C7"})),
+    ],
+)
+def test_tables_of_corrections(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    [correction] = read_corrections(tmp_path / name)
+    assert (correction.surface, correction.kb_id, correction.start) == ("zebra fish", "C7", 22)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (f"text,mention,id\n{TEXT},zebras,C7\n", "E672.*line 2.*'zebras' 0 times in the text"),
+        ("text,mention,id\nrash and rash,rash,C7\n", "E672.*'rash' 2 times in the text and no offsets"),
+        (f"text,start,end\n{TEXT},22,32\n", "E672.*line 2.*'kb_id'"),
+        (f"text,start,end,id\n{TEXT},x,32,C7\n", "E672.*line 2.*'start'"),
+        (f"body,start,end,id\n{TEXT},22,32,C7\n", "E672.*line 2.*'text'"),
+    ],
+)
+def test_wrong_tables_of_corrections(tmp_path, content, said):
+    (tmp_path / "x.csv").write_text(content)
+    with pytest.raises(PelError, match=said):
+        read_corrections(tmp_path / "x.csv")
 
 
 def test_answers_of_the_linker_are_learned_with_a_warning(pipeline, tmp_path):
