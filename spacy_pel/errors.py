@@ -418,7 +418,7 @@ class Warnings(metaclass=WithCodes):
     W300 = "mixed_precision = 'bf16' is 3 to 20 times slower here than float32. Set 'auto', or use --gpu-id."
     W303 = "The pipeline's index has {n} counts of annotated text. If they include the training corpus, the candidates are too good: use a pipeline whose index was built without --mentions."
     W302 = "The files of '{source}' lack weights, which start as random: {missing}. Check that it is an encoder."
-    W301 = "The untrained model was best: {metric} {before:.4g} at step 0, then {best:.4g}. Change learn_rate or steps."
+    W301 = "The untrained model was best: {metric} {before} at step 0, then {best}. Change learn_rate or steps."
 
     # The spaCy component and the linker: E500-E599
     W500 = "None of the {n} mentions is NIL: only the evidence weights were refitted. Use a corpus with NIL mentions."

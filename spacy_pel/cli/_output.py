@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from ..errors import one_line
+from ..util.console import is_share, percent
 
 _N_EXAMPLES = 3
 _N_ROWS = 20  # types, labels
@@ -55,17 +56,18 @@ def is_utf8(stream: Any) -> bool:
 def key_values(result: dict[str, Any]) -> str:
     """The plain text of a flat result: one aligned ``key  value`` line per entry."""
     width = max((len(key) for key in result), default=0)
-    return "\n".join(f"{key:<{width}}  {plain(value)}" for key, value in result.items())
+    return "\n".join(f"{key:<{width}}  {plain(value, key)}" for key, value in result.items())
 
 
-def plain(value: Any) -> str:
-    """A JSON value as text; an empty one is "none", None is "–"."""
+def plain(value: Any, name: str = "") -> str:
+    """A JSON value as text, a share in percent; an empty one is "none", None is "–"."""
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.4f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"
+        small = f"{value:.4f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"
+        return percent(value) if is_share(name) else small
     if isinstance(value, dict):
-        return ", ".join(f"{key} {plain(item)}" for key, item in value.items()) or "none"
+        return ", ".join(f"{key} {plain(item, key)}" for key, item in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or "none"
     return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -88,11 +90,6 @@ def type_rows(counts: Mapping[str, int]) -> dict[str, str]:
     from ..types.semantic_types import type_label
 
     return first_rows("type", {type_label(kind): count for kind, count in counts.items()})
-
-
-def percent(share: float | None) -> str:
-    """A share in percent, None = unknown."""
-    return "–" if share is None else f"{100 * share:.2f}%"
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:

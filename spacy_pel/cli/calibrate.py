@@ -9,10 +9,10 @@ import typer
 
 from ..errors import Errors, PelError
 from ..types import original_id
-from ..util.console import without_warnings
+from ..util.console import percent, without_warnings
 from ._app import pel_cli
 from ._options import Files, Pipeline, Texts, argument, option
-from ._output import JSON, emit, key_values, message, percent, text_table
+from ._output import JSON, emit, key_values, message, text_table
 
 _FEW_DOCUMENTS = 100  # fewer may not be enough for the weights of a calibrated pipeline
 _MANY_DOCUMENTS = 300  # their own fit flatters so little that it is not worth the time of five more
@@ -172,8 +172,7 @@ def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:
 
 
 def _text(result: dict[str, Any]) -> str:
-    shares = {key: percent(value) for key, value in result.items() if key.startswith(("nil_", "recall_"))}
-    lines = [key_values({key: value for key, value in (result | shares).items() if key != "changes"})]
+    lines = [key_values({key: value for key, value in result.items() if key != "changes"})]
     columns = ("before", "after", "change", "low", "high")
     changes = {_CHANGES[key]: change for key, change in result["changes"].items() if change}
     rows = [[name, *(percent(change[column]) for column in columns)] for name, change in changes.items()]

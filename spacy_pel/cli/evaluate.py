@@ -10,9 +10,10 @@ import numpy as np
 
 from ..errors import Errors, PelError
 from ..types import NIL
+from ..util.console import percent
 from ._app import pel_cli
 from ._options import Corpus, IdColumn, InputFormat, Pipeline, Seed, TextColumn, argument, flag, option
-from ._output import JSON, emit, key_values, message, percent, text_table
+from ._output import JSON, emit, key_values, message, text_table
 
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
 

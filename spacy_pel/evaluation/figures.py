@@ -176,8 +176,8 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     figure, axes = new_figure()
     for name, outcomes in runs.items():
         draw_nil_curve(axes, outcomes, label=name)
-    axes.set(xlabel="recall of NIL", ylabel="precision of NIL", title="NIL (dot = calibrated decision)")
-    axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    axes.set(xlabel="recall of NIL (%)", ylabel="precision of NIL (%)", title="NIL (dot = calibrated decision)")
+    axes.set(xlim=(0, 100), ylim=(0, 102))
     return figure, axes
 
 
@@ -195,10 +195,10 @@ def draw_nil_curve(axes: Axes, outcomes: Outcomes, *, label: str, **style: Any) 
     """
     precision, recall, _ = precision_recall_curve(outcomes.nil_score, outcomes.is_nil)
     shown = _shown(len(recall))
-    line = axes.step(recall[shown], precision[shown], where="pre", label=label, **style)[0]
+    line = axes.step(100 * recall[shown], 100 * precision[shown], where="pre", label=label, **style)[0]
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
     if hits:
-        at = (hits / outcomes.is_nil.sum(), hits / outcomes.called_nil.sum())
+        at = (100 * hits / outcomes.is_nil.sum(), 100 * hits / outcomes.called_nil.sum())
         look: Any = {"marker": "o", "color": line.get_color(), "markeredgecolor": "white", "linestyle": ""}
         axes.plot(*at, zorder=3, clip_on=False, **look)
     return line
@@ -212,16 +212,17 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
             probabilities has no line.
     """
     figure, axes = new_figure(width=4.6, height=4.4)
-    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", zorder=0)
+    axes.plot([0, 100], [0, 100], color=GREY, linewidth=1, linestyle="--", zorder=0)
     for name, outcomes in runs.items():
         curve = reliability_curve(outcomes.nil_score, outcomes.is_nil)
         if curve is None:
             axes.plot([], [])  # takes the colour of this run
             continue
-        line = axes.plot(curve.probability, curve.share, label=f"{name} (ECE {100 * curve.error:.1f}%)")[0]
+        probability, share = 100 * curve.probability, 100 * curve.share
+        line = axes.plot(probability, share, label=f"{name} (ECE {100 * curve.error:.1f}%)")[0]
         sizes = 12 + 150 * curve.n / curve.n.max()
-        axes.scatter(curve.probability, curve.share, s=sizes, color=line.get_color(), alpha=0.8, clip_on=False)
-    axes.set(xlabel="P(NIL)", ylabel="share that is NIL", title="Reliability", xlim=(0, 1), ylim=(0, 1))
+        axes.scatter(probability, share, s=sizes, color=line.get_color(), alpha=0.8, clip_on=False)
+    axes.set(xlabel="P(NIL) (%)", ylabel="of these NIL (%)", title="Reliability", xlim=(0, 100), ylim=(0, 100))
     axes.set_aspect("equal")
     return figure, axes
 

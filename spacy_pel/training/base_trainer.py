@@ -16,7 +16,7 @@ from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoin
 from .losses.balanced_loss import BalancedLoss
 from .optimizer import find_device, make_optimizer, set_learn_rate, uses_bfloat16
 from .settings import BaseTrainingSettings
-from .training_log import TrainingLog
+from .training_log import TrainingLog, shown
 
 Metrics = dict[str, float]
 
@@ -177,7 +177,8 @@ class BaseTrainer:
         self.model.to_disk(self.output / "model-last")
         log.close()
         if best and best[metric] <= log.records[0][metric]:
-            logger.warning(Warnings.W301.format(metric=metric, before=log.records[0][metric], best=best[metric]))
+            before, after = (shown(metric, record[metric]) for record in (log.records[0], best))
+            logger.warning(Warnings.W301.format(metric=metric, before=before, best=after))
         return best
 
     def _update(self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int) -> Metrics:

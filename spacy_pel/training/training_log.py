@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ..errors import PelError
 from ..util import atomic_path, logger, read_jsonl
+from ..util.console import is_share, percent
 
 _STEP_KEYS = ("loss", "grad_norm", "learn_rate")
 _MEANS = 30  # the line of the loss has this many independent points
@@ -87,7 +88,7 @@ class TrainingLog:
         record["seconds"] = time.perf_counter() - self._began  # includes evaluations
         self.records.append(record)
         _write(self.metrics_path, self.records)
-        logger.info("%s", ", ".join(f"{key} {_short(value)}" for key, value in record.items()))
+        logger.info("%s", ", ".join(f"{key} {shown(key, value)}" for key, value in record.items()))
         return record
 
     def close(self) -> None:
@@ -101,12 +102,13 @@ class TrainingLog:
             return
         figure, (scores, losses) = new_panels(2, width=9.6, height=4.0)
         steps, values = np.array([(record["step"], record[self.metric]) for record in self.records]).T
+        values = 100 * values if is_share(self.metric) else values
         scores.plot(steps, values, marker="o", markersize=5)
         scores.axhline(values[0], color=COLORS[0], linewidth=0.8, linestyle=(0, (1, 3)), zorder=0)
         scores.annotate(f"untrained {values[0]:.3g}", (steps[-1], values[0]), ha="right", va="bottom")
         best = int(values.argmax())
         scores.annotate(f"{values[best]:.3g}", (steps[best], values[best]), ha="center", va="bottom")
-        in_percent = " (%)" if self.metric.startswith("recall@") else ""
+        in_percent = " (%)" if is_share(self.metric) else ""
         scores.set(xlabel="updates", ylabel=f"{self.metric}{in_percent}", title="Learning curve on dev")
         scores.margins(x=0.04, y=0.15)
         updates = [record for record in read_jsonl(self.steps_path) if record["loss"] is not None]
@@ -142,8 +144,11 @@ def _write(path: Path, records: list[dict[str, Any]]) -> None:
         part.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf8")
 
 
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def shown(name: str, value: Any) -> str:
+    """A number of a record as people read it."""
+    if isinstance(value, float):
+        return percent(value) if is_share(name) else f"{value:.4g}"
+    return str(value)
 
 
 def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> dict[str, float]:

@@ -40,6 +40,20 @@ def now() -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+_SHARE = re.compile(r"(?:\w+[ _.])?(?:accuracy|recall|precision|f1|aupr|ece|mrr|share|coverage)(?:[ _@]\w+)*(?:@\d+)?")
+
+
+def is_share(name: str) -> bool:
+    """Whether a number of this name, such as "recall@1" or "nil_f1", is a share. Files hold shares from 0 to 1; people
+    read them in percent."""
+    return _SHARE.fullmatch(name) is not None
+
+
+def percent(share: float | None) -> str:
+    """A share as people read it; None = unknown."""
+    return "–" if share is None else f"{100 * share:.1f}%"
+
+
 T = TypeVar("T")
 _DELAY = 1.0  # seconds; what takes less has no bar
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from spacy_pel.cli._output import key_values, plain
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.training_log import TrainingLog
 
@@ -49,14 +50,42 @@ def test_cut_on_resuming_and_emptied_otherwise(tmp_path, tail):
 
 def test_before_the_first_update_there_are_scores_alone(tmp_path):
     log = TrainingLog(tmp_path, resume_at=0, total=2, metric="mrr", show=False)
-    log.add_evaluation(0, 0, {"recall@1": 90.0, "mrr": 0.9})
+    log.add_evaluation(0, 0, {"recall@1": 0.9, "mrr": 0.9})
     assert log.best() == {}, "the untrained model is not saved"
     log.add_step(1, VALUES, rate=1.0)
-    log.add_evaluation(1, 0, {"recall@1": 50.0, "mrr": 0.5}, rate=1.0)
+    log.add_evaluation(1, 0, {"recall@1": 0.5, "mrr": 0.5}, rate=1.0)
     assert log.best()["step"] == 1
     assert list(lines(tmp_path, "metrics")[0]) == ["step", "epoch", "mrr", "recall@1", "seconds"]
     resumed = TrainingLog(tmp_path, resume_at=1, total=2, metric="mrr", show=False)
     assert [record["step"] for record in resumed.records] == [0, 1]
+
+
+def test_people_read_percent_and_files_hold_shares(tmp_path, caplog):
+    caplog.set_level("INFO", logger="spacy_pel")
+    log = TrainingLog(tmp_path, resume_at=0, total=2, metric="recall@1", show=False)
+    log.add_step(1, {**VALUES, "accuracy": 0.3214}, rate=1.0)
+    log.add_evaluation(1, 0, {"recall@1": 0.41, "mrr": 0.5}, rate=1.0)
+    assert "accuracy 32.1%" in caplog.text and "recall@1 41.0%, mrr 50.0%" in caplog.text
+    assert lines(tmp_path, "metrics")[0].items() >= {"accuracy": 0.3214, "recall@1": 0.41}.items()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        *(
+            (name, "41.3%")
+            for name in ("recall@1", "recall@64_low", "accuracy", "accuracy_seen", "nil_share", "nil_f1")
+        ),
+        *(
+            (name, "41.3%")
+            for name in ("share_in_kb", "share in kb", "expected_coverage@95", "train.share_in_kb", "mrr")
+        ),
+        *((name, "41.3%") for name in ("answer_ece", "recall_all@1", "dev_accuracy", "mismatch_share", "typed_f1")),
+        *((name, "0.4130") for name in ("loss", "threshold", "learn_rate", "similarity+", "seconds", "nil_score")),
+    ],
+)
+def test_what_is_shown_in_percent(name, shown):
+    assert plain(0.413, name) == shown and key_values({name: 0.413}).endswith(f"  {shown}")
 
 
 def test_what_is_not_finite_is_null(tmp_path):

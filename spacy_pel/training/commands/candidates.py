@@ -155,7 +155,7 @@ def _text(result: dict[str, Any]) -> str:
         for name, recall in parts.items():
             shares = [f"{100 * recall[f'recall@{k}']:.1f}" for k in RECALL_AT]
             lines.append([name, *shares, f"{recall['n']:,}", *(speed if recall is row else ["", ""])])
-    head = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
+    head = ["recall in percent", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
     counts = "{n:,} mentions in {n_documents:,} documents; {n_nil:,} NIL mentions left out".format(**result)
     return f"{counts}\n{text_table(head, lines)}"
 

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._options import Files, Texts, argument, flag, option
-from ...cli._output import JSON, emit, percent
+from ...cli._output import JSON, emit
 from ...cli._settings import make_reader, parse_settings, split_names
 from ...errors import Errors, PelError, Warnings, did_you_mean
 from ...pipeline.saved import load_spacy
 from ...types import Document
 from ...util import logger
 from ...util.config import known_language
+from ...util.console import percent
 
 _WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 

@@ -47,12 +47,12 @@ class DevRetrieval:
         self.kb = KnowledgeBase(kb.entity_at(int(row)) for row in rows)
 
     def __call__(self, encoder: BiEncoder) -> dict[str, float]:
-        """ "recall@k" in percent for each k, and "mrr"."""
+        """ "recall@k" for each k, and "mrr"; shares."""
         deepest = max(self.settings.recall_at)
         index = EntityIndex.build(self.kb, encoder, index=FaissIVF(flat_below=None), kinds=self.settings.kinds)
         retrieved = nearest_entities(self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest)
         ranks = np.array([self._rank(rows, ids) for (rows, _), ids in zip(retrieved.lists, self.gold, strict=True)])
-        scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
+        scores = {f"recall@{k}": float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
     def _rank(self, rows: NDArray[np.int64], ids: list[str]) -> float:

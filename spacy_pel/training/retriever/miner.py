@@ -20,6 +20,7 @@ from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...types import Encoder
 from ...util import logger, read_jsonl
+from ...util.console import percent
 from ..checkpoint import Progress
 from ..mining import MiningResult, TopK, mine
 from ..negatives import MinedNegatives
@@ -144,10 +145,10 @@ class Miner:
         MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
         self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
         logger.info(
-            "Mined negatives of %d examples among %d entities in %.1f s; rank of their gold entities: first %.1f %%, "
-            "among the first %d %.1f %%",
+            "Mined negatives of %d examples among %d entities in %.1f s; rank of their gold entities: first %s, "
+            "among the first %d %s",
             *(len(examples), store.n_entities, result.seconds),
-            *(100 * result.recall(1), self.depth, 100 * result.recall(self.depth)),
+            *(percent(result.recall(1)), self.depth, percent(result.recall(self.depth))),
         )
 
     def _path(self, number: int) -> Path:

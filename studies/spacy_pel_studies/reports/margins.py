@@ -104,14 +104,14 @@ def plot_margins(runs: Mapping[str, Run], rows: list[dict[str, Any]], *paths: Pa
         style = {"color": COLORS[place % len(COLORS)], "linestyle": ("-", "--", ":")[place // len(COLORS) % 3]}
         lines.append(draw_nil_curve(axes, run.outcomes, label="_run", linewidth=1.8, **style))
     share = rows[0]["n_nil"] / rows[0]["n"]
-    lines.append(axes.axhline(share, color="#999999", linewidth=1, linestyle=(0, (2, 2))))
+    lines.append(axes.axhline(100 * share, color="#999999", linewidth=1, linestyle=(0, (2, 2))))
     # outside the axes, since the curves leave no room inside
     figure.legend(lines, [*names, f"chance  ({100 * share:.1f})"], loc="outside right upper", frameon=False)
     axes.set(
-        xlabel="recall of NIL",
-        ylabel="precision of NIL",
+        xlabel="recall of NIL (%)",
+        ylabel="precision of NIL (%)",
         title="Telling NIL by the margin of the loss",
-        xlim=(0, 1),
-        ylim=(0, 1.02),
+        xlim=(0, 100),
+        ylim=(0, 102),
     )
     save_figure(figure, axes, *paths)

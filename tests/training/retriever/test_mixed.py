@@ -73,7 +73,7 @@ def test_the_weight_rises_as_training_separates_the_positives(train, amh, tmp_pa
     train(tmp_path / "run", pel__training__max_steps=60, pel__training__eval_frequency=20, **amh)
     log = metrics(tmp_path / "run")
     assert log[-1]["mix_weight"] > log[0]["mix_weight"] + 0.05
-    assert log[-1]["recall@5"] > 80  # by chance: 31
+    assert log[-1]["recall@5"] > 0.8  # by chance: 31
     loaded = load_encoder(tmp_path / "run" / "model-last")
     assert isinstance(loaded.similarity, type(SIMILARITIES[level]))
 

@@ -46,7 +46,7 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
         pel__training__eval_frequency=50,
         pel__training__patience=1,
     )
-    assert best["recall@1"] == 100.0
+    assert best["recall@1"] == 1.0
     log = metrics(tmp_path / "run")
     assert log[-1]["loss"] < 0.5 * log[0]["loss"]
     encoder = load_encoder(tmp_path / "run" / "model-best")
@@ -69,8 +69,8 @@ def test_metrics_and_files(train, tmp_path):
         }
         assert all(math.isfinite(value) for value in record.values())
         assert record["loss"] > 0 and record["grad_norm"] > 0 and record["examples_per_second"] > 0
-        assert 0 <= record["recall@1"] <= 100 * record["mrr"] <= 100
-        assert record["recall@1"] <= record["recall@5"] <= 100
+        assert 0 <= record["recall@1"] <= record["mrr"] <= 1
+        assert record["recall@1"] <= record["recall@5"] <= 1
         assert record["seconds"] > 0
         assert -1 <= record["similarity+"] <= 1 and 0 <= record["accuracy"] <= 1
     assert best == max(log, key=lambda record: (record["recall@1"], -record["step"]))
@@ -221,8 +221,8 @@ def test_dev_figures_are_those_of_a_slow_ranking():
     assert (ranks == 1).any()
     assert dev(encoder) == pytest.approx(
         {
-            "recall@1": 100 * (ranks == 1).mean(),
-            "recall@3": 100 * (ranks <= 3).mean(),
+            "recall@1": (ranks == 1).mean(),
+            "recall@3": (ranks <= 3).mean(),
             "mrr": (1 / np.where(ranks <= 3, ranks, np.inf)).mean(),
         }
     )
@@ -236,7 +236,7 @@ def test_dev_looks_at_the_rows_that_are_set():
     for kinds in (["card"], ["alias"], ["card", "alias"]):
         dev = DevRetrieval(kb, documents, DevSettings(n_entities=0, recall_at=[1], kinds=kinds), 0)
         recall[tuple(kinds)] = dev(HashEmbed(width=64))["recall@1"]
-    assert recall == {("card",): 0.0, ("alias",): 100.0, ("card", "alias"): 100.0}
+    assert recall == {("card",): 0.0, ("alias",): 1.0, ("card", "alias"): 1.0}
 
 
 def test_dev_draws_follow_from_the_seed():
