@@ -175,7 +175,6 @@ class Errors(metaclass=WithCodes):
     E242 = "Expected a setting of one of the steps {known}, got '{got}'{hint}. Name the step with --preprocess."
     E243 = "Expected each preprocessing step once, got {got}. Name each step once, in the order of use."
     E248 = "{path} has another text of '{document}' ({length} characters). Pass the corpus before preprocessing."
-    E249 = "Expected the lines of '{document}' together, but others come between. Keep the order of preprocessing."
     E250 = (
         "{n:,} of {total:,} ({share:.0%}) mentions of {paths} are not at their offsets. {examples}. Check the reader, "
         "its settings and the source, or write the other mentions with --keep-going."

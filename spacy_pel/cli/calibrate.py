@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Errors, PelError
-from ..types import original_id
 from ..util.console import percent, without_warnings
 from ._app import pel_cli
 from ._options import Files, Pipeline, Texts, argument, option
@@ -85,7 +84,7 @@ def calibrate(
     def keep_weights(to_fit: Any, examples: Any) -> Any:
         return refit_decision(to_fit, examples[0], choose=choose)
 
-    n_documents, may_keep = len({original_id(one) for one in documents if one.mentions}), was_calibrated and not folds
+    n_documents, may_keep = len({one.id for one in documents if one.mentions}), was_calibrated and not folds
     refit, after = (keep_weights if refit_weights is False else fit_all), None
     if n_documents <= _MANY_DOCUMENTS:
         after = _cross_fitted(plain, parts, documents, refit)

@@ -20,7 +20,6 @@ class Prediction:
 
     Attributes:
         doc: the document's id.
-        original: id of the document that it was made from, if it is part of one; "" = it is not.
         start, end: character offsets.
         text, label: the mention and its NER label.
         gold: live ids of the KB; empty = NIL.
@@ -52,7 +51,6 @@ class Prediction:
     types: list[str] = field(default_factory=list)
     probability: float | None = None
     id_set: list[str] | None = None
-    original: str = ""
     known_form: bool = False
     relation: str = ""
 
@@ -61,11 +59,6 @@ class Prediction:
         self.kb_id, self.nil_score = link.kb_id, link.nil_score
         self.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
         self.probability, self.id_set = link.probability, link.id_set
-
-    @property
-    def source(self) -> str:
-        """The document that counts as drawn at random: the original of a part."""
-        return self.original or self.doc
 
     @property
     def rank(self) -> int:
@@ -107,7 +100,7 @@ class Prediction:
             record["probability"] = round(self.probability, 6)
         if self.id_set is not None:
             record["id_set"] = self.id_set
-        for key in ("known_form", "relation", "composite", "outside", "original", "types"):
+        for key in ("known_form", "relation", "composite", "outside", "types"):
             if value := getattr(self, key):
                 record[key] = value
         return record
@@ -155,7 +148,7 @@ class Outcomes(NamedTuple):
         documents: dict[str, int] = {}
         rows: list[tuple[Any, ...]] = []
         for prediction in predictions:
-            document = documents.setdefault(prediction.source, len(documents))
+            document = documents.setdefault(prediction.doc, len(documents))
             probability = np.nan if prediction.probability is None else prediction.probability
             decision = (prediction.kb_id == NIL, prediction.nil_score, prediction.seen, prediction.correct, probability)
             id_set = (prediction.covered, len(prediction.id_set or ()))

@@ -11,7 +11,7 @@ from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
-from ..types import Document, Mention, original_id
+from ..types import Document, Mention
 from ..util import logger
 from .metrics.detection import Detection, Found
 from .outcomes import Outcomes, Prediction
@@ -192,7 +192,7 @@ def predict_end_to_end(
             predictions.append(prediction)
         tally.bar.update(1)
         spans_found = [Found(*at, span.label_, _id_of(span, prefix)) for at, span in found.items()]
-        detection.add(original_id(document), spans_found, predictions)
+        detection.add(document.id, spans_found, predictions)
         yield from predictions
         started = time.perf_counter()
 
@@ -225,7 +225,6 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     """
     resolved = [kb.resolve(entity_id) for entity_id in mention.ids]
     gold = list(dict.fromkeys(live for live in resolved if live is not None))
-    original = original_id(document)
     return Prediction(
         document.id,
         mention.start,
@@ -238,7 +237,6 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
         seen=bool(gold) and is_seen(gold),
         outside=[entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None],
         types=sorted({name for entity_id in gold for name in kb[entity_id].types}),
-        original=original if original != document.id else "",
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.compare import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores, original_id
+from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered
 from .combiner import is_gold, right_first
@@ -189,7 +189,7 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
     Raises:
         PelError: if no mention's entity is in the KB.
     """
-    mentions = [(original_id(document), mention) for document in documents for mention in document.mentions]
+    mentions = [(document.id, mention) for document in documents for mention in document.mentions]
     gold = [linker.gold_rows(mention.ids) for _, mention in mentions]
     outside = [
         mention.ids[0] for (_, mention), rows in zip(mentions, gold, strict=True) if mention.ids and not len(rows)

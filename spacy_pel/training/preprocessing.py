@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import spacy
-from pydantic import NonNegativeInt
 from spacy.util import filter_spans
 
 from ..abbreviations.definitions import find_abbreviations
 from ..corpora.formats.jsonl import read_corpus
 from ..registry import registry
-from ..types import ORIGINAL, TITLE_LENGTH, Document, Mention
+from ..types import ORIGINAL, TITLE_LENGTH, Document
 from ..util import normalize_alias
 from ..util.config import known_language
 from .offset_map import OffsetMap, Original
@@ -76,33 +75,22 @@ def with_letters(document: Document, change: Callable[[str], str]) -> Document:
     return rewritten(document, "".join(letters), OffsetMap.replaced(len(document.text), changes))
 
 
-def rewritten(
-    document: Document,
-    text: str,
-    offsets: OffsetMap,
-    *,
-    id: str | None = None,
-    mentions: Sequence[Mention] | None = None,
-) -> Document:
+def rewritten(document: Document, text: str, offsets: OffsetMap) -> Document:
     """Give a document another text.
 
     Args:
         document: it is not changed.
         text: the new one.
-        offsets: from the document's text to the new one.
-        id: of the new document; None = the same.
-        mentions: those of the document's mentions to keep; None = all. A
-            mention none of whose characters is left is dropped.
+        offsets: from the document's text to the new one. A mention none of whose characters is left is dropped.
 
     Returns:
         The new one.
     """
     moved = []
-    for mention in document.mentions if mentions is None else mentions:
+    for mention in document.mentions:
         if span := offsets.new_span(mention.start, mention.end):
             moved.append(replace(mention, start=span[0], end=span[1]))
-    source = Original.of(document)
-    meta = dict(document.meta)
+    source, meta = Original.of(document), dict(document.meta)
     if "discontinuous" in meta:
         meta["discontinuous"] = _parts(meta["discontinuous"], offsets)
     length = meta.get(TITLE_LENGTH)
@@ -112,9 +100,9 @@ def rewritten(
             meta[TITLE_LENGTH] = title[1]
         else:
             del meta[TITLE_LENGTH]
-    if ORIGINAL in meta or id is not None or text != document.text:
+    if ORIGINAL in meta or text != document.text:
         meta[ORIGINAL] = source._replace(offsets=source.offsets.then(offsets)).to_json()
-    return Document(document.id if id is None else id, text, moved, meta)
+    return Document(document.id, text, moved, meta)
 
 
 def _parts(listed: Sequence[dict[str, Any]], offsets: OffsetMap) -> list[dict[str, Any]]:
@@ -185,57 +173,6 @@ class LowerCase:
         lowered = with_letters(document, str.lower)
         self.report["texts_lowered"] += lowered.text != document.text
         return [lowered]
-
-
-Sentence = tuple[int, int]
-
-
-@registry.pel_preprocessors("spacy-pel.SentenceWindows.v1")
-class SentenceWindows:
-    """Cuts a document into one for each sentence in which mentions begin, named "ID#1", "ID#2", ... by the
-    number of the sentence. Each has only the mentions of its sentence, so every mention occurs once. A
-    mention is never cut; sentences that it joins count as one.
-
-    Args:
-        neighbours: sentences added before and after; 0 = the sentence alone.
-        lang: the language whose tokenizer and full stops separate the sentences.
-    """
-
-    def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:
-        self.neighbours = neighbours
-        with known_language(lang):
-            self._nlp = spacy.blank(lang)
-        self._nlp.add_pipe("sentencizer")
-        self.report: dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}
-
-    def __call__(self, document: Document) -> list[Document]:
-        windows = []
-        sentences = self._sentences(document)
-        for number, (start, end) in enumerate(sentences):
-            self.report["sentences"] += 1
-            mentions = [mention for mention in document.mentions if start <= mention.start < end]
-            if not mentions:
-                self.report["sentences_without_mentions"] += 1
-                continue
-            first = sentences[max(0, number - self.neighbours)][0]
-            last = sentences[min(len(sentences) - 1, number + self.neighbours)][1]
-            window = document.text[first:last]
-            name = f"{document.id}#{number + 1}"
-            windows.append(rewritten(document, window, OffsetMap.cut(first, last), id=name, mentions=mentions))
-        return windows
-
-    def _sentences(self, document: Document) -> list[Sentence]:
-        """Character offsets, without white space at the ends but where
-        a mention reaches into it; none of them ends inside a mention."""
-        sentences: list[Sentence] = []
-        spans = [(span.start_char, span.end_char) for span in self._nlp(document.text).sents]
-        bounds = [*(start for start, _ in spans), len(document.text)][1:]
-        for (start, end), bound in zip(spans, bounds, strict=True):
-            ends = [m.end for m in document.mentions if start <= m.start < bound]
-            if sentences and sentences[-1][1] > start:  # a mention reaches into this one
-                start, end = sentences[-1][0], max(sentences.pop()[1], end)
-            sentences.append((start, max([end, *ends])))
-        return sentences
 
 
 @registry.pel_preprocessors("spacy-pel.LongestMentions.v1")

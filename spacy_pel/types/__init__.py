@@ -26,6 +26,5 @@ from .data import (
     Vectors,
     best_cosines,
     is_original,
-    original_id,
 )
 from .parts import CandidateGenerator, Combiner, Encoder, KBReader, NilModel, Ranker, VectorIndex

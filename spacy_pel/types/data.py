@@ -107,19 +107,12 @@ class Document:
     meta: dict[str, Any] = field(default_factory=dict)
 
 
-ORIGINAL = "original"  # in the meta of a document whose text or id was changed
+ORIGINAL = "original"  # in the meta of a document whose text was changed
 
 
 def is_original(record: Any) -> bool:
     """Whether a value of ``meta`` may be what ``spacy_pel.training.offset_map.Original`` writes."""
     return isinstance(record, dict) and {"id", "offsets", "text_hash"} <= record.keys()
-
-
-def original_id(document: Document) -> str:
-    """The id of the document that it was made from, or its own. Whatever is split, drawn or
-    grouped by document uses it, so that the parts of a document stay together."""
-    record: Any = document.meta.get(ORIGINAL)
-    return str(record["id"]) if is_original(record) else document.id
 
 
 class MentionInText(NamedTuple):

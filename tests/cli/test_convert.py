@@ -161,11 +161,11 @@ def test_documents_of_other_corpora_are_left_out(tmp_path):
     done = run(out, *read, "--without", corpus)
     assert done.code == 0 and done.json["read"]["documents_left_out"] == 1
     assert [document.id for document in read_corpus(out)] == ["100", "102"]
-    windows = tmp_path / "windows.jsonl"
-    assert run(windows, *read, "--preprocess", "sentencewindows").code == 0
-    done = run(out, "--reader", "jsonl", windows, "--without", windows, "--without", ids, "--json")
+    low = tmp_path / "low.jsonl"
+    assert run(low, *read, "--preprocess", "lowercase").code == 0
+    done = run(out, "--reader", "jsonl", low, "--without", low, "--without", ids, "--json")
     assert done.code == 0 and done.json["written"][0]["documents"] == 0  # whatever was made from a document
-    done = run(out, *read, "--split", windows, "--without", ids)
+    done = run(out, *read, "--split", low, "--without", ids)
     assert [document.id for document in read_corpus(out)] == ["100", "102"]
 
 

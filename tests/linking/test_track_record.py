@@ -10,13 +10,12 @@ from spacy_pel.candidates.evidence import NAMED
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.calibration import collect, count_outcomes, fit
+from spacy_pel.linking.calibration import count_outcomes, fit
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.track_record import FEATURES, SurfaceRecord, TrackRecord
-from spacy_pel.training.preprocessing import SentenceWindows
-from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.types import Entity
 
 from .annotated import examples as annotated_examples
 from .tables import table_of
@@ -41,16 +40,6 @@ def examples(linker, answers):
     queries = [MentionQuery(f"about {one} and more", 6, 6 + len(one)) for one, _ in answers]
     documents = [f"doc{number}" for number in range(len(answers))]
     return annotated_examples(linker, queries, [(one,) for _, one in answers], documents)
-
-
-def test_the_parts_of_a_document_are_in_one_fold():
-    step, text = SentenceWindows(neighbours=0), "A fever. A fever. A fever."
-    mentions = [Mention(at, at + 5, "", ("FEVER",)) for at in (2, 11, 20)]
-    parts = [part for i in range(10) for part in step(Document(f"d{i}", text, mentions))]
-    queries = [MentionQuery(part.text, m.start, m.end) for part in parts for m in part.mentions]
-    found = collect(make_linker(make_kb(), LogisticNil()), queries, parts)
-    assert found.document_numbers.tolist() == np.repeat(np.arange(10), 3).tolist()
-    assert all(len(set(found.folds[found.document_numbers == i])) == 1 for i in range(10))
 
 
 def of_candidates(record, rows, kb=None):

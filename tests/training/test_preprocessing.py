@@ -11,7 +11,7 @@ from spacy_pel.registry import registry
 from spacy_pel.training.corpora.restore import restored
 from spacy_pel.training.offset_map import original_span
 from spacy_pel.training.preprocessing import preprocess
-from spacy_pel.types import Document, Mention, original_id
+from spacy_pel.types import Document, Mention
 
 pytest.importorskip("scispacy")
 NAMES = sorted(registry.parts("pel_preprocessors"))
@@ -70,7 +70,7 @@ def test_each_mention_leads_back_to_itself(steps, tmp_path):
     known = {(m.start, m.end, m.label, m.ids) for m in source.mentions}
     seen = [(*original_span(one, m), m.label, m.ids) for one in again for m in one.mentions]
     assert set(seen) <= known and len(set(seen)) == len(seen) >= 5
-    assert {original_id(one) for one in again} == {"d1"} and all(one.meta["journal"] == "J" for one in again)
+    assert {one.id for one in again} == {"d1"} and all(one.meta["journal"] == "J" for one in again)
     assert all(step.report for step in steps)
 
 
@@ -118,25 +118,6 @@ def test_lower_case():
     assert original_span(made, Mention(0, 6)) == (0, 5)
 
 
-def test_sentence_windows():
-    step = make("sentencewindows", neighbours=0)
-    made = step(document())
-    assert [one.id for one in made] == ["d1#1", "d1#2", "d1#4"]
-    assert made[1].text == "SBMA is slow." and surfaces(made[1]) == ["SBMA"]
-    assert step.report == {"sentences": 4, "sentences_without_mentions": 1}
-    wide = make("sentencewindows", neighbours=1)(document())
-    assert wide[1].text == TEXT[: TEXT.index(" AR-V7")] and surfaces(wide[1]) == ["SBMA"]
-    assert wide[2].text.startswith("Nothing") and wide[2].text.endswith("The End")
-    assert original_span(wide[2], wide[2].mentions[0]) == (TEXT.index("AR-V7"), TEXT.index("AR-V7") + 5)
-
-
-def test_a_mention_over_two_sentences_joins_them():
-    source = document("One is here. Two is there. Three.", ["here. Two", "there", "Three"])
-    made = make("sentencewindows", neighbours=0)(source)
-    assert [(one.id, one.text) for one in made] == [("d1#1", "One is here. Two is there."), ("d1#2", "Three.")]
-    assert surfaces(made[0]) == ["here. Two", "there"]
-
-
 def test_longest_mentions():
     step = make("longestmentions")
     (made,) = step(document())
@@ -154,8 +135,6 @@ def test_parts_of_discontinuous_mentions_move_along():
     (entry,) = made.meta["discontinuous"]
     assert (entry["start"], entry["end"]) == (made.mentions[0].start, made.mentions[0].end)
     assert [made.text[slice(*span)] for span in entry["spans"]] == ["Breast", "cancer"]
-    windows = make("sentencewindows")(document())
-    assert "discontinuous" not in windows[0].meta
 
 
 @pytest.mark.parametrize("given", [3, {"id": "x"}, {"id": "x", "offsets": [[2, 0]], "text_hash": "0"}])
@@ -168,7 +147,7 @@ def test_meta_that_is_not_ours(given):
 
 def test_restored_lines(tmp_path):
     source = document()
-    made = list(preprocess([source], [make(name) for name in ("expandabbreviations", "lowercase", "sentencewindows")]))
+    made = list(preprocess([source], [make(name) for name in ("expandabbreviations", "lowercase")]))
     records = [to_record(one) for one in made]
     for record in records:
         for mention in record["mentions"]:
@@ -181,14 +160,6 @@ def test_restored_lines(tmp_path):
     records[0]["meta"]["original"]["offsets"][0][1] += 1000
     with pytest.raises(PelError, match="E238|E241"):
         list(restored(records[:1], {"d1": source}, tmp_path))
-
-
-def test_windows_that_come_apart(tmp_path):
-    sources = {name: Document(name, TEXT, document().mentions) for name in ("a", "b")}
-    records = [to_record(one) for one in preprocess(sources.values(), [make("sentencewindows")])]
-    assert [one["id"] for one in restored(records, sources, tmp_path)] == ["a", "b"]
-    with pytest.raises(PelError, match="E249.*'a'"):
-        list(restored(records[1:] + records[:1], sources, tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from spacy.vocab import Vocab, create_vocab
 
 from ...errors import PelError, Warnings
 from ...registry import registry
-from ...types import DOC_ID, NIL, Document, original_id
+from ...types import DOC_ID, NIL, Document
 from ...util import atomic_path, logger
 from ...util.config import known_language
 from ...util.files import check_expansion, check_is_file
@@ -95,7 +95,7 @@ class MentionJsonl:
     """Reads the corpus format for ``[corpora]`` of a config: yields examples whose reference has the gold
     mentions with labels and ids.
 
-    The predicted doc has the document's original id in ``user_data``, but never gold mentions or their ids. Tokens of
+    The predicted doc has the document's id in ``user_data``, but never gold mentions or their ids. Tokens of
     mentions that have no label, or that ``doc.ents`` cannot hold, are missing values in the reference: they count
     neither in training nor in scores. ``report`` counts what ``doc.ents`` could not hold.
 
@@ -115,7 +115,7 @@ class MentionJsonl:
             if self.limit and number >= self.limit:
                 break
             predicted = nlp.make_doc(document.text)
-            predicted.user_data[DOC_ID] = original_id(document)
+            predicted.user_data[DOC_ID] = document.id
             reference = with_gold(predicted.copy(), document, report)
             _set_missing(reference, document)
             yield Example(predicted, reference)

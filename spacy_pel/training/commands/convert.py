@@ -145,17 +145,15 @@ def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Docu
 
 def _selected(part: Any, documents: Iterator[Document], splits: list[Path], without: list[Path]) -> Iterator[Document]:
     """The documents whose ids are in the split lists, or all if there are none, but not those in the other lists."""
-    from ...types import original_id
     from ..corpora.preparation import read_ids
 
     wanted, unwanted = (set(chain.from_iterable(map(read_ids, paths))) for paths in (splits, without))
     missing, n_left_out = set(wanted), 0
     for document in documents:
-        document_id = original_id(document)
-        missing.discard(document_id)
-        if document_id in unwanted:
+        missing.discard(document.id)
+        if document.id in unwanted:
             n_left_out += 1
-        elif document_id in wanted or not splits:
+        elif document.id in wanted or not splits:
             yield document
     if splits and missing == wanted:
         raise PelError(Errors.E212.format(path=", ".join(map(str, splits)), n=len(wanted)))

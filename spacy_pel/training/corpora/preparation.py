@@ -9,7 +9,7 @@ from pathlib import Path
 from ...corpora.formats.jsonl import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...types import Document, Mention, original_id
+from ...types import Document, Mention
 from ...types.semantic_types import st21pv_label
 from ...util import read_lines
 from ...util.files import unexpected
@@ -23,7 +23,7 @@ def read_ids(path: str | Path) -> set[str]:
     """
     ids = {line.strip() for _, line in read_lines(path)} - {""}
     if any(line.startswith("{") for line in ids):
-        ids = {original_id(document) for document in read_corpus(path)}
+        ids = {document.id for document in read_corpus(path)}
     if not ids:
         todo = "Pass the split list of your corpus, or a corpus."
         raise unexpected(path, "document ids, one per line", "an empty file", todo)
@@ -48,10 +48,10 @@ def split_by_hash(documents: Iterable[Document], share: float) -> tuple[list[Doc
     if not 0.0 <= share <= 1.0:
         raise PelError(Errors.E204.format(got=share))
     documents = list(documents)
-    ranked = _ranked({original_id(document) for document in documents})
+    ranked = _ranked({document.id for document in documents})
     chosen = set(ranked[: round(share * len(ranked))])
-    fit = [document for document in documents if original_id(document) not in chosen]
-    dev = [document for document in documents if original_id(document) in chosen]
+    fit = [document for document in documents if document.id not in chosen]
+    dev = [document for document in documents if document.id in chosen]
     return fit, dev
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,41 +19,33 @@ def restored(records: Iterable[Record], originals: dict[str, Document], path: Pa
     """Map the mentions of preprocessed documents back to their originals.
 
     Args:
-        records: lines of a corpus, or of what `spacy-pel link` made of one; the windows of one
-            document follow each other.
+        records: lines of a corpus, or of what `spacy-pel link` made of one.
         originals: the documents before preprocessing, by id.
         path: where these come from, for errors.
 
     Yields:
-        Lines with the original texts; other keys of a mention are kept. Windows are joined;
-        of mentions with the same offsets and label the first is kept.
+        Lines with the original texts; other keys of a mention are kept. Of mentions with the same offsets and label
+        the first is kept.
 
     Raises:
-        PelError: if a line is not a document, an original is missing or has another text, or the windows
-            of one document are not consecutive.
+        PelError: if a line is not a document, or an original is missing or has another text.
     """
-    sources = ((_original(record), record) for record in records)
-    done: set[str] = set()
-    for document_id, group in groupby(sources, key=lambda pair: pair[0].id):
-        if document_id not in originals:
-            raise PelError(Errors.E240.format(document=document_id, path=path, what="was preprocessed"))
-        if document_id in done:
-            raise PelError(Errors.E249.format(document=document_id))
-        done.add(document_id)
-        original = originals[document_id]
-        text_hash = hash_of(original.text)
+    for record in records:
+        source = _original(record)
+        if source.id not in originals:
+            raise PelError(Errors.E240.format(document=source.id, path=path, what="was preprocessed"))
+        original = originals[source.id]
+        if source.text_hash != hash_of(original.text):
+            raise PelError(Errors.E248.format(document=source.id, path=path, length=len(original.text)))
         mentions: dict[tuple[int, int, str], Record] = {}
-        for source, record in group:
-            if source.text_hash != text_hash:
-                raise PelError(Errors.E248.format(document=document_id, path=path, length=len(original.text)))
-            for mention in record.get("mentions") or ():
-                start, end = source.offsets.original_span(mention["start"], mention["end"])
-                if end > len(original.text):
-                    raise PelError(Errors.E241.format(document=document_id, path=path, start=start, end=end))
-                moved = {**mention, "start": start, "end": end, "text": original.text[start:end]}
-                mentions.setdefault((start, end, str(mention.get("label") or "")), moved)
+        for mention in record.get("mentions") or ():
+            start, end = source.offsets.original_span(mention["start"], mention["end"])
+            if end > len(original.text):
+                raise PelError(Errors.E241.format(document=source.id, path=path, start=start, end=end))
+            moved = {**mention, "start": start, "end": end, "text": original.text[start:end]}
+            mentions.setdefault((start, end, str(mention.get("label") or "")), moved)
         ordered = sorted(mentions.values(), key=lambda mention: (mention["start"], -mention["end"]))
-        yield {"id": document_id, "text": original.text, "mentions": ordered, "meta": original.meta}
+        yield {"id": source.id, "text": original.text, "mentions": ordered, "meta": original.meta}
 
 
 def _original(record: Record) -> Original:
@@ -96,7 +87,7 @@ def restore_run(
                 raise PelError(Errors.E240.format(document=prediction.doc, path=corpus, what="was evaluated"))
             source = sources[prediction.doc]
             start, end = source.offsets.original_span(prediction.start, prediction.end)
-            yield replace(prediction, doc=source.id, original="", start=start, end=end)
+            yield replace(prediction, doc=source.id, start=start, end=end)
 
     outcomes = Outcomes.of(recorded(moved(), output))
     ks = [k for k in RECALL_AT if f"recall@{k}" in metrics]

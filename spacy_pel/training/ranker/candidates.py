@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...linking import Linker, MentionQuery
-from ...types import Document, RankedRows, original_id
+from ...types import Document, RankedRows
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.arrays import best_first, numbered
 
@@ -62,7 +62,7 @@ class RankMentions:
                     gold.append(rows)
         n_all = sum(len(document.mentions) for document in documents)
         logger.info("%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold))
-        originals, original = numbered(map(original_id, documents))
+        originals, original = numbered(document.id for document in documents)
         chosen = np.arange(len(gold))
         if limit and limit < len(gold):
             rng = np.random.default_rng([seed, 20])

@@ -30,7 +30,7 @@ class GroupOutcomes(NamedTuple):
         """
         linkable = [prediction for prediction in predictions if prediction.gold]
         ranks = np.array([prediction.rank for prediction in linkable], dtype=np.int64)
-        return cls([prediction.source for prediction in linkable], ranks)
+        return cls([prediction.doc for prediction in linkable], ranks)
 
 
 class GroupTable:

@@ -8,7 +8,6 @@ from spacy.scorer import get_ner_prf
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.corpora.formats.docbin import DocbinCorpus, MentionJsonl, to_docbin
-from spacy_pel.training.preprocessing import SentenceWindows
 from spacy_pel.types import Document, Mention
 
 TEXT = "Breast and ovarian cancer, anti-inflammatory drugs and xyzitis."
@@ -59,14 +58,6 @@ def test_what_is_not_known_does_not_count(tmp_path):
     assert example.get_aligned_ner() == ["U-FINDING", "O", None, "O", "O", None, "O"]
     example.predicted.ents = [example.predicted.char_span(0, 5, "FINDING"), example.predicted.char_span(35, 39, "DRUG")]
     assert get_ner_prf([example])["ents_f"] == 1
-
-
-def test_altered_copies_have_the_id_of_the_original(tmp_path):
-    document = Document("a", "Fever today")
-    (made,) = SentenceWindows(neighbours=0)(Document("b", "Fever.", [Mention(0, 5, "F")]))
-    write_corpus(tmp_path / "corpus.jsonl", [document, made])
-    examples = MentionJsonl(tmp_path / "corpus.jsonl")(spacy.blank("en"))
-    assert [example.predicted.user_data["pel_doc_id"] for example in examples] == ["a", "b"] and made.id == "b#1"
 
 
 def test_limit(path):

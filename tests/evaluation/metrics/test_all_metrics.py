@@ -1,7 +1,5 @@
 """Metrics against tables computed by hand, and against scikit-learn."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -21,17 +19,6 @@ TABLE = [
     predicted(["A", "B"], "ABCDE", doc="e", composite=True),  # both by rank 2
     predicted(["A", "Z"], "ABCDE", doc="e", composite=True),  # never both
 ]
-
-
-def test_the_parts_of_a_document_are_drawn_together():
-    hits = [i % 3 != 0 for i in range(30) for _ in range(4)]
-    whole = [predicted(["A"], "AB" if hit else "BA", doc=f"d{i // 4}") for i, hit in enumerate(hits)]
-    parts = [
-        Prediction.from_json(replace(one, doc=f"{one.doc}#{i % 4}", original=one.doc).to_json())
-        for i, one in enumerate(whole)
-    ]
-    expected, found = (compute_metrics(Outcomes.of(one), ks=[1], n_samples=200) for one in (whole, parts))
-    assert found == expected and found["n_documents"] == 30
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.training.corpora.preparation import read_ids, split_by_hash
-from spacy_pel.training.preprocessing import SentenceWindows
-from spacy_pel.types import Document, Mention, original_id
+from spacy_pel.types import Document
 
 
 def corpus(n):
@@ -31,29 +30,6 @@ def test_carve_is_the_documented_hash():
     # the first of 0..4 by BLAKE2b-64, computed with b2sum -l 64
     _, dev = split_by_hash(corpus(5), 0.2)
     assert [document.id for document in dev] == ["2"]
-
-
-def windows(n):
-    """Documents of three sentence windows each."""
-    step = SentenceWindows(neighbours=0)
-    text = "A cold. A cold. A cold."
-    whole = [Document(str(i), text, [Mention(at, at + 4, "X", ("C1",)) for at in (2, 10, 18)]) for i in range(n)]
-    return [part for document in whole for part in step(document)]
-
-
-def test_the_parts_of_a_document_stay_together():
-    made = windows(30)
-    assert len({part.id for part in made}) == 90
-    for share in (0.1, 0.5):
-        fit, dev = split_by_hash(made, share)
-        assert len(dev) == 90 * share and len(fit) + len(dev) == 90
-        assert not {original_id(part) for part in fit} & {original_id(part) for part in dev}
-        assert {original_id(part) for part in dev} == {one.id for one in split_by_hash(corpus(30), share)[1]}
-
-
-def test_another_original_in_the_meta_is_not_ours():
-    foreign = [Document(str(i), "a", meta={"original": {"id": "same"}}) for i in range(10)]
-    assert len(split_by_hash(foreign, 0.5)[1]) == 5
 
 
 def test_read_ids(tmp_path):
