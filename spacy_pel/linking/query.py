@@ -75,8 +75,8 @@ def make_queries(
     """
     reading = read(text)
     queries: list[MentionQuery] = []
-    for (start, end, label), of_mention in zip(mentions, types, strict=True):
-        first, last = reading.read(start, end)
+    places = reading.read((start, end) for start, end, _ in mentions)
+    for (start, end, label), of_mention, (first, last) in zip(mentions, types, places, strict=True):
         place = (reading.text, first, last) if first < last else (text, start, end)  # nothing of it is read
         queries.append(MentionQuery(*place, label, types=of_mention))
     surfaces = [(query.surface, start) for query, (start, _, _) in zip(queries, mentions, strict=True)]

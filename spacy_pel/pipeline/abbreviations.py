@@ -7,9 +7,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..abbreviations.definitions import find_abbreviations
-from ..util.reading import Reading
+from ..util.reading import Reading, as_read
 from .detectors.boundaries import split_tokens
-from .mentions import PHRASE, add_phrase, as_list, as_read, declare
+from .mentions import PHRASE, add_phrase, as_list, declare
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
@@ -80,8 +80,9 @@ class AbbreviationDetector:
 
 def _set_given(doc: Doc, seen: Doc, reading: Reading, found: Sequence[Abbreviation]) -> None:
     """Give abbreviations of a document as it is read the tokens of the document as given."""
-    tokens = {(one[f"{form}_start"], one[f"{form}_end"]) for one in found for form in _FORMS}
-    places = {both: reading.given(seen[both[0]].idx, seen[both[1] - 1].idx + len(seen[both[1] - 1])) for both in tokens}
+    tokens = list({(one[f"{form}_start"], one[f"{form}_end"]) for one in found for form in _FORMS})
+    spans = [seen[start:end] for start, end in tokens]
+    places = dict(zip(tokens, reading.given((span.start_char, span.end_char) for span in spans), strict=True))
     split_tokens(doc, places.values())
     for one in found:
         for form in _FORMS:

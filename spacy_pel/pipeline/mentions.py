@@ -11,11 +11,8 @@ from spacy.tokens import Doc, Span
 from ..abbreviations.documents import long_forms, spelled_out
 from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
-from ..util.reading import Reading, read
 
 if TYPE_CHECKING:  # spaCy imports this file for every pipeline
-    from spacy.language import Language
-
     from ..corpora.document_stream import ProcessedDocument
     from ..kb.codes import Codes
     from ..linking import Link, MentionQuery
@@ -141,17 +138,6 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     forms = long_forms(doc) if expand_abbreviations else {}
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
     return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=partial(spelled_out, forms=forms))
-
-
-def as_read(doc: Doc, nlp: "Language") -> tuple[Doc, Reading]:
-    """What is read of a document's text, as a Doc: the document itself, unless its text is read as another one.
-
-    Args:
-        doc: the document.
-        nlp: a pipeline, whose tokenizer divides the other text.
-    """
-    reading = read(doc.text)
-    return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
 def write_links(

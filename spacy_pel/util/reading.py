@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,16 +101,21 @@ class Reading:
     text: str
     places: NDArray[np.int64] | None = None
 
-    def given(self, start: int, end: int) -> Offsets:
-        """Where at least one character of what is read is in the text as given."""
-        return (start, end) if self.places is None else (int(self.places[start, 0]), int(self.places[end - 1, 1]))
+    def given(self, stretches: Iterable[Offsets]) -> list[Offsets]:
+        """Where stretches of what is read, of at least one character each, are in the text as given."""
+        places = self.places
+        return [
+            (start, end) if places is None else (int(places[start, 0]), int(places[end - 1, 1]))
+            for start, end in stretches
+        ]
 
-    def read(self, start: int, end: int) -> Offsets:
-        """Where a stretch of the text as given is in what is read; both the same if nothing of it is read."""
+    def read(self, stretches: Iterable[Offsets]) -> list[Offsets]:
+        """Where stretches of the text as given are in what is read; both offsets are the same if nothing is read."""
         if self.places is None:
-            return start, end
-        first = int(np.searchsorted(self.places[:, 1], start, side="right"))
-        return first, max(first, int(np.searchsorted(self.places[:, 0], end)))
+            return list(stretches)
+        begins, ends = self.places[:, 1].searchsorted, self.places[:, 0].searchsorted
+        found = [(int(begins(start, side="right")), int(ends(end))) for start, end in stretches]
+        return [(start, max(start, end)) for start, end in found]
 
 
 @lru_cache(maxsize=16)  # the parts of a pipeline read a text one after the other
@@ -131,6 +137,17 @@ def read(text: str, *, hyphenated: bool = False) -> Reading:
             break
         reading = _edited(reading, edits)
     return reading
+
+
+def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
+    """What is read of the text of spaCy's Doc, as a Doc: the same one, unless its text is read as another one.
+
+    Args:
+        doc: the document.
+        nlp: a pipeline, whose tokenizer divides the other text.
+    """
+    reading = read(doc.text)
+    return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
 def _edits(text: str, hyphenated: bool) -> Iterator[Edit]:

@@ -69,6 +69,8 @@ HOSTILE = {
     "too large meta": ("link", repeated('{"documents":[{"text":"a","meta":{"a":[', "[]", "]}}]}"), 413),
     "strings that end in backslashes": ("link", meta(repeated("[", r'"\\\\"', "]", size=290_000)), 200),
     "signs after an open string": ("link", b'{"text":"\\"' + b"," * (SIZE - 20), 413),
+    "a long run of signs": ("link", b'{"text":"%s"}' % (b"$" * 50_000), 200),
+    "dots within a word": ("link", b'{"text":"abcd%sabcd"}' % (b"." * 49_000), 200),
     "UTF-16": ("link", '{"∀":[],"∀":[]}'.encode("utf-16-le"), 400),
 }  # fmt: skip
 

@@ -61,17 +61,16 @@ def test_the_way_to_the_text_as_given_and_back(text):
     place = 0
     for word in reading.text.split():
         place = reading.text.index(word, place)
-        start, end = reading.given(place, place + len(word))
+        ((start, end),) = reading.given([(place, place + len(word))])
         assert text[start] == word[0] or text[start] in "&\\"
-        assert reading.read(start, end) == (place, place + len(word))
+        assert reading.read([(start, end)]) == [(place, place + len(word))]
         place += len(word)
 
 
 def test_a_mention_of_nothing_that_is_read_is_empty():
     reading = read("<b>asthma</b> cough")
-    assert reading.read(0, 3) == (0, 0)
-    assert reading.read(9, 13) == (6, 6)
-    assert reading.given(*reading.read(0, 13)) == (3, 9)
+    assert reading.read([(0, 3), (9, 13)]) == [(0, 0), (6, 6)]
+    assert reading.given(reading.read([(0, 13)])) == [(3, 9)]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from thinc.util import to_numpy
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
-from ..mentions import as_read, type_columns, write_token_types
+from ...util.reading import as_read
+from ..mentions import type_columns, write_token_types
 from .boundaries import breaks_of, split_tokens, trimmed
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
@@ -143,8 +144,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             seen, reading = as_read(doc, self.nlp)
             if not len(seen):
                 continue
-            begins = [reading.given(token.idx, token.idx + 1)[0] for token in seen]
-            mentions = [reading.given(*mention) for mention in self._offsets(seen, of_tags)]
+            begins = np.array([token.idx for token in seen])
+            begins = begins if reading.places is None else reading.places[begins, 0]
+            mentions = reading.given(self._offsets(seen, of_tags))
             split_tokens(doc, mentions)
             at = np.searchsorted(begins, [token.idx for token in doc], side="right") - 1
             of_tags = of_tags[np.maximum(at, 0)]

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 from ...errors import Errors, PelError
 from ...util.names import Runs, runs_of
-from ...util.reading import Reading, read
-from ..mentions import PHRASE, as_read
+from ...util.reading import Reading, as_read, read
+from ..mentions import PHRASE
 from .boundaries import has_blank_line, split_tokens
 from .name_search import Mention, NameTable, best_reading, phrase_probability
 
@@ -76,8 +76,9 @@ class NameFinder:
         mentions = [mention for mention in self._search(reading.text, runs) if not _is_in_address(seen, mention)]
         if reading.places is not None and (other := read(doc.text, hyphenated=True)).text != reading.text:
             # which words keep their hyphen at the end of a line is a guess, unless names tell
-            for mention in self._search(other.text, runs_of(other.text)):
-                start, end = reading.read(*other.given(mention.start, mention.end))
+            others = list(self._search(other.text, runs_of(other.text)))
+            places = reading.read(other.given((mention.start, mention.end) for mention in others))
+            for mention, (start, end) in zip(others, places, strict=True):
                 first, last = _words(runs, start, end)
                 if start <= runs.starts[first] and runs.ends[last - 1] <= end:
                     mentions.append(Mention(start, end, first, last, mention.n_marks))
@@ -92,8 +93,8 @@ class NameFinder:
 
     def _add(self, doc: Doc, mentions: list[Mention], runs: Runs, reading: Reading) -> None:
         known: dict[Mention, tuple[int, int, Any, Any, Any]] = {}
-        for ent in doc.ents:
-            start, end = reading.read(ent.start_char, ent.end_char)
+        places = reading.read((ent.start_char, ent.end_char) for ent in doc.ents)
+        for ent, (start, end) in zip(doc.ents, places, strict=True):
             key = Mention(start, end, *_words(runs, start, end))
             known[key] = (ent.start_char, ent.end_char, ent.label, ent.kb_id, ent.id)
         chosen = best_reading([*known, *mentions], len(runs.words))
@@ -101,7 +102,7 @@ class NameFinder:
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
         kept = [known[mention] for mention in chosen if mention in known]
-        found = [reading.given(mention.start, mention.end) for mention in chosen if mention not in known]
+        found = reading.given((mention.start, mention.end) for mention in chosen if mention not in known)
         split_tokens(doc, found)
         spans: list[Any] = [doc.char_span(*offsets, self.label) for offsets in found]
         for span in spans:

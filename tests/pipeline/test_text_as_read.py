@@ -1,0 +1,113 @@
+"""Texts with tags, marks and hyphens at line ends through a pipeline: a table's, and the default one."""
+
+import pickle
+import time
+from pathlib import Path
+
+import pytest
+import spacy
+
+from spacy_pel.pipeline.detectors.sci_tokenizer import add_run_rules
+from spacy_pel.pipeline.saved import load_spacy
+from spacy_pel.types import Entity
+
+from .conftest import NAME
+
+pytestmark = pytest.mark.slow
+
+DEFAULT = Path(__file__).parents[2] / "assets" / "pel_medmentions"
+NAMES = """asthma; pneumonia; fever; COPD; type 2 diabetes; rheumatoid arthritis; chronic kidney disease; pre-eclampsia;
+non-small cell lung cancer; small cell lung cancer; hypotension; blood-brain barrier; IL-2; graft-versus-host disease"""
+# what is found is what is written there, with the text that is not read
+TEXTS = {
+    "He had <b>asthma</b> and <em>pneumonia</em>.": ["asthma", "pneumonia"],
+    "<p>He has <b>type 2 diabetes</b>.<br/>No fever.</p>": ["type 2 diabetes", "fever"],
+    "asthma<br>pneumonia<br/>fever": ["asthma", "pneumonia", "fever"],
+    "<ul><li>asthma</li><li>COPD</li></ul>": ["asthma", "COPD"],
+    "&bull; asthma &bull; COPD &amp; &quot;fever&quot;": ["asthma", "COPD", "fever"],
+    "chronic&nbsp;kidney&nbsp;disease": ["chronic&nbsp;kidney&nbsp;disease"],
+    "asthma[1], COPD(2) and pneumonia². Fever.[3,4] ": ["asthma", "COPD", "pneumonia", "Fever"],
+    "asthma\\cite{x}, **rheumatoid arthritis** and ~~fever~~": ["asthma", "rheumatoid arthritis", "fever"],
+    "[rheumatoid arthritis](https://x.org/ra)[1] was treated": ["rheumatoid arthritis"],
+    "rheuma-\ntoid arthritis, chronic kid-\r\nney disease": ["rheuma-\ntoid arthritis", "chronic kid-\r\nney disease"],
+    "Non-\nsmall cell lung cancer, hypo-\ntension": ["Non-\nsmall cell lung cancer", "hypo-\ntension"],
+    "> He has chronic kidney\n> disease.": ["chronic kidney\n> disease"],
+    "\ufeffasthma\x00, pneumonia\u200b": ["asthma", "pneumonia"],
+}
+OF_NAMES = {
+    "pre-\neclampsia, graft-\nversus-host disease": ["pre-\neclampsia", "graft-\nversus-host disease"],
+    "the blood-\nbrain bar-\nrier": ["blood-\nbrain bar-\nrier"],
+    "[a](http://asthma.org/asthma) IL-2[1]": ["IL-2"],
+}
+
+
+@pytest.fixture
+def table(make_nlp):
+    nlp = make_nlp(ruler=False)
+    nlp.get_pipe(NAME).add_entities([Entity(f"N{i}", name.strip()) for i, name in enumerate(NAMES.split(";"))])
+    nlp.add_pipe("pel_name_finder", first=True)
+    add_run_rules(nlp.tokenizer)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def default():
+    if not DEFAULT.is_dir():
+        pytest.skip("without the default pipeline")
+    return spacy.load(DEFAULT)
+
+
+def texts_of(nlp, text):
+    doc = nlp(text)
+    assert doc.text == text
+    assert all(ent.kb_id_ != "NIL" for ent in doc.ents)
+    return [ent.text for ent in doc.ents]
+
+
+@pytest.mark.parametrize("text", TEXTS | OF_NAMES)
+def test_names_are_found(table, text):
+    assert texts_of(table, text) == (TEXTS | OF_NAMES)[text]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_detector_finds_the_same(default, text):
+    assert texts_of(default, text) == TEXTS[text]
+
+
+def test_a_narrow_column_is_read_on_but_a_list_is_not(default):
+    column = "The patient is an old woman with a long\nhistory of severe chronic kidney\ndisease, gout and congestive heart\n"
+    found = texts_of(default, column + "failure who was seen with fever.")
+    assert {"chronic kidney\ndisease", "gout", "congestive heart\nfailure", "fever"} <= set(found)
+    assert texts_of(default, "asthma\ngout\nfever\nCOPD") == ["asthma", "gout", "fever", "COPD"]
+
+
+def test_an_abbreviation_among_tags_is_known_everywhere(default):
+    doc = default("Chronic obstructive pulmonary dis-\nease (<b>COPD</b>) was seen. COPD[1] was severe.")
+    assert [(ent.text, ent.kb_id_) for ent in doc.ents][1:] == [("COPD", "C0024117")] * 2
+    assert [str(span) for span in doc._.abbreviations] == ["COPD", "COPD"]
+    assert doc._.abbreviations[0]._.long_form.text == "Chronic obstructive pulmonary dis-\nease"
+
+
+def test_mentions_of_others_are_read_the_same_way(default):
+    doc = default.make_doc("He had rheuma-\ntoid arthritis.")
+    doc.ents = [doc.char_span(7, 30, label="X", alignment_mode="expand")]
+    (ent,) = default.get_pipe("proxy_entity_linker")(doc).ents
+    assert ent.kb_id_ == "C0003873"
+
+
+@pytest.mark.parametrize("unit", ["$", "%", "(", "'", "$%", "US$", "\u2026", "://"])
+@pytest.mark.parametrize("ends", ["", "abcd"])
+def test_long_runs_of_signs_take_linear_time(table, unit, ends):
+    text = f"{ends}{unit * (50_000 // len(unit))}{ends} asthma"
+    tokenizers = [table.tokenizer, spacy.blank("en").tokenizer.from_bytes(table.tokenizer.to_bytes())]
+    for tokenizer in (*tokenizers, pickle.loads(pickle.dumps(table.tokenizer))):
+        started = time.perf_counter()
+        assert tokenizer(text).text == text
+        assert time.perf_counter() - started < 5  # of spaCy's own rules: minutes
+    assert texts_of(table, text) == ["asthma"]
+
+
+def test_any_saved_pipeline_gets_rules_for_long_runs(tmp_path):
+    spacy.blank("de").to_disk(tmp_path / "own")
+    doc = load_spacy(tmp_path / "own")("ja " + "$" * 20_000)
+    assert len(doc) == 2
