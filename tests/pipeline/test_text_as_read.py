@@ -75,7 +75,9 @@ def test_the_detector_finds_the_same(default, text):
 
 
 def test_a_narrow_column_is_read_on_but_a_list_is_not(default):
-    column = "The patient is an old woman with a long\nhistory of severe chronic kidney\ndisease, gout and congestive heart\n"
+    column = (
+        "He is an old man here with a very long\nhistory of severe chronic kidney\ndisease, gout and congestive heart\n"
+    )
     found = texts_of(default, column + "failure who was seen with fever.")
     assert {"chronic kidney\ndisease", "gout", "congestive heart\nfailure", "fever"} <= set(found)
     assert texts_of(default, "asthma\ngout\nfever\nCOPD") == ["asthma", "gout", "fever", "COPD"]

@@ -18,7 +18,7 @@ Offsets = tuple[int, int]
 BULLETS = "•●▪◦‣"
 GLUED_NUMBER = r"\d{1,2}[.)](?=[A-Za-z]{2})"  # "1.HTN"
 _NARROWEST = 40  # characters; lists aside, text is hardly ever wrapped to shorter lines
-_NARROW_COLUMN = 25  # the same where a word near that begins or ends a line shows that it is no list
+_NARROW_COLUMN, _N_RUNNING = 25, 4  # the same where so many of these words are near: that is no list
 _RUNNING = frozenset("a an and as at by for from had has in is of on or that the to was were which who with".split())
 _CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:)")  # "Hypertension", "ALLERGIES:"
 # what begins an item: "-", "2.", "(3)", "#4", "[x]", "b)", "ii."; not "E." of "E. coli"
@@ -164,9 +164,8 @@ def _is_wrapped(lines: Sequence[str], number: int) -> bool:
     """Whether text seems to be wrapped after this line."""
     line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
     width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
-    words = (near.split() or [""] for near in lines[max(0, number - 2) : number + 4])
-    is_running = any(before[-1] in _RUNNING or after[0] in _RUNNING for before, after in pairwise(words))
-    least = _NARROW_COLUMN if is_running else _NARROWEST
+    near = _RUNNING.intersection(" ".join(lines[max(0, number - 2) : number + 4]).split())
+    least = _NARROW_COLUMN if len(near) >= _N_RUNNING else _NARROWEST
     return len(line.lstrip()) >= least and bool(following) and len(line) + 1 + len(following[0]) > width
 
 
