@@ -115,6 +115,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     from ..util.processes import machine_note, memory_in_use
 
     started = time.perf_counter()
+    from ..encoders.backend import CPU, chosen_precision
     from ..pipeline.detectors.name_search import example_text
 
     nlp, name, component = load_pipeline(path)
@@ -144,6 +145,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
         "kb": kb_facts(component.kb),
         "index": None if index is None else index.meta,
         "encoder": None if encoder is None else {"width": encoder.width, "fingerprint": encoder.fingerprint},
+        "precision": getattr(getattr(encoder, "backend", None), "precision", None) or chosen_precision(CPU),
         "calibration": {
             "nil_threshold": linker.nil_threshold,
             "by_label": linker.label_thresholds,
@@ -158,7 +160,18 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
 
 def pipeline_text(facts: dict[str, Any]) -> str:
     """The text of ``pipeline_facts``."""
-    keys = ("licence", "folder", "components", "linker", "parts", "calibration", "corrections", "seconds", "machine")
+    keys = (
+        "licence",
+        "folder",
+        "components",
+        "linker",
+        "parts",
+        "precision",
+        "calibration",
+        "corrections",
+        "seconds",
+        "machine",
+    )
     rows = {"pipeline": f"{facts['name']} {facts['version']}", **{key: facts[key] for key in keys}}
     rows["size"] = {part: _megabytes(n) for part, n in facts["bytes"].items()}
     for moment, used in facts["memory"].items():

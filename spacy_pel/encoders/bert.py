@@ -7,6 +7,7 @@ memory, until ``float()`` is called on the module. Call it before training.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ WORDS = "embeddings.word_embeddings.weight"
 SCALES = "embeddings.word_embeddings.scales"  # of 8 bits
 _HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
+_ROWS = 32  # of a product of matrices, or a multiple: for a few rows MKL sums in another order
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
 _ABSENT = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
 
@@ -112,22 +114,47 @@ class Bert(nn.Module):
         tokens = words + self.embeddings["token_type_embeddings"](token_type_ids)
         tokens = tokens + self.embeddings["position_embeddings"](positions)
         tokens = self._dropout(self.embeddings["LayerNorm"](tokens))
-        bias = None if attention_mask is None else _bias(attention_mask, tokens.dtype)
+        if attention_mask is None or torch.is_grad_enabled() or torch.jit.is_tracing():
+            bias = None if attention_mask is None else _bias(attention_mask, tokens.dtype)
+            return BertOutput(self._layers(tokens, [(len(tokens), tokens.shape[1])], bias))
+        # without padding, a sequence gets the same vectors whatever stands beside it
+        real = attention_mask > 0
+        lengths, numbers = torch.unique_consecutive(real.sum(dim=1), return_counts=True)
+        packed = tokens[real]
+        more = -len(packed) % _ROWS
+        shapes = [*zip(numbers.tolist(), lengths.tolist(), strict=True), (1, more)]
+        packed = self._layers(functional.pad(packed, (0, 0, 0, more)), shapes, None)
+        states = packed.new_zeros(tokens.shape)
+        states[real] = packed[: len(packed) - more]
+        return BertOutput(states)
+
+    def _layers(self, tokens: Tensor, shapes: Sequence[tuple[int, int]], bias: Tensor | None) -> Tensor:
+        """The states of tokens, (..., width), of sequences one after another: of each shape how many, how long."""
         layers: Any = self.encoder["layer"]
         for layer in layers:
-            tokens = self._after(layer["attention"]["output"], self._attend(layer, tokens, bias), tokens)
+            tokens = self._after(layer["attention"]["output"], self._attend(layer, tokens, shapes, bias), tokens)
             wide = functional.gelu(layer["intermediate"]["dense"](tokens))
             tokens = self._after(layer["output"], wide, tokens)
-        return BertOutput(tokens)
+        return tokens
 
-    def _attend(self, layer: Any, tokens: Tensor, bias: Tensor | None) -> Tensor:
-        batch, length, width = tokens.shape
-        heads = self.config.num_attention_heads
+    def _attend(self, layer: Any, tokens: Tensor, shapes: Sequence[tuple[int, int]], bias: Tensor | None) -> Tensor:
         projections = layer["attention"]["self"]
-        query, key, value = (
-            projections[name](tokens).view(batch, length, heads, width // heads).transpose(1, 2)
-            for name in ("query", "key", "value")
-        )
+        sides = [projections[name](tokens) for name in ("query", "key", "value")]
+        if tokens.dim() == 3:
+            return self._read(*sides, bias=bias)
+        parts = zip(*(side.split([n * length for n, length in shapes]) for side in sides), strict=True)
+        width = tokens.shape[1]
+        read = [
+            self._read(*(side.view(*shape, width) for side in part), bias=None).view(-1, width)
+            for shape, part in zip(shapes, parts, strict=True)
+        ]
+        return torch.cat(read)
+
+    def _read(self, *sides: Tensor, bias: Tensor | None) -> Tensor:
+        """Attention of queries to keys, and its mean of values, (batch, length, width) each."""
+        batch, length, width = sides[0].shape
+        heads = self.config.num_attention_heads
+        query, key, value = (side.view(batch, length, heads, width // heads).transpose(1, 2) for side in sides)
         read = functional.scaled_dot_product_attention(
             query,
             key,

@@ -29,13 +29,13 @@ class OpenVinoBackend:
     forked from one that has done so runs it with torch.
 
     Args:
-        precision: as for ``TorchBackend``; "bfloat16" is used where the processor has it.
+        precision: as for ``TorchBackend``; "bfloat16" is used where the processor has it. None = "float32".
 
     Raises:
         PelError: if OpenVINO is not installed.
     """
 
-    def __init__(self, *, precision: Precision = "float32"):
+    def __init__(self, *, precision: Precision | None = None):
         if find_spec("openvino") is None:
             raise PelError(Errors.E003.format(feature="OpenVinoBackend", package="openvino", extra="openvino"))
         self.precision = precision

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..types import Rows, Scores, Vectors
 from ..util import hash_strings, normalize_alias
-from ..util.arrays import look_up, offsets_of
+from ..util.arrays import look_up, offsets_of, row_products, softmax
 from ..util.arrow_files import write_arrays
 from .row_table import map_arrays
 
@@ -175,9 +175,7 @@ class Topics:
             return result
         if self._float32 is None:
             self._float32 = self.vectors.astype(np.float32)
-        logits = vectors @ self._float32.T / TEMPERATURE
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
+        weights = softmax(row_products(vectors, self._float32) / TEMPERATURE)
         position, known = look_up(self._entities, kb_rows)
         for text in range(len(vectors)):
             pairs = np.flatnonzero(known & (texts == text))

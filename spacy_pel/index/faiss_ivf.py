@@ -13,7 +13,7 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Mask, Rows, Vectors
-from ..util.arrays import in_range
+from ..util.arrays import in_range, row_products
 from ..util.config import PartSettings, check_range
 from .faiss_rows import (
     BLOCK,
@@ -23,8 +23,8 @@ from .faiss_rows import (
     best_of,
     codes_of,
     copy_in_memory,
+    each_on_its_own,
     empty_rows,
-    few_large_products,
     read_faiss,
     read_lists,
     search_rows,
@@ -158,10 +158,10 @@ class FaissIVF(PartSettings):
         Raises:
             PelError: if the width differs.
         """
-        rotated = self._rotate(vectors)
+        vectors = self._checked(vectors)
         if self._mapped:  # FAISS ends the process when a mapped index is to grow
             self._rows, self._mapped = copy_in_memory(self._rows), False
-        self._rows.add(rotated)
+        self._rows.add(vectors if self._rotation is None else self._rotation.apply(vectors))
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """Put the filter in front of the rows, if they are many.
@@ -194,13 +194,12 @@ class FaissIVF(PartSettings):
         codes = self._rows.reconstruct_n(start, stop - start)
         return codes if self._rotation is None else self._rotation.reverse_transform(codes)
 
-    def _rotate(self, vectors: Vectors) -> Vectors:
+    def _checked(self, vectors: Vectors) -> Vectors:
         if not self.width:
             raise PelError(Errors.E403)
         if vectors.ndim != 2 or vectors.shape[1] != self.width:
             raise PelError(Errors.E402.format(expected=self.width, got=vectors.shape))
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        return vectors if self._rotation is None else self._rotation.apply(vectors)
+        return np.ascontiguousarray(vectors, dtype=np.float32)
 
     # --- search
 
@@ -234,7 +233,10 @@ class FaissIVF(PartSettings):
         Raises:
             PelError: if the width differs.
         """
-        queries = self._rotate(vectors)
+        queries = self._checked(vectors)
+        if self._rotation is not None:
+            matrix = faiss.vector_to_array(self._rotation.A).reshape(self._rotation.d_out, -1)
+            queries = row_products(queries, matrix).astype(np.float32, copy=False)
         return [self._search(queries, k, allowed) for allowed in groups]
 
     def _search(self, queries: Vectors, k: int, allowed: Mask) -> Found:
@@ -335,7 +337,7 @@ class _Filter:
     def _search(self, queries: Vectors, k: int, nprobe: int, chosen: tuple[Any, Any] | None) -> Found:
         base = _ivf_parameters(nprobe=nprobe, **({} if chosen is None else {"sel": chosen[0]}))
         params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
-        with few_large_products(len(queries)):  # of queries and centroids
+        with each_on_its_own():
             return self._refined.search(queries, k, params=params)  # type: ignore[no-any-return]
 
 

@@ -19,9 +19,8 @@ from ..util.saved_folder import damaged
 
 KIND = "index"  # of the saved folder
 BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
-_MANY = 32  # queries from which it pays to decode the rows once for all of them
-_SCORES = 1 << 24  # scores of one matrix product: 64 MB
 _CENTROIDS = 256  # of a byte
+_NEVER = 1 << 30  # queries from which FAISS multiplies matrices
 _FACTORY = {"fp32": "Flat", "fp16": "SQfp16", "int8": "SQ8", "pq": "PQ{}np"}  # FAISS's names
 
 Codes = Literal["fp32", "fp16", "int8", "pq"]
@@ -197,18 +196,16 @@ def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
 
 def search_rows(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
     """Compare each rotated query with all rows allowed; see ``search_blocks``."""
-    if len(queries) >= _MANY or isinstance(index, faiss.IndexPQ):  # which takes no selector
+    if isinstance(index, faiss.IndexPQ):  # which takes no selector
         return search_blocks(index, queries, k, allowed)
     chosen = None if allowed is None else selector(allowed)
     params = None if chosen is None else _search_parameters(sel=chosen[0])
-    return _none_below(*index.search(queries, k, params=params))
+    with each_on_its_own():
+        return _none_below(*index.search(queries, k, params=params))
 
 
 def search_blocks(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
-    """Search a flat index for many queries, faster than FAISS's own search.
-
-    FAISS decodes a row of codes again for every query and tests a mask row by row; here a block is
-    decoded once for all queries, and rows that are not allowed are left out.
+    """Search a flat index: a block of rows is decoded once for all queries, without those that are not allowed.
 
     Args:
         index: a flat index with inner product.
@@ -221,7 +218,7 @@ def search_blocks(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
     """
     ids = np.arange(index.ntotal) if allowed is None else np.flatnonzero(allowed)
     found = []
-    with few_large_products(len(queries)):
+    with each_on_its_own():
         for start in range(0, len(ids), BLOCK):
             block = ids[start : start + BLOCK]
             decoded = _decoded(index, block)
@@ -253,16 +250,12 @@ def _decoded(index: faiss.Index, ids: Rows) -> Vectors:
 
 
 @contextmanager
-def few_large_products(n_queries: int) -> Iterator[None]:
-    """Temporarily let FAISS use matrix products for small batches too, and large ones.
-
-    By default it leaves batches below 128,000 numbers to slow loops, and multiplies with 1,024
-    rows at a time: each product ends with all threads waiting for the last one.
-    """
-    before = faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs
-    faiss.cvar.distance_compute_blas_threshold = 1
-    faiss.cvar.distance_compute_blas_database_bs = max(1024, min(BLOCK, _SCORES // max(1, n_queries)))
+def each_on_its_own() -> Iterator[None]:
+    """Temporarily let FAISS compare each query on its own, so that its scores do not depend on the number of queries
+    and threads, as those of matrix products do."""
+    before = faiss.cvar.distance_compute_blas_threshold
+    faiss.cvar.distance_compute_blas_threshold = _NEVER
     try:
         yield
     finally:
-        faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs = before
+        faiss.cvar.distance_compute_blas_threshold = before

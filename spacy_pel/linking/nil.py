@@ -30,7 +30,7 @@ from ..candidates.evidence import NAMED
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import UNRELATED, CandidateTable, Flags, Floats, Scores, Vectors
-from ..util.arrays import best_first
+from ..util.arrays import best_first, row_products, row_sums
 from ..util.config import check_range
 from .track_record import FEATURES as _RECORD
 from .track_record import WORD_FEATURES as _OF_MENTIONS
@@ -128,7 +128,7 @@ class NilInputs:
             if table.vectors is None or table.vectors.shape[1] != width:
                 got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
                 raise PelError(Errors.E615.format(expected=width, got=got))
-            columns.append(table.vectors @ self.directions.T)
+            columns.append(row_products(table.vectors, self.directions))
         return np.concatenate(columns, axis=1)
 
     @property
@@ -245,7 +245,7 @@ class LogisticNil(_FittedNil):
         return default_probability(default_inputs(table, scores), weights)
 
     def _logits(self, values: Floats) -> Floats:
-        return (values @ self._weights + self._bias)[None]
+        return row_products(self._weights[None], values) + self._bias
 
     def _fit(self, values: Floats, truth: Flags) -> None:
         from sklearn.linear_model import LogisticRegression
@@ -277,8 +277,8 @@ class _Network(NamedTuple):
 
     def logits(self, values: Floats) -> Floats:
         """(n,), of P(NIL)."""
-        hidden = np.maximum(values @ self.hidden_weights + self.hidden_bias, 0.0)
-        return hidden @ self.weights + self.bias
+        hidden = np.maximum(row_products(values, self.hidden_weights.T) + self.hidden_bias, 0.0)
+        return row_products(hidden, self.weights[None])[:, 0] + self.bias
 
 
 @registry.pel_nil("spacy-pel.NetworkNil.v1")
@@ -429,9 +429,9 @@ def _around(table: CandidateTable, scores: Scores) -> Floats:
     columns = []
     for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
         positive = np.where(table.filled, np.maximum(weights, 0.0), 0.0).astype(np.float64)  # scores may be cosines
-        total = positive.sum(axis=1)
+        total = row_sums(positive)
         for name in _RECORD:
-            weighted = (positive * table.features[name]).sum(axis=1)
+            weighted = row_sums(positive * table.features[name])
             columns.append(np.divide(weighted, total, out=np.zeros(len(total)), where=total > 0))
     return np.stack(columns, axis=1)
 
@@ -450,8 +450,8 @@ def _principal(vectors: Vectors | None, used: Flags, n: int) -> Vectors:
 
 def _entropy(scores: Scores) -> Floats:
     shares = np.maximum(scores.astype(np.float64), 0.0)
-    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-12)
-    return -(shares * np.log(np.maximum(shares, 1e-12))).sum(axis=1)  # type: ignore[no-any-return]
+    shares /= np.maximum(row_sums(shares)[:, None], 1e-12)
+    return -row_sums(shares * np.log(np.maximum(shares, 1e-12)))  # type: ignore[no-any-return]
 
 
 def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:

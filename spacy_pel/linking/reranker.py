@@ -12,7 +12,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
 from ..util import logger
-from ..util.arrays import ranks, softmax
+from ..util.arrays import ranks, row_sums, softmax
 from ..util.saved_folder import read_part
 from .combiner import conditional_logit, is_gold
 from .query import MentionQuery
@@ -82,9 +82,10 @@ class Reranker:
     def combine(self, table: CandidateTable, scores: Scores, read: Scores) -> Scores:
         """(n, k) shares; scores and read as in ``read``."""
         chosen, shares = ~np.isnan(read), _shares(table, scores)
-        mixed = np.where(chosen, _logits(shares, read) @ np.array(self.weights), -np.inf)
+        of_ranker, of_combiner = np.moveaxis(_logits(shares, read) * self.weights, 2, 0)
+        mixed = np.where(chosen, of_ranker + of_combiner, -np.inf)
         top = np.where(chosen.any(axis=1), mixed.max(axis=1), 0.0)[:, None]
-        mass = np.where(chosen, shares, 0.0).sum(axis=1, keepdims=True)
+        mass = row_sums(np.where(chosen, shares, 0.0))[:, None]
         reranked = softmax(np.where(chosen, np.maximum(mixed - top, -_RANGE), -np.inf)) * mass
         # unread candidates rank below reranked ones
         lowest = np.where(chosen, reranked, np.inf).min(axis=1, keepdims=True)
@@ -131,7 +132,7 @@ def _shares(table: CandidateTable, scores: Scores) -> Floats:
     """A combiner's scores as shares of their mention: probabilities do not change, and
     positive cosines keep their order."""
     positive = np.where(table.filled, np.maximum(scores, _SMALLEST), 0.0).astype(np.float64)
-    return positive / np.maximum(positive.sum(axis=1, keepdims=True), _SMALLEST)
+    return positive / np.maximum(row_sums(positive)[:, None], _SMALLEST)
 
 
 def _logits(shares: Floats, read: Scores) -> Floats:

@@ -68,11 +68,14 @@ def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "Prox
               mention's vector, in the index.
             * scorer: called by ``nlp.evaluate``.
     """
-    from .proxy_entity_linker import ProxyEntityLinker
+    from .proxy_entity_linker import ProxyEntityLinker, set_precision
 
-    component = ProxyEntityLinker(name, **settings)
-    component.pipeline_meta = nlp.meta
-    return component
+    linker = ProxyEntityLinker(name, **settings)
+    linker.configs, linker.pipeline_meta = nlp._pipe_configs, nlp.meta
+    models = (getattr(part, "model", None) for _, part in nlp.pipeline)
+    detectors = [shim for model in models if hasattr(model, "walk") for layer in model.walk() for shim in layer.shims]
+    set_precision(linker.precision, detectors)
+    return linker
 
 
 # -- colours ----------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from ..linking.explanation import Explanation, explain
 from ..types import NIL, CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, Rows, VectorIndex
 from ..types.semantic_types import label_names
 from ..util import logger, read_json, write_json
+from ..util.config import load_config
 from ..util.files import PathLike
 from ..util.parsing import json_object
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
@@ -46,6 +47,7 @@ from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_q
 from .settings import LinkerSettings, check_parts
 
 Links = list[list[Link | None]]
+_CONFIG = "config.cfg"  # of a pipeline
 _KEPT = 20_000  # entities whose names, types and cross references are kept
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
@@ -58,7 +60,11 @@ class ProxyEntityLinker(Pipe):
     ``pel_xrefs``, ``pel_candidates``, ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
     Its settings are attributes, see LinkerSettings, and checked whenever they are set. They may be changed at any
-    time, except the parts, and ``entity_types``, ``form_cache`` and ``max_length``, which are read with the data.
+    time, except the parts, and ``entity_types``, ``form_cache``, ``max_length`` and ``precision``, which are read with
+    the data. What was set is saved.
+
+    Attributes:
+        configs: the configs of the pipeline's components, by name; settings are written to its own.
 
     Args:
         name: the component's name in the pipeline.
@@ -73,6 +79,7 @@ class ProxyEntityLinker(Pipe):
 
     _linker: Linker | None = None  # once there is data
     _has_warned = False  # of documents that no detector has read
+    configs: Mapping[str, dict[str, Any]] = {}  # of no pipeline
 
     def __init__(
         self,
@@ -90,6 +97,7 @@ class ProxyEntityLinker(Pipe):
         check_parts(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model, generator=generator)
         self.name = name
         self.settings = LinkerSettings(**settings)
+        set_precision(self.settings.precision, [encoder, reranker])
         self.data = LinkerData(encoder=encoder, generator=generator, ranker=reranker)
         self.vector_index = index
         self.combiner = combiner
@@ -109,6 +117,8 @@ class ProxyEntityLinker(Pipe):
             super().__setattr__(name, value)
             return
         setattr(self.settings, name, value)
+        if self.name in self.configs:
+            self.configs[self.name][name] = self.settings.model_dump()[name]
         if name in _IN_LINKER and self._linker is not None:
             setattr(self._linker, name, getattr(self.settings, name))
         if name == "read_context" and self._linker is not None:
@@ -552,7 +562,9 @@ class ProxyEntityLinker(Pipe):
         with update_linker_folder(Path(path), rewritten=rewritten) as part:
             self.data.to_disk(part, exclude=exclude)
             if "cfg" not in exclude:
-                write_json(part / CALIBRATION, learned_state(linker), indent=None)
+                write_json(
+                    part / CALIBRATION, {**learned_state(linker), **self._unlike_config(Path(path))}, indent=None
+                )
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
         """Read what ``to_disk`` wrote; KB and index are memory-mapped. Excluded parts are not changed.
@@ -564,9 +576,14 @@ class ProxyEntityLinker(Pipe):
 
         def read() -> None:
             check_folder(path, kind=KIND, version=VERSION)
+            saved = {} if "cfg" in exclude else read_json(path / CALIBRATION)
+            is_alone = not (path.parent / _CONFIG).is_file()
+            for name, (in_config, value) in saved.get("settings", {}).items():
+                if is_alone or getattr(self, name) == in_config:  # else it was given to spacy.load
+                    setattr(self, name, value)
             self._use(self.data.load(path, exclude=exclude), self._fitted if "cfg" in exclude else None)
-            if "cfg" not in exclude:
-                load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
+            if saved:
+                load_learned_state(self.linker, saved, name=self.name)
 
         read_whole(path, read)
         return self
@@ -580,7 +597,8 @@ class ProxyEntityLinker(Pipe):
         linker = self.linker
         files: dict[str, bytes] = self.data.to_bytes(exclude=exclude)
         if "cfg" not in exclude:
-            files[CALIBRATION] = json.dumps(learned_state(linker)).encode("utf8")
+            state = {**learned_state(linker), "settings": self.settings.model_dump()}
+            files[CALIBRATION] = json.dumps(state).encode("utf8")
         return pack_files(files, kind=KIND)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
@@ -591,11 +609,26 @@ class ProxyEntityLinker(Pipe):
         """
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
         has_calibration = CALIBRATION in files and "cfg" not in exclude
-        self._use(self.data.from_bytes(files), None if has_calibration else self._fitted)
+        saved: dict[str, Any] = {}
         if has_calibration:
             saved = json_object(str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes")
+            for name, value in saved["settings"].items():
+                setattr(self, name, value)
+        self._use(self.data.from_bytes(files), None if has_calibration else self._fitted)
+        if has_calibration:
             load_learned_state(self.linker, saved, name=self.name)
         return self
+
+    def _unlike_config(self, path: Path) -> dict[str, Any]:
+        """The settings that the config beside the component's folder has not as they are, both values of each; all of
+        them where there is no config."""
+        config, settings = path.parent / _CONFIG, self.settings.model_dump()
+        there: dict[str, Any] = {}
+        if config.is_file():
+            components = load_config(config, {}).get("components", {})
+            there = LinkerSettings().model_dump() | components.get(path.name, {})
+        unlike = {name: (there.get(name), value) for name, value in settings.items() if there.get(name, ...) != value}
+        return {"settings": unlike} if unlike else {}
 
     def __reduce__(self) -> Any:
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
@@ -609,6 +642,13 @@ class ProxyEntityLinker(Pipe):
         add_extensions(self.settings.extension_prefix)
         if fitted:  # there is data
             self._use(self.data, fitted)
+
+
+def set_precision(precision: str | None, parts: Iterable[Any]) -> None:
+    """Set the precision of the backends of parts; None, and parts without such a choice, change nothing."""
+    for backend in (getattr(part, "backend", None) for part in parts):
+        if precision is not None and hasattr(backend, "precision"):
+            backend.precision = precision
 
 
 def _with_weights(part: WeightsT, loader: Callable[[WeightsT], WeightsT] | None) -> WeightsT:

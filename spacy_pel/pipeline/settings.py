@@ -63,6 +63,8 @@ class LinkerSettings(BaseModel):
             calibration. None = no sets.
         read_context: whether the encoder reads a mention in its context: "never" = by its surface form alone, or
             "always". A calibration is made for one of them: calibrate again after a change.
+        precision: of the encoder, the reranker and a detector's transformer, "float32" or "bfloat16", for all batches
+            from loading on. None = by the device, see ``chosen_precision``.
         form_cache: megabytes for what was found for surface forms, which is not searched again.
         overwrite: also link mentions that already have an id.
         labels_keep: labels whose mentions alone are linked, or their groups or ids of semantic types, see
@@ -94,6 +96,7 @@ class LinkerSettings(BaseModel):
     batch_size: Count = Field(256, description=_COUNT.format(1_000_000))
     coverage: Share | None = Field(None, description="null or a number between 0 and 1, such as 0.95")
     read_context: Literal["never", "always"] = Field("never", description="never or always")
+    precision: Literal["float32", "bfloat16"] | None = Field(None, description="null, float32 or bfloat16")
     form_cache: Count = Field(64, le=100_000, description=_COUNT.format(100_000))
     overwrite: Flag = Field(True, description="true or false")
     labels_keep: Labels | None = Field(None, description="null or a list of labels")

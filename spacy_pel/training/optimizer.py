@@ -7,16 +7,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..encoders.backend import native_bfloat16
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
 from .settings import OptimizerSettings, Precision
-
-
-def native_bfloat16(device: torch.device) -> bool:
-    """Whether a device multiplies bfloat16 natively; elsewhere it is slower."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return device.type == "cpu" and bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
 
 
 def find_device(gpu_id: int) -> torch.device:

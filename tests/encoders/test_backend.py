@@ -7,10 +7,12 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+import torch
 
-from spacy_pel.encoders.backend import TorchBackend, encode_batches
+from spacy_pel.encoders.backend import CPU, TorchBackend, chosen_precision, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
+from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.encoders.token_arrays import RaggedTokens
 
 from .conftest import make_encoder
@@ -21,6 +23,8 @@ TOKENS = RaggedTokens.from_lists([[5, 6], [], [7], [8, 9, 10]])
 
 class Sums:
     """One number for each sequence; the first batch is the slowest."""
+
+    packs = True
 
     def __init__(self, workers):
         self.workers = workers
@@ -41,8 +45,42 @@ def test_batches_cover_each_row_once_longest_first_and_keep_all_workers_busy(wor
     assert [found[:, 0].tolist() for _, _, found in batches] == [[(11, 0, 7, 27)[i] for i in own] for own in rows]
 
 
-def test_the_default_is_torch_in_float32():
-    assert isinstance(BiEncoder().backend, TorchBackend) and BiEncoder().backend.precision == "float32"
+def test_sequences_of_one_length_stand_together_where_a_backend_does_not_pack():
+    tokens = RaggedTokens.from_lists([[5, 6], [7], [8, 9], [1, 2]])
+    batches = encode_batches(lambda ids, mask: ids.sum(axis=1, keepdims=True), tokens, batch_size=2, pad_id=99)
+    assert [(rows.tolist(), mask.all()) for rows, mask, _ in batches] == [([0, 2], True), ([3], True), ([1], True)]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("saved", [True, False])  # saved ones are read as our own Bert, which packs
+def test_a_sequence_gets_the_same_vector_whatever_stands_beside_it(tiny_bert, tmp_path, saved, precision):
+    rng, encoder = (
+        np.random.default_rng(0),
+        make_encoder(tiny_bert, tied=True, backend=TorchBackend(precision=precision)),
+    )
+    if saved:
+        encoder.to_disk(tmp_path / "encoder")
+        encoder = load_encoder(tmp_path / "encoder", backend=encoder.backend)
+    names = [
+        "a",
+        "of the",
+        "aspirin",
+        "breast cancer of the left side",
+        "type 2 diabetes mellitus, with long names " * 3,
+    ]
+    alone = [encoder.encode_names([name])[0] for name in names]
+    threads = torch.get_num_threads()
+    for round_ in range(12):
+        torch.set_num_threads(1 + round_ % 2)
+        which = rng.integers(len(names), size=rng.integers(1, 40))
+        found = encoder.encode_names([names[i] for i in which])
+        np.testing.assert_array_equal(found, np.stack([alone[i] for i in which]))
+    torch.set_num_threads(threads)
+
+
+def test_the_default_is_torch_in_float32_on_a_processor():
+    assert isinstance(BiEncoder().backend, TorchBackend) and BiEncoder().backend.precision is None
+    assert chosen_precision(CPU) == "float32"
 
 
 @needs_openvino

@@ -16,6 +16,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.pipeline.saved import load_pipeline
+from spacy_pel.pipeline.settings import LinkerSettings
 from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .conftest import NAME, TEXTS, copies, found, links
@@ -279,3 +280,42 @@ def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(make_nl
     assert links(back(text)) == links(nlp(text))
     with pytest.raises(PelError, match="PEL-E301"):
         spacy.load(tmp_path / "long", config={f"components.{NAME}.max_length": 2})
+
+
+SET = {
+    "top_k": 7, "threshold": {"X": 0.25}, "batch_size": 9, "coverage": 0.5, "read_context": "always",
+    "precision": "bfloat16", "form_cache": 3, "overwrite": False, "labels_keep": ["X"], "labels_discard": ["Y"],
+    "group_labels": True, "max_length": 20, "spans_key": "sc", "expand_abbreviations": False,
+    "entity_types": {"X": ["T047"]}, "row_kinds": ["card"], "extension_prefix": "other",
+}  # fmt: skip
+
+
+def test_every_setting_that_was_set_is_saved_and_one_given_to_load_wins(make_nlp, tmp_path):
+    assert set(SET) == set(LinkerSettings.model_fields)
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    for name, value in SET.items():
+        if name != "max_length":  # of encoders with a template
+            setattr(linker, name, value)
+    expected = linker.settings.model_dump()
+    nlp.to_disk(tmp_path / "nlp")
+    linker.to_disk(tmp_path / "alone")
+    renamed, alone = spacy.load(tmp_path / "nlp"), make_nlp().get_pipe(NAME)
+    renamed.rename_pipe(NAME, "renamed")
+    renamed.get_pipe("renamed").top_k = 8
+    renamed.to_disk(tmp_path / "renamed")
+    copied = pickle.loads(pickle.dumps(nlp))
+    copied.get_pipe(NAME).top_k = 8
+    copied.to_disk(tmp_path / "copied")
+    for loaded, top_k in (
+        (spacy.load(tmp_path / "nlp").get_pipe(NAME), 7),
+        (make_nlp().from_bytes(nlp.to_bytes()).get_pipe(NAME), 7),
+        (alone.from_disk(tmp_path / "alone"), 7),
+        (spacy.load(tmp_path / "copied").get_pipe(NAME), 8),
+        (spacy.load(tmp_path / "renamed").get_pipe("renamed"), 8),
+    ):
+        assert loaded.settings.model_dump() == {**expected, "top_k": top_k}
+        assert loaded.linker.top_k == top_k
+    for given in (0.75, None):
+        other = spacy.load(tmp_path / "nlp", config={"components": {NAME: {"threshold": given}}})
+        assert other.get_pipe(NAME).threshold == given and other.get_pipe(NAME).top_k == 7

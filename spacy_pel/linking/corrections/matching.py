@@ -21,6 +21,7 @@ from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import NIL, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import fingerprint, normalize_alias
+from ...util.arrays import row_products
 from ..query import MentionQuery
 from .learned import Learned, hash_of
 
@@ -146,7 +147,7 @@ class IndexWithMemory:
         found = self.index.search_groups(vectors, k, allowed, groups)
         if not len(self._kb_rows) or self._vectors is None:
             return found
-        cosines = vectors @ self._vectors.T
+        cosines = row_products(vectors, self._vectors)
         rows = np.broadcast_to(self._kb_rows, cosines.shape)
         if allowed is not None:
             cosines = np.where(allowed[self._kb_rows], cosines, np.float32(-np.inf))
