@@ -320,7 +320,7 @@ def nearest_rows(
 
 def _matches(scores: Scores, kb_rows: Rows) -> Matches:
     mentions, _ = np.nonzero(kb_rows >= 0)
-    # two batches give one mention cosines that differ in the seventh digit: equal ones must not change places
+    # two processors give one mention cosines that differ in the seventh digit: equal ones must not change places
     cosines: Any = scores[kb_rows >= 0].astype(np.float64)
     return Matches(mentions, kb_rows[kb_rows >= 0], np.round(cosines, 5))
 

@@ -56,8 +56,7 @@ def link_batch(
             to "meta".
         text, id: names of these columns.
         n_candidates: how many candidates to keep per mention.
-        batch_size: documents that the components process together. A document on its own gives the same
-            row wherever a corpus is cut; in larger batches the last digit of a score may differ.
+        batch_size: documents that the components process together.
         codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``. Names are looked up in the
             knowledge base for each batch; pass ``Codes`` to do so once.
 
@@ -108,7 +107,7 @@ def link_dataframe(
         pipeline: its folder, at the same path on every node.
         text, id: names of these columns.
         n_candidates: how many candidates to keep per mention.
-        batch_size: documents that the components process together, see ``link_batch``.
+        batch_size: documents that the components process together.
         threads: of each Python worker; give it as many as ``spark.task.cpus``.
         device: torch device of the encoder, e.g. "cuda"; None = the CPU.
         codes: vocabularies whose codes to add, e.g. ["MESH"], see ``KnowledgeBase.codes``.

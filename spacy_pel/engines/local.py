@@ -47,8 +47,7 @@ class LocalEngine:
 
     Args:
         n_process: number of processes.
-        batch_size: documents per batch; None = up to 64. With batches of another size, the last
-            digit of a score may differ.
+        batch_size: documents per batch; None = up to 64.
     """
 
     n_process: int = 1

@@ -166,7 +166,7 @@ def _merged(found: tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) 
 
 
 NONE = -1
-_CLOSE = 1e-5  # cosines that differ by less are equal: those of two batches differ in the last digits
+_CLOSE = 1e-5  # cosines that differ by less are equal
 
 
 class MemoryMatches(NamedTuple):
