@@ -12,7 +12,6 @@ linkers on the same mentions, 95% bootstrap intervals over documents. Mentions a
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -45,31 +44,20 @@ class Mentions(NamedTuple):
     gold: list[tuple[str, ...]]
 
 
-def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> Mentions:
-    """Encode the gold mentions of documents; those with several ids that are all meant are left out.
+def read_mentions(linker: Any, documents: Sequence[Any]) -> Mentions:
+    """The gold mentions of documents; those with several ids that are all meant are left out.
 
     Args:
-        linker: its encoder reads them.
+        linker: has the knowledge base.
         documents: annotated.
-        cache: a folder that keeps the vectors, under a name made of encoder and mentions.
 
     Returns:
         In the order of the documents.
     """
     from spacy_pel.linking import MentionQuery
-    from spacy_pel.util import fingerprint
 
     pairs = [(n, one, m) for n, one in enumerate(documents) for m in one.mentions if not m.composite]
-    plain = [MentionQuery(one.text, m.start, m.end, m.label) for _, one, m in pairs]
-    kept = cache and cache / f"{fingerprint(linker.encoder.fingerprint, [query.in_text for query in plain])}.npy"
-    if kept and kept.is_file():
-        vectors = np.load(kept)
-    else:
-        vectors = linker.encoder.encode_mentions([query.in_text for query in plain], show_progress=True)
-        if kept:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            np.save(kept, vectors)
-    queries = [replace(query, vector=vector) for query, vector in zip(plain, vectors, strict=True)]
+    queries = [MentionQuery(one.text, m.start, m.end, m.label) for _, one, m in pairs]
     gold = []
     for _, _, mention in pairs:
         live = [linker.kb.resolve(one) for one in mention.ids]
@@ -238,7 +226,6 @@ def main(
     counts: Annotated[str, typer.Option(help="Numbers of corrections, separated by commas.")] = "0,50,200,1000",
     seed: Annotated[int, typer.Option(help="Random seed of the halves and of the bootstrap.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Folder for teach.json and teach.png.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder that keeps the vectors of mentions.")] = None,
 ) -> None:
     """Print accuracy over the number of corrections."""
     from spacy_pel.corpora import read_corpus
@@ -254,10 +241,10 @@ def main(
 
     read = chosen(corpus)
     half = len(read) if test else len(read) // 2
-    taught = read_mentions(linker, read[:half], cache)
-    tests = {"test": read_mentions(linker, chosen(test) if test else read[half:], cache)}
+    taught = read_mentions(linker, read[:half])
+    tests = {"test": read_mentions(linker, chosen(test) if test else read[half:])}
     if old is not None:
-        tests["old"] = read_mentions(linker, chosen(old), cache)
+        tests["old"] = read_mentions(linker, chosen(old))
     rows = run(linker, taught, tests, [int(n) for n in counts.split(",")], seed)
     show(rows, Console(width=200))
     facts = {"entities": len(linker.kb), "taught": len(taught.queries), "machine": machine_note(), "seed": seed}

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, EncodedMention, Encoder, Mask, MentionInText, Rows, Vectors
+from ..types import CandidateTable, Encoder, Mask, MentionInText, Rows
 from ..util import fingerprint
 from ..util.arrays import numbered
 from .evidence import find_candidates
@@ -64,7 +62,7 @@ class BiEncoderCandidates(GeneratorBase):
         allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
-        """Find candidates; equal mentions are encoded once, and those that have their vector not at all.
+        """Find candidates; equal mentions are encoded once.
 
         Returns:
             With the mentions' vectors.
@@ -75,7 +73,9 @@ class BiEncoderCandidates(GeneratorBase):
         if self._bound is None:
             raise PelError(Errors.E456.format(generator=self.registered_name))
         encoder, index = self._bound
-        vectors, surfaces = _encoded(encoder, mentions), [mention.surface for mention in mentions]
+        distinct, which = numbered(mentions)
+        vectors = encoder.encode_mentions(distinct)[which]
+        surfaces = [mention.surface for mention in mentions]
         row_k = max(self.row_k, 6 * top_k)
         return find_candidates(kb, index, vectors, surfaces, allowed=allowed, row_k=row_k, top_k=top_k)
 
@@ -85,19 +85,3 @@ class BiEncoderCandidates(GeneratorBase):
     def __getstate__(self) -> dict[str, Any]:
         # the owner of encoder and index sends them to the other process, and binds them there
         return {**self.__dict__, "_bound": None}
-
-
-def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
-    """(n, width); each distinct mention without a vector is encoded once."""
-    distinct, which = numbered(mentions)
-    if not distinct:
-        return np.zeros((0, encoder.width), dtype=np.float32)
-    known = {i: mention.vector for i, mention in enumerate(distinct) if isinstance(mention, EncodedMention)}
-    if not known:
-        return encoder.encode_mentions(distinct)[which]
-    vectors = np.empty((len(distinct), encoder.width), dtype=np.float32)
-    vectors[list(known)] = list(known.values())
-    others = {i: mention for i, mention in enumerate(distinct) if i not in known}
-    if others:
-        vectors[list(others)] = encoder.encode_mentions(list(others.values()))
-    return vectors[which]

@@ -160,19 +160,9 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
 
 def pipeline_text(facts: dict[str, Any]) -> str:
     """The text of ``pipeline_facts``."""
-    keys = (
-        "licence",
-        "folder",
-        "components",
-        "linker",
-        "parts",
-        "precision",
-        "calibration",
-        "corrections",
-        "seconds",
-        "machine",
-    )
+    keys = ("licence", "folder", "components", "linker", "parts", "calibration", "corrections", "seconds", "machine")
     rows = {"pipeline": f"{facts['name']} {facts['version']}", **{key: facts[key] for key in keys}}
+    rows["precision"] = facts["precision"]
     rows["size"] = {part: _megabytes(n) for part, n in facts["bytes"].items()}
     for moment, used in facts["memory"].items():
         rows[f"memory, {moment}"] = used and {kind: _megabytes(n) for kind, n in used.items()}

@@ -195,34 +195,29 @@ def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
 
 
 def search_rows(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
-    """Compare each rotated query with all rows allowed; see ``search_blocks``."""
-    if isinstance(index, faiss.IndexPQ):  # which takes no selector
-        return search_blocks(index, queries, k, allowed)
-    chosen = None if allowed is None else selector(allowed)
-    params = None if chosen is None else _search_parameters(sel=chosen[0])
-    with each_on_its_own():
-        return _none_below(*index.search(queries, k, params=params))
-
-
-def search_blocks(index: Any, queries: Vectors, k: int, allowed: Mask) -> Found:
-    """Search a flat index: a block of rows is decoded once for all queries, without those that are not allowed.
+    """Compare each query with all rows allowed.
 
     Args:
         index: a flat index with inner product.
-        queries: (n, width).
+        queries: (n, width), rotated.
         k: how many rows each.
         allowed: (rows,), False = never found; None = all rows.
 
     Returns:
         (n, k) each, best first; row -1 where there are fewer than k.
     """
-    ids = np.arange(index.ntotal) if allowed is None else np.flatnonzero(allowed)
+    if not isinstance(index, faiss.IndexPQ):
+        chosen = None if allowed is None else selector(allowed)
+        params = None if chosen is None else _search_parameters(sel=chosen[0])
+        with each_on_its_own():
+            return _none_below(*index.search(queries, k, params=params))
+    ids = np.arange(index.ntotal) if allowed is None else np.flatnonzero(allowed)  # it takes no selector
     found = []
     with each_on_its_own():
         for start in range(0, len(ids), BLOCK):
             block = ids[start : start + BLOCK]
-            decoded = _decoded(index, block)
-            scores, rows = faiss.knn(queries, decoded, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+            decoded, n = index.reconstruct_batch(block), min(k, len(block))
+            scores, rows = faiss.knn(queries, decoded, n, metric=faiss.METRIC_INNER_PRODUCT)
             found.append((scores, block[rows]))
     return best_of(found, len(queries), k)
 
@@ -238,15 +233,6 @@ def best_of(found: Sequence[Found], n_queries: int, k: int) -> Found:
 
 def _none_below(scores: Scores, rows: Rows) -> Found:
     return np.where(rows < 0, np.float32(-np.inf), scores), rows
-
-
-def _decoded(index: faiss.Index, ids: Rows) -> Vectors:
-    """Ascending rows; a view of fp32 rows that follow each other, also in a mapped file."""
-    first, end = int(ids[0]), int(ids[-1]) + 1
-    if isinstance(index, faiss.IndexFlat):
-        values = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d).reshape(-1, index.d)
-        return values[first:end] if end - first == len(ids) else values[ids]
-    return index.reconstruct_n(first, len(ids)) if end - first == len(ids) else index.reconstruct_batch(ids)
 
 
 @contextmanager

@@ -248,13 +248,7 @@ class Linker:
             return []
         vectors: Vectors | None = None
         if self.encoder is not None and self.index is not None:
-            taught = [queries[i] for i in new]
-            unread = [i for i, query in enumerate(taught) if query.vector is None]
-            vectors = np.zeros((len(taught), self.encoder.width), dtype=np.float32)
-            for vector, query in zip(vectors, taught, strict=True):
-                vector[:] = 0.0 if query.vector is None else query.vector
-            if unread:
-                vectors[unread] = self.encoder.encode_mention_rows([taught[i].in_text for i in unread])
+            vectors = self.encoder.encode_mention_rows([queries[i].in_text for i in new])
             self.memory.encoder_fingerprint = self.index.encoder_fingerprint
         self.memory.add(entries, vectors)
         self.refresh()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ..types import Candidate, EncodedMention, MentionInText, Vectors
+from ..types import Candidate, MentionInText, Vectors
 from ..util.reading import read
 
 # More than a template reads on one side of a mention.
@@ -25,7 +25,6 @@ class MentionQuery:
         document: the text of the document that the mention is in; None = ``text``.
         types: (21,), P(type) for the types of ST21PV in their order, as a detector read it in the mention's context;
             None = not known.
-        vector: (width,), as the linker's encoder would give it; None = to be encoded.
         surface: the mention's own text.
         form: its surface form: the same with single blanks, also across lines.
         context: the text of the document; "" if that is the mention itself.
@@ -36,7 +35,6 @@ class MentionQuery:
     end: int
     label: str = ""
     document: str | None = None
-    vector: Vectors | None = field(default=None, compare=False)
     types: Vectors | None = field(default=None, compare=False)
     surface: str = field(init=False, compare=False, repr=False)
     form: str = field(init=False, compare=False, repr=False)
@@ -51,9 +49,7 @@ class MentionQuery:
 
     @property
     def in_text(self) -> MentionInText:
-        """What the encoder reads; with its vector, if that is known."""
-        if self.vector is not None:
-            return EncodedMention(self.text, self.start, self.end, self.vector)
+        """What the encoder reads."""
         return MentionInText(self.text, self.start, self.end)
 
 

@@ -12,7 +12,6 @@ from .data import (
     Candidate,
     CandidateTable,
     Document,
-    EncodedMention,
     Entity,
     Flags,
     Floats,

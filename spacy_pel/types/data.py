@@ -127,25 +127,6 @@ class MentionInText(NamedTuple):
         return self.text[self.start : self.end]
 
 
-class EncodedMention(MentionInText):
-    """A mention whose vector is known, so that nothing needs to encode it.
-
-    Attributes:
-        vector: (width,), as ``Encoder.encode_mentions`` would give it. It is not compared: two
-            mentions are equal if text and offsets are.
-    """
-
-    vector: NDArray[np.float32]
-
-    def __new__(cls, text: str, start: int, end: int, vector: NDArray[np.float32]) -> "EncodedMention":
-        self = super().__new__(cls, text, start, end)
-        self.vector = vector
-        return self
-
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return (*self, self.vector)
-
-
 class Candidate(NamedTuple):
     """An entity proposed for a mention; a higher score is better."""
 

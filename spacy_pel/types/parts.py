@@ -101,8 +101,7 @@ class CandidateGenerator(Protocol):
 
     Constructing one loads nothing and needs no network; ``build`` prepares it for a knowledge base, or
     ``from_disk`` loads what was built earlier. A generator reads the mention's text, not the
-    gold answer, and its candidates do not depend on the rest of the batch. A mention may come with its
-    vector, as an ``EncodedMention``.
+    gold answer, and its candidates do not depend on the rest of the batch.
 
     Attributes:
         registered_name: its name in the registry "pel_candidates".

@@ -123,7 +123,6 @@ def _key(linker: Linker, mentions: RankMentions, n: int) -> str:
     """A hash of all that determines the candidates."""
     types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
-    vectors = [query.vector.tobytes() for query in mentions.queries if query.vector is not None]
     combiner = [type(linker.decider.combiner).__name__, linker.decider.combiner.state()]
     parts = linker.fingerprints.values()
-    return fingerprint(*parts, combiner, types, n, mentions.document.tobytes(), *texts, *vectors)
+    return fingerprint(*parts, combiner, types, n, mentions.document.tobytes(), *texts)

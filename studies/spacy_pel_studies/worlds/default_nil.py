@@ -5,6 +5,7 @@ worlds but one and measured on that one, and once more with the encoder or gener
 task weighs the same; a third of its mentions are NIL (see ``nil_tasks``).
 """
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.linking.combiner import LinearCombiner, right_first
 from spacy_pel.linking.decider import break_even_threshold
 from spacy_pel.linking.nil import WITH_VECTORS, WITHOUT_VECTORS, default_inputs, default_probability
-from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
+from spacy_pel.types import CandidateGenerator, CandidateTable, Encoder, MentionInText
 from spacy_pel.util import atomic_path, fingerprint, logger
 
 from .nil_tasks import NilTask, NilWorld, draw_world, nil_tasks
@@ -141,15 +142,15 @@ def by_encoder(
     mentions = list(dict.fromkeys(one for own in tasks.values() for task in own for one in task.mentions))
     logger.info("%s: %s mentions", name, f"{len(mentions):,}")
     vectors = encoder.encode_mentions(mentions, show_progress=True)
-    encoded = {one: EncodedMention(*one, vector=row) for one, row in zip(mentions, vectors, strict=True)}
+    known: Any = copy.copy(encoder)
+    encoded = dict(zip(mentions, vectors, strict=True))
+    known.encode_mentions = lambda asked: np.stack([encoded[one] for one in asked])
     for world in worlds.values():
         logger.info("%s: %s", name, world.name)
         generator = BiEncoderCandidates()
-        generator.bind(
-            encoder, EntityIndex.build(world.kb, encoder, index=FaissIVF(flat_below=None), show_progress=True)
-        )
+        generator.bind(known, EntityIndex.build(world.kb, encoder, index=FaissIVF(flat_below=None), show_progress=True))
         for task in tasks[world.name]:
-            yield _sample(name, world, task, generator, [encoded[one] for one in task.mentions])
+            yield _sample(name, world, task, generator, task.mentions)
 
 
 def by_names(name: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]) -> Iterator[Sample]:
